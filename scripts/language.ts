@@ -21,7 +21,16 @@ const rules: readonly Rule[] = [
     pattern: /^(?:who|what|that which|all that|of what)\b(?! (?:is|are|to|does|do|can|if)\b[^.]*\?)(?!.*\?)/i,
     instead: 'name the actor or the thing with a noun',
   },
+  { pattern: /\bwhat (?:is|are|has|have|does|do|can) not[.;,]?$/i, instead: 'name the thing with a noun' },
+  { pattern: /^which \w+ (?:is|are|was|were)\b(?!.*\?)/i, instead: 'start with the subject' },
+  { pattern: /\b(?:is|are) meant\b(?! (?:to|for|as)\b)/i, instead: '"refers to", or name the thing' },
   { pattern: /\bit is (?:not )?(?:this|that) [^.,;:]* (?:that|who) /i, instead: 'start with the subject' },
+  { pattern: /^so long\b(?! as\b)/i, instead: '"how long"' },
+  {
+    pattern: /^how (?:long|many|much|often) [^,.?]*, and [^,.?]*, /i,
+    instead: 'name the quantity: the age, the number, the rate',
+  },
+  { pattern: /^there (?:is|are) as (?:many|much)\b/i, instead: 'start with the subject: "The account has reached …"' },
   { pattern: /\b(?:whoever|whomever|whosoever)\b/i, instead: 'name the actor: the caller, the reader, the next owner' },
   {
     pattern: /\b(?:is|are|was|were) (?:not )?to (?:be|have|own|get|go|keep|take|give|write|read)\b/i,
@@ -39,13 +48,25 @@ const rules: readonly Rule[] = [
   { pattern: /\bcross(?:es|ed)? out\b/i, instead: '"acknowledge"' },
   { pattern: /\bmend(?:s|ed|ing)?\b/i, instead: '"fix" or "repair"' },
   { pattern: /\bsparingly\b/i, instead: '"throttled"' },
-  { pattern: /\bwho has it\b/i, instead: '"owner"' },
+  { pattern: /\b(?:who|as (?:this|that|the|another) \w+) has it\b/i, instead: '"owner"' },
+  { pattern: /\bnodes? gets? (?:it|a|the|this|that|while|when|before|after)\b/i, instead: '"acquires"' },
+  { pattern: /\b(?:its|their|the) makers?\b/i, instead: '"creator", or name the actor' },
+  {
+    pattern: /\bma(?:ke|kes|de) no\b(?! (?:difference|sense|calls?|requests?|attempts?|changes?|promises?)\b)/i,
+    instead: '"does not …"',
+  },
+  { pattern: /\b(?:stand|stands|stood) with\b/i, instead: '"is stored on" or "belongs to"' },
+  {
+    pattern: /\b(?:is|are|was|were) by (?!then\b|far\b|default\b|design\b)/i,
+    instead: '"is written by", "comes from"',
+  },
   { pattern: /\b(?:hence|thence|whence|lest|upon|thereby|therein|hereby|thereof|wherein)\b/i, instead: 'a plain word' },
   { pattern: /\bfor ever\b/i, instead: '"forever"' },
   { pattern: /\ball the same(?=[.,;:]|$)/i, instead: '"anyway"' },
   { pattern: /\bhear(?:s|d|ing)? of\b/i, instead: '"get", "receive" or "be notified"' },
   {
-    pattern: /[,:;] for (?:it|they|he|she|nobody|there|this|that) (?:is|are|was|has|have|may|can|would|could)\b/i,
+    pattern:
+      /[,:;] for (?:(?:it|they|he|she|nobody|there|this|that) (?:is|are|was|has|have|may|can|would|could)|(?:an?|the|its|their|every|each|no|all) (?:(?!that |which |who )[\w-]+ ){1,4}(?:is|are|has|have|was|were))\b/i,
     instead: '"because"',
   },
   {
@@ -57,7 +78,7 @@ const rules: readonly Rule[] = [
 
 /** Returns the findings in one file, in the order of its lines. */
 export function checkText(path: string, text: string): Finding[] {
-  const prose = path.endsWith('.md') ? proseOfMarkdown(text) : proseOfCode(text);
+  const prose = path.endsWith('.md') ? proseOfMarkdown(text) : proseOfCode(path, text);
   return [...prose].flatMap(({ line, words }) =>
     sentencesOf(words).flatMap((sentence) =>
       rules.flatMap(({ pattern, instead }) => {
@@ -75,22 +96,37 @@ interface Prose {
   readonly words: string;
 }
 
-/** Paragraphs and cells with a sentence, without code. A heading such as "What limits you next" is no sentence. */
+/** Paragraphs, list items and table cells, without code. A heading such as "What limits you next" is no sentence. */
 function* proseOfMarkdown(text: string): Generator<Prose> {
-  const prose = text
+  const lines = text
     .replaceAll(/^```.*?^```/gms, (block) => block.replaceAll(/[^\n]/g, ''))
-    .replaceAll(/`[^`\n]*`/g, 'x');
-  for (const [index, line] of prose.split('\n').entries())
-    for (const cell of line.split('|').map((text) => text.replace(/^[\s>*\d.-]+/, '').trim()))
-      if (/[.:!?]$/.test(cell)) yield { line: index + 1, words: cell };
+    .replaceAll(/`[^`\n]*`/g, 'x')
+    .replaceAll(/\[([^\]\n]*)\]\([^)\n]*\)/g, '$1')
+    .replaceAll('**', '')
+    .split('\n');
+  let paragraph: { readonly line: number; readonly words: string[] } | undefined;
+  for (const [index, text] of lines.entries()) {
+    const isRow = text.startsWith('|');
+    if (isRow || /^(?:#|\s*$|[\s>]*(?:[-*+]|\d+\.)\s)/.test(text)) {
+      if (paragraph !== undefined) yield { line: paragraph.line, words: paragraph.words.join(' ') };
+      paragraph = undefined;
+    }
+    if (isRow && !/^\|\s*:?-/.test(lines[index + 1] ?? ''))
+      for (const cell of text.split('|')) yield { line: index + 1, words: cell.trim() };
+    if (isRow || /^(?:#|\s*$)/.test(text)) continue;
+    paragraph ??= { line: index + 1, words: [] };
+    paragraph.words.push(text.replace(/^[\s>]*(?:(?:[-*+]|\d+\.)\s+)?/, '').trim());
+  }
+  if (paragraph !== undefined) yield { line: paragraph.line, words: paragraph.words.join(' ') };
 }
 
-/** Comments, and those strings that have a space: the others are names. */
-function* proseOfCode(text: string): Generator<Prose> {
-  const token = /\/\*.*?\*\/|(?<!:)\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gs;
-  for (const { 0: found, index } of text.matchAll(token)) {
+/** Comments, the text of JSX elements, and those strings that have a space: the others are names. */
+function* proseOfCode(path: string, text: string): Generator<Prose> {
+  for (const { 0: found, index } of text.matchAll(path.endsWith('.tsx') ? tsxToken : token)) {
     const line = text.slice(0, index).split('\n').length;
-    const words = found.startsWith('/') ? found.replaceAll(/^\/\*+|\*\/$|^\/\/|\n\s*\*/g, ' ') : found.slice(1, -1);
+    const words = found.startsWith('/')
+      ? found.replaceAll(/^\/\*+|\*\/$|^\/\/|\n\s*\*/g, ' ')
+      : found.replaceAll(/^['"`]|['"`]$/g, '');
     const plain = words
       .replaceAll(/`[^`]*`|\$\{[^}]*\}/g, 'x')
       .replaceAll(/\s+/g, ' ')
@@ -98,5 +134,9 @@ function* proseOfCode(text: string): Generator<Prose> {
     if (plain.includes(' ')) yield { line, words: plain };
   }
 }
+const token = /\/\*.*?\*\/|(?<!:)\/\/[^\n]*|'(?:[^'\\\n]|\\.)*'|"(?:[^"\\\n]|\\.)*"|`(?:[^`\\]|\\.)*`/gs;
+/** Between two tags or expressions, without what only code has. An apostrophe stands inside a word. */
+const jsxText = /(?<=(?<!=)[>}]\s*)(?=[\w(])(?:[^<>{}=;'"`]|&\w+;|(?<=\w)'(?=\w))+(?=[<{])/;
+const tsxToken = new RegExp(`${token.source}|${jsxText.source}`, 'gs');
 
 const sentencesOf = (words: string): string[] => words.split(/(?<=[.!:;])\s+(?=[A-Z@"(]|$)|\s(?=@\w+)|(?<=\?)\s/);

@@ -6,7 +6,7 @@ import type { Services } from './context.ts';
 
 /** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {
-  /** Names the session or webhook. Without it, the account's only session or its default webhook is meant. */
+  /** Names the session or webhook; by default the account's only session or its default webhook. */
   readonly field: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
   /** Field of the input with which every node can run the operation. */
   readonly localWith?: 'sendAt';

@@ -40,7 +40,7 @@ export async function startPostgres(): Promise<Postgres> {
     url: `postgres://postgres:postgres@127.0.0.1:${port}`,
     async crash() {
       const [pid] = readFileSync(join(dataDir, 'postmaster.pid'), 'utf8').split('\n');
-      process.kill(Number(pid), 'SIGQUIT'); // "immediate" makes no checkpoint, so the next start recovers from the log
+      process.kill(Number(pid), 'SIGQUIT'); // "immediate" skips the checkpoint, so the next start recovers from the log
       await postgres.stop();
     },
     start: () => postgres.start(),
