@@ -1,7 +1,7 @@
 import { createClient } from '@switchboard/sdk';
 import { ApiError, ConnectionError, errorOf } from '@switchboard/sdk/errors';
 import { PageCodeError } from './lazyPage.tsx';
-import { words } from './strings/shared.ts';
+import { sharedStrings } from './strings/shared.ts';
 
 /**
  * Identifies a request of the dashboard. The login cookie counts only with this header, which other sites cannot send
@@ -46,9 +46,9 @@ export class ServerError extends Error {}
 export function errorText(error: unknown): string {
   // A response without a request id comes from a proxy.
   const isAnswered = error instanceof ApiError && error.requestId !== '';
-  if (error instanceof PageCodeError || (isUnavailable(error) && !isAnswered)) return words.unreachable;
+  if (error instanceof PageCodeError || (isUnavailable(error) && !isAnswered)) return sharedStrings.unreachable;
   if (error instanceof ApiError || error instanceof ServerError) return error.message;
-  return words.unexpected;
+  return sharedStrings.unexpected;
 }
 
 /** The error of a field, if the server reports one. */

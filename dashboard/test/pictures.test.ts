@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { shellWords } from '../src/strings/shell.ts';
+import { shellStrings } from '../src/strings/shell.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 
@@ -9,7 +9,7 @@ describe('guide to the dashboard', () => {
   const guide = readFileSync(new URL('dashboard.md', docs), 'utf8');
 
   it('describes every page', () => {
-    for (const title of Object.values(shellWords.pages)) assert.ok(guide.includes(`\n## ${title}\n`), title);
+    for (const title of Object.values(shellStrings.pages)) assert.ok(guide.includes(`\n## ${title}\n`), title);
   });
 
   it('shows every screenshot in the repository', () => {

@@ -1,7 +1,7 @@
 import type { CircuitBreaker } from '@switchboard/sdk/api';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { breakerWords } from '../strings/breaker.ts';
+import { breakerStrings } from '../strings/breaker.ts';
 import { Lamp, type LampTone } from './lamp.tsx';
 
 /** The breaker causes no event, and changes by the second unless it is closed. */
@@ -24,5 +24,5 @@ export const breakerTones: Readonly<Record<CircuitBreaker['state'], LampTone>> =
 export function BreakerLamp({ webhookId }: { readonly webhookId: string }) {
   const { data } = useQuery(breakerQuery(webhookId));
   if (data === undefined) return null;
-  return <Lamp tone={breakerTones[data.state]}>{breakerWords.states[data.state]}</Lamp>;
+  return <Lamp tone={breakerTones[data.state]}>{breakerStrings.states[data.state]}</Lamp>;
 }

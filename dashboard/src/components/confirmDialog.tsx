@@ -1,7 +1,7 @@
 import { AlertDialog as RadixAlert } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { errorText } from '../api.ts';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { Button } from './button.tsx';
 import { classes } from './classes.ts';
 import { DIALOG_OVERLAY, DIALOG_PANEL, FormActions } from './dialog.tsx';
@@ -57,7 +57,7 @@ export function ConfirmDialog({ title, children, confirm, open, onOpenChange, on
           )}
           <FormActions>
             <RadixAlert.Cancel asChild>
-              <Button>{words.cancel}</Button>
+              <Button>{sharedStrings.cancel}</Button>
             </RadixAlert.Cancel>
             <Button look="danger" busy={state.busy} onClick={run}>
               {confirm}

@@ -1,11 +1,11 @@
 import { Check, Copy } from 'lucide-react';
 import { useEffect, useState } from 'react';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { IconButton } from './button.tsx';
 import { useToast } from './toast.tsx';
 
 /** Copies a text to the clipboard. */
-export function CopyButton({ text, label = words.copy }: { readonly text: string; readonly label?: string }) {
+export function CopyButton({ text, label = sharedStrings.copy }: { readonly text: string; readonly label?: string }) {
   const [isCopied, setCopied] = useState(false);
   const toast = useToast();
 
@@ -19,9 +19,9 @@ export function CopyButton({ text, label = words.copy }: { readonly text: string
     try {
       await writeClipboard(text);
       setCopied(true);
-      toast(words.copied);
+      toast(sharedStrings.copied);
     } catch {
-      toast(words.copyFailed, 'bad');
+      toast(sharedStrings.copyFailed, 'bad');
     }
   }
 

@@ -1,7 +1,7 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useRef } from 'react';
 import type { More } from '../paged.ts';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { classes } from './classes.ts';
 import { useIsWide } from './isWide.ts';
 import { MoreFailed, useMore } from './more.tsx';
@@ -101,7 +101,7 @@ export function DataTable<T>({ label, columns, rows, rowKey, more, empty, rowHei
       </div>
       <MoreFailed more={more} />
       <p role="status" className="sr-only">
-        {more?.isLoading ? words.loadingMore : ''}
+        {more?.isLoading ? sharedStrings.loadingMore : ''}
       </p>
     </>
     // biome-ignore-end lint/a11y/useFocusableInteractive: see above

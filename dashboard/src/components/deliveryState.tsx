@@ -1,5 +1,5 @@
 import type { Delivery } from '@switchboard/sdk/api';
-import { deliveryWords } from '../strings/deliveries.ts';
+import { deliveryStrings } from '../strings/deliveries.ts';
 import { Lamp, type LampTone } from './lamp.tsx';
 
 const tones: Readonly<Record<Delivery['state'], LampTone>> = {
@@ -13,5 +13,5 @@ const tones: Readonly<Record<Delivery['state'], LampTone>> = {
 /** The state of a delivery. A pending delivery that has failed before looks different from a new one. */
 export function DeliveryState({ delivery: { state, lastClass } }: { readonly delivery: Delivery }) {
   const isWaiting = state === 'pending' && lastClass !== null;
-  return <Lamp tone={isWaiting ? 'warn' : tones[state]}>{deliveryWords.states[state]}</Lamp>;
+  return <Lamp tone={isWaiting ? 'warn' : tones[state]}>{deliveryStrings.states[state]}</Lamp>;
 }

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { Dialog as RadixDialog } from 'radix-ui';
 import type { ReactNode } from 'react';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
@@ -49,7 +49,7 @@ export function Dialog({
             </div>
             {!isPersistent && (
               <RadixDialog.Close asChild>
-                <IconButton label={words.close} className="-mt-1 -mr-2">
+                <IconButton label={sharedStrings.close} className="-mt-1 -mr-2">
                   <X />
                 </IconButton>
               </RadixDialog.Close>

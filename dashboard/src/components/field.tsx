@@ -1,5 +1,5 @@
 import { type ComponentProps, type ReactNode, useId } from 'react';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { classes } from './classes.ts';
 
 interface FieldProps {
@@ -102,7 +102,7 @@ export function Field({
     <div className="grid grid-cols-1 gap-1.5">
       <label htmlFor={id} className="text-sm font-medium text-ink">
         {label}
-        {isOptional && <span className="font-normal text-ink-faint"> ({words.optional})</span>}
+        {isOptional && <span className="font-normal text-ink-faint"> ({sharedStrings.optional})</span>}
       </label>
       {children({
         id,

@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { errorText } from '../api.ts';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { Button } from './button.tsx';
 import { FormActions } from './dialog.tsx';
 import { Notice } from './notice.tsx';
@@ -42,7 +42,7 @@ export function Form({
       {children}
       {submit !== false && (
         <FormActions>
-          {onCancel && <Button onClick={onCancel}>{words.cancel}</Button>}
+          {onCancel && <Button onClick={onCancel}>{sharedStrings.cancel}</Button>}
           <Button type="submit" look={submitLook} busy={busy} disabled={disabled}>
             {submit}
           </Button>

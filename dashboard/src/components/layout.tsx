@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import { useEffect, useId } from 'react';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { classes } from './classes.ts';
 
 /** A page with its title, which is also that of the document, its lead and its actions. */
@@ -22,7 +22,7 @@ export function Page({
   readonly children: ReactNode;
 }) {
   useEffect(() => {
-    document.title = `${title} · ${words.product}`;
+    document.title = `${title} · ${sharedStrings.product}`;
   }, [title]);
   const isAlone = fit === 'screenAlone';
   return (

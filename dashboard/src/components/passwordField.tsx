@@ -1,6 +1,6 @@
 import { Eye, EyeOff } from 'lucide-react';
 import { useState } from 'react';
-import { loginWords } from '../strings/login.ts';
+import { loginStrings } from '../strings/login.ts';
 import { IconButton } from './button.tsx';
 import { TextField } from './field.tsx';
 
@@ -33,7 +33,7 @@ export function PasswordField({
         className="pr-11"
       />
       <IconButton
-        label={isShown ? loginWords.hidePassword : loginWords.showPassword}
+        label={isShown ? loginStrings.hidePassword : loginStrings.showPassword}
         onClick={() => setShown(!isShown)}
         className="absolute top-[1.75rem] right-0.5"
       >

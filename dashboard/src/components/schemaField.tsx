@@ -1,4 +1,4 @@
-import { formWords } from '../strings/schemaForm.ts';
+import { formStrings } from '../strings/schemaForm.ts';
 import { SelectField, TextArea, TextField } from './field.tsx';
 import { LocalTimeField } from './localTime.tsx';
 import { type FormField, isInvalid } from './schemaForm.ts';
@@ -19,14 +19,14 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
   const { input, description, isRequired, isSecret, isWhole, minimum, maximum, choices, defaultValue } = field;
   const hints = [
     description,
-    isKept && formWords.secretKept,
-    input === 'lines' && formWords.onePerLine,
-    input === 'json' && formWords.asJson,
+    isKept && formStrings.secretKept,
+    input === 'lines' && formStrings.onePerLine,
+    input === 'json' && formStrings.asJson,
   ];
   const common = {
     label,
     hint: hints.filter(Boolean).join(' ') || undefined,
-    error: isInvalid(field, value) ? formWords.invalidJson : error,
+    error: isInvalid(field, value) ? formStrings.invalidJson : error,
     isOptional: !isRequired,
     required: isRequired && !isKept,
     value,
@@ -38,12 +38,12 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
     const options =
       input === 'boolean'
         ? ([
-            ['true', formWords.yes],
-            ['false', formWords.no],
+            ['true', formStrings.yes],
+            ['false', formStrings.no],
           ] as const)
         : choices.map((choice) => [String(choice), String(choice)] as const);
     const given = options.find(([option]) => option === String(defaultValue))?.[1];
-    const unset = given === undefined ? formWords.unset : formWords.unsetMeans(given);
+    const unset = given === undefined ? formStrings.unset : formStrings.unsetMeans(given);
     return <SelectField {...common} options={[['', unset], ...options]} onChange={change} />;
   }
   if (input === 'time')

@@ -1,8 +1,8 @@
 import type { Session } from '@switchboard/sdk/api';
 import { RadioTower } from 'lucide-react';
 import { sessionName } from '../model/sessions.ts';
-import { chatWords } from '../strings/chats.ts';
-import { sessionWords } from '../strings/sessions.ts';
+import { chatStrings } from '../strings/chats.ts';
+import { sessionStrings } from '../strings/sessions.ts';
 import { LinkButton } from './linkButton.tsx';
 import { Empty } from './states.tsx';
 
@@ -19,14 +19,14 @@ export function SessionSelect({
   const isListed = sessions.some(({ sessionId }) => sessionId === chosen?.sessionId);
   return (
     <select
-      aria-label={chatWords.session}
+      aria-label={chatStrings.session}
       value={chosen?.sessionId ?? ''}
       onChange={(event) => onChoose(event.currentTarget.value)}
       className="h-10 max-w-72 rounded-lg border border-line-strong bg-surface px-3 text-sm"
     >
       {!isListed && (
         <option value={chosen?.sessionId ?? ''}>
-          {chosen === undefined ? chatWords.chooseSession : sessionName(chosen)}
+          {chosen === undefined ? chatStrings.chooseSession : sessionName(chosen)}
         </option>
       )}
       {sessions.map((session) => (
@@ -40,18 +40,18 @@ export function SessionSelect({
 
 /** The empty state of a page about a session: the account has none, or not the one in the address. */
 export function NoSession({ isUnknown = false }: { readonly isUnknown?: boolean }) {
-  if (isUnknown) return <Empty icon={<RadioTower />} title={sessionWords.notFound} />;
+  if (isUnknown) return <Empty icon={<RadioTower />} title={sessionStrings.notFound} />;
   return (
     <Empty
       icon={<RadioTower />}
-      title={chatWords.noSession}
+      title={chatStrings.noSession}
       action={
         <LinkButton to="/sessions" look="primary">
-          {chatWords.toSessions}
+          {chatStrings.toSessions}
         </LinkButton>
       }
     >
-      {chatWords.noSessionHint}
+      {chatStrings.noSessionHint}
     </Empty>
   );
 }

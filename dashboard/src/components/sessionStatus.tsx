@@ -1,4 +1,4 @@
-import { sessionStatusWords } from '../strings/sessionStatus.ts';
+import { sessionStatusLabels } from '../strings/sessionStatus.ts';
 import { Lamp, type LampTone } from './lamp.tsx';
 
 const tones: Readonly<Record<string, LampTone>> = {
@@ -13,5 +13,5 @@ const tones: Readonly<Record<string, LampTone>> = {
 
 /** The status of a session, now or in its history. */
 export function SessionStatus({ status }: { readonly status: string }) {
-  return <Lamp tone={tones[status] ?? 'off'}>{sessionStatusWords[status] ?? status}</Lamp>;
+  return <Lamp tone={tones[status] ?? 'off'}>{sessionStatusLabels[status] ?? status}</Lamp>;
 }

@@ -2,7 +2,7 @@ import { ApiError } from '@switchboard/sdk/errors';
 import type { ReactNode } from 'react';
 import { errorText, isUnavailable } from '../api.ts';
 import { useWhenReachable } from '../reachable.ts';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { Button } from './button.tsx';
 import { Card } from './layout.tsx';
 
@@ -71,14 +71,14 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
   useWhenReachable(isUnavailable(error) && onRetry !== undefined, () => onRetry?.());
   return (
     <div role="alert" className="grid justify-items-center gap-1 px-6 py-12 text-center">
-      <p className="font-medium text-bad">{words.failedToLoad}</p>
+      <p className="font-medium text-bad">{sharedStrings.failedToLoad}</p>
       <p className="max-w-md text-sm wrap-anywhere text-ink-soft">{errorText(error)}</p>
       {error instanceof ApiError && error.requestId !== '' && (
-        <p className="font-mono text-xs text-ink-faint">{words.request(error.requestId)}</p>
+        <p className="font-mono text-xs text-ink-faint">{sharedStrings.request(error.requestId)}</p>
       )}
       {onRetry && (
         <Button className="mt-4" onClick={() => onRetry()}>
-          {words.tryAgain}
+          {sharedStrings.tryAgain}
         </Button>
       )}
     </div>
@@ -88,7 +88,7 @@ export function Failure({ error, onRetry }: { readonly error: unknown; readonly 
 /** A placeholder for content that is loading. */
 export function LoadingLines({ count = 4 }: { readonly count?: number }) {
   return (
-    <div role="status" aria-label={words.loading} className="grid gap-3 p-5">
+    <div role="status" aria-label={sharedStrings.loading} className="grid gap-3 p-5">
       {Array.from({ length: count }, (_, line) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the lines are identical
         <div key={line} className="pulse-slow h-5 rounded bg-sunken" style={{ width: `${92 - (line % 3) * 17}%` }} />

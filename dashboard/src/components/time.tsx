@@ -1,5 +1,5 @@
 import { useSyncExternalStore } from 'react';
-import { timeWords, words } from '../strings/shared.ts';
+import { sharedStrings, timeStrings } from '../strings/shared.ts';
 
 // English like the text around it, whatever the language of the browser.
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
@@ -17,7 +17,7 @@ export function Time({
   readonly at: string | null;
   readonly as?: keyof typeof formats | 'relative';
 }) {
-  if (at === null) return words.never;
+  if (at === null) return sharedStrings.never;
   return (
     <time dateTime={at} title={exactUtc(at)} className="whitespace-nowrap tabular-nums">
       {as === 'relative' ? <Relative at={at} /> : formats[as].format(new Date(at))}
@@ -37,19 +37,19 @@ function exactUtc(at: string): string {
 export function relativeTime(at: number, now: number): string {
   const distanceMs = at - now;
   // `now` is rounded down to seconds, so an event of the current second seems to be in the future.
-  if (Math.abs(distanceMs) < 3000) return distanceMs >= 1000 ? timeWords.inMoment : timeWords.now;
-  return distanceMs < 0 ? timeWords.ago(duration(-distanceMs)) : timeWords.ahead(duration(distanceMs));
+  if (Math.abs(distanceMs) < 3000) return distanceMs >= 1000 ? timeStrings.inMoment : timeStrings.now;
+  return distanceMs < 0 ? timeStrings.ago(duration(-distanceMs)) : timeStrings.ahead(duration(distanceMs));
 }
 
 /** Formats a duration in its largest unit: "38 s", "14 min", "3 days". */
 export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
-  if (seconds < 60) return timeWords.seconds(seconds);
+  if (seconds < 60) return timeStrings.seconds(seconds);
   const minutes = Math.round(seconds / 60);
-  if (minutes < 60) return timeWords.minutes(minutes);
+  if (minutes < 60) return timeStrings.minutes(minutes);
   const hours = Math.round(minutes / 60);
-  if (hours < 48) return timeWords.hours(hours);
-  return timeWords.days(Math.round(hours / 24));
+  if (hours < 48) return timeStrings.hours(hours);
+  return timeStrings.days(Math.round(hours / 24));
 }
 
 /** The current time, updated every second. */

@@ -1,7 +1,7 @@
 import { X } from 'lucide-react';
 import { Toast as RadixToast } from 'radix-ui';
 import { createContext, type ReactNode, useCallback, useContext, useState } from 'react';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 import { IconButton } from './button.tsx';
 import { Dot } from './lamp.tsx';
 
@@ -10,7 +10,7 @@ type Say = (text: string, tone?: 'good' | 'bad') => void;
 const ToastContext = createContext<Say>(() => {});
 
 /**
- * Shows a message in a corner: `const toast = useToast(); toast(words.saved)`. Errors stay until they are dismissed.
+ * Shows a message in a corner: `const toast = useToast(); toast(sharedStrings.saved)`. Errors stay until they are dismissed.
  */
 export function useToast(): Say {
   return useContext(ToastContext);
@@ -31,7 +31,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
 
   return (
     <ToastContext value={say}>
-      <RadixToast.Provider label={words.notifications} duration={5000}>
+      <RadixToast.Provider label={sharedStrings.notifications} duration={5000}>
         {children}
         {said.map(({ id, text, tone }) => (
           <RadixToast.Root
@@ -43,7 +43,7 @@ export function ToastProvider({ children }: { readonly children: ReactNode }) {
             <Dot tone={tone} />
             <RadixToast.Description className="min-w-0 text-sm wrap-anywhere">{text}</RadixToast.Description>
             <RadixToast.Close asChild>
-              <IconButton label={words.dismiss} className="ml-auto">
+              <IconButton label={sharedStrings.dismiss} className="ml-auto">
                 <X />
               </IconButton>
             </RadixToast.Close>

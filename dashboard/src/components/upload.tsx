@@ -5,7 +5,7 @@ import { useState } from 'react';
 import { api } from '../api.ts';
 import { connectorsQuery } from '../model/connectors.ts';
 import { formatFileSize } from '../model/fileSize.ts';
-import { uploadWords } from '../strings/uploads.ts';
+import { uploadStrings } from '../strings/uploads.ts';
 import { IconButton } from './button.tsx';
 import { classes } from './classes.ts';
 
@@ -53,7 +53,7 @@ export function useUpload(): Upload {
 
   function refusalOf({ name, size }: File): string | undefined {
     if (limits === undefined || size <= limits.mediaMaxBytes) return undefined;
-    return uploadWords.tooLarge(name, formatFileSize(size), formatFileSize(limits.mediaMaxBytes));
+    return uploadStrings.tooLarge(name, formatFileSize(size), formatFileSize(limits.mediaMaxBytes));
   }
 
   return { sending, refusalOf, send };
@@ -66,7 +66,7 @@ export function isCancelled(error: unknown): boolean {
 
 /** Describes the state of an upload. */
 export function uploadStatus({ name, percent }: Sending): string {
-  return percent === 100 ? uploadWords.storing(name) : uploadWords.sending(name);
+  return percent === 100 ? uploadStrings.storing(name) : uploadStrings.sending(name);
 }
 
 /** The progress of an upload with its cancel button. The bar pulses while the progress is unknown. */
@@ -76,7 +76,7 @@ export function UploadProgress({ sending: { name, percent, cancel } }: { readonl
     <div className="flex items-center gap-2 pl-3 text-xs text-ink-soft">
       <div
         role="progressbar"
-        aria-label={uploadWords.progress(name)}
+        aria-label={uploadStrings.progress(name)}
         aria-valuenow={known}
         aria-valuemin={0}
         aria-valuemax={100}
@@ -89,10 +89,10 @@ export function UploadProgress({ sending: { name, percent, cancel } }: { readonl
       </div>
       {known !== undefined && (
         <span aria-hidden className="w-10 text-right tabular-nums">
-          {uploadWords.percent(known)}
+          {uploadStrings.percent(known)}
         </span>
       )}
-      <IconButton label={uploadWords.cancel(name)} onClick={cancel}>
+      <IconButton label={uploadStrings.cancel(name)} onClick={cancel}>
         <X />
       </IconButton>
     </div>

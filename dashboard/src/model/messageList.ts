@@ -33,14 +33,14 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
 const PREVIEW_CHARACTERS = 200;
 
 /** Describes a message in one line. */
-export function messagePreview({ deleted, type, message: text }: Message, words: Words): string {
-  if (deleted) return words.deleted;
+export function messagePreview({ deleted, type, message: text }: Message, strings: Strings): string {
+  if (deleted) return strings.deleted;
   const message = text.slice(0, PREVIEW_CHARACTERS).toWellFormed();
   if (type === 'text') return message;
-  return message === '' ? words.kinds[type] : `${words.kinds[type]}: ${message}`;
+  return message === '' ? strings.kinds[type] : `${strings.kinds[type]}: ${message}`;
 }
 
-interface Words {
+interface Strings {
   readonly deleted: string;
   readonly kinds: Readonly<Record<Message['type'], string>>;
 }

@@ -1,7 +1,7 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api.ts';
 import { useLiveEvents } from '../live.ts';
-import { chatWords } from '../strings/chats.ts';
+import { chatStrings } from '../strings/chats.ts';
 
 /** Limits the names that are read. Other people are shown by their number, other groups as "Group". */
 const MAX_NAMES = 1000;
@@ -20,7 +20,7 @@ export function useNames(sessionId: string): NameOf {
     const isNew = data !== undefined && data.size < MAX_NAMES && !data.has(about.from);
     if (isNew) void queries.invalidateQueries({ queryKey }, { cancelRefetch: false });
   });
-  return (id) => data?.get(id) ?? (id.startsWith('grp_') ? chatWords.group : chatWords.phone(id));
+  return (id) => data?.get(id) ?? (id.startsWith('grp_') ? chatStrings.group : chatStrings.phone(id));
 }
 
 /** People without a name are included, so that they count as known. */

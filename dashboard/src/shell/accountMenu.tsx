@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { ChevronsUpDown, LogOut, UserRound } from 'lucide-react';
 import { useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../components/menu.tsx';
-import { shellWords } from '../strings/shell.ts';
+import { shellStrings } from '../strings/shell.ts';
 import { chooseTheme, readThemeChoice } from '../theme.ts';
 import { useAccount } from './account.ts';
 import { useLogOut } from './login.ts';
@@ -19,7 +19,7 @@ export function AccountMenu() {
           type="button"
           className="flex w-full items-center gap-2.5 rounded-lg px-2.5 py-2 text-left text-sm hover:bg-sunken"
         >
-          <span className="sr-only">{shellWords.account}: </span>
+          <span className="sr-only">{shellStrings.account}: </span>
           <span
             aria-hidden
             className="flex size-7 shrink-0 items-center justify-center rounded-full bg-accent text-xs font-semibold text-on-accent"
@@ -33,16 +33,16 @@ export function AccountMenu() {
     >
       <MenuItem onSelect={() => navigate({ to: '/account' })}>
         <UserRound aria-hidden />
-        {shellWords.accountSettings}
+        {shellStrings.accountSettings}
       </MenuItem>
       <MenuLine />
       <MenuChoice
-        label={shellWords.theme}
+        label={shellStrings.theme}
         value={theme}
         options={[
-          ['system', shellWords.themes.system],
-          ['light', shellWords.themes.light],
-          ['dark', shellWords.themes.dark],
+          ['system', shellStrings.themes.system],
+          ['light', shellStrings.themes.light],
+          ['dark', shellStrings.themes.dark],
         ]}
         onChange={(choice) => {
           chooseTheme(choice);
@@ -52,7 +52,7 @@ export function AccountMenu() {
       <MenuLine />
       <MenuItem onSelect={logOut}>
         <LogOut aria-hidden />
-        {shellWords.logOut}
+        {shellStrings.logOut}
       </MenuItem>
     </Menu>
   );

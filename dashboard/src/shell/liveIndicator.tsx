@@ -1,6 +1,6 @@
 import { Lamp, type LampTone } from '../components/lamp.tsx';
 import { type LiveState, useLiveState } from '../live.ts';
-import { shellWords } from '../strings/shell.ts';
+import { shellStrings } from '../strings/shell.ts';
 
 const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };
 
@@ -9,7 +9,7 @@ export function LiveIndicator() {
   const state = useLiveState();
   return (
     <div role="status" className="px-2.5 text-xs text-ink-soft">
-      <Lamp tone={tones[state]}>{shellWords.live[state]}</Lamp>
+      <Lamp tone={tones[state]}>{shellStrings.live[state]}</Lamp>
     </div>
   );
 }

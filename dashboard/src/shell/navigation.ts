@@ -11,9 +11,9 @@ import {
   Webhook,
   Wrench,
 } from 'lucide-react';
-import { shellWords } from '../strings/shell.ts';
+import { shellStrings } from '../strings/shell.ts';
 
-const { pages, groups } = shellWords;
+const { pages, groups } = shellStrings;
 
 /** All pages of the navigation, in groups. */
 export const navigation = [

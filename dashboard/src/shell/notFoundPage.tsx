@@ -1,14 +1,14 @@
 import { Card, Page } from '../components/layout.tsx';
 import { LinkButton } from '../components/linkButton.tsx';
 import { Empty } from '../components/states.tsx';
-import { words } from '../strings/shared.ts';
+import { sharedStrings } from '../strings/shared.ts';
 
 /** The page for unknown addresses inside the shell. */
 export function NotFoundPage() {
   return (
-    <Page title={words.pageNotFound}>
+    <Page title={sharedStrings.pageNotFound}>
       <Card flush>
-        <Empty title={words.pageNotFoundHint} action={<ToOverview />} />
+        <Empty title={sharedStrings.pageNotFoundHint} action={<ToOverview />} />
       </Card>
     </Page>
   );
@@ -24,5 +24,5 @@ export function NotFound() {
 }
 
 function ToOverview() {
-  return <LinkButton to="/">{words.toOverview}</LinkButton>;
+  return <LinkButton to="/">{sharedStrings.toOverview}</LinkButton>;
 }

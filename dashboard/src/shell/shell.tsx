@@ -5,8 +5,8 @@ import { useEffect, useRef, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import { useIsWide } from '../components/isWide.ts';
 import { createLive, LiveContext, useRefreshOnEvents } from '../live.ts';
-import { words } from '../strings/shared.ts';
-import { shellWords } from '../strings/shell.ts';
+import { sharedStrings } from '../strings/shared.ts';
+import { shellStrings } from '../strings/shell.ts';
 import { AccountMenu } from './accountMenu.tsx';
 import { LiveIndicator } from './liveIndicator.tsx';
 import { navigation } from './navigation.ts';
@@ -28,7 +28,7 @@ export function Shell() {
         href="#content"
         className="sr-only rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-50"
       >
-        {words.skipToContent}
+        {sharedStrings.skipToContent}
       </a>
       <div className="min-h-dvh wide:grid wide:grid-cols-[15.5rem_minmax(0,1fr)]">
         {isWide ? <Sidebar /> : <TopBar />}
@@ -83,7 +83,7 @@ function TopBar() {
     <header className="sticky top-0 z-30 flex h-14 items-center justify-between border-b border-line bg-paper px-3">
       <Dialog.Root open={isOpen} onOpenChange={setOpen}>
         <Dialog.Trigger asChild>
-          <IconButton label={shellWords.openNavigation}>
+          <IconButton label={shellStrings.openNavigation}>
             <MenuIcon />
           </IconButton>
         </Dialog.Trigger>
@@ -94,10 +94,10 @@ function TopBar() {
             className="fixed inset-y-0 left-0 z-50 flex w-72 max-w-[85vw] flex-col overflow-y-auto bg-paper p-3 shadow-card"
           >
             <div className="flex items-center justify-between pb-4 pl-2.5">
-              <Dialog.Title className="sr-only">{shellWords.navigation}</Dialog.Title>
+              <Dialog.Title className="sr-only">{shellStrings.navigation}</Dialog.Title>
               <Wordmark />
               <Dialog.Close asChild>
-                <IconButton label={words.close}>
+                <IconButton label={sharedStrings.close}>
                   <X />
                 </IconButton>
               </Dialog.Close>
@@ -118,7 +118,7 @@ function TopBar() {
 
 function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
   return (
-    <nav aria-label={shellWords.navigation} className="grid gap-5">
+    <nav aria-label={shellStrings.navigation} className="grid gap-5">
       {navigation.map(({ title, links }) => (
         <div key={title}>
           <p className="px-2.5 pb-1 text-xs text-ink-faint">{title}</p>

@@ -1,4 +1,4 @@
-export const accountWords = {
+export const accountStrings = {
   title: 'Account',
   profile: 'Profile',
   name: 'Name',

@@ -1,6 +1,6 @@
 import { counted } from './format.ts';
 
-export const apiKeyWords = {
+export const apiKeyStrings = {
   title: 'API keys',
   lead: 'For programs that call the API. Give each program a key of its own, with only the permissions it needs.',
   create: 'Create key',

@@ -1,12 +1,12 @@
 import { counted } from './format.ts';
-import { timeWords } from './shared.ts';
+import { timeStrings } from './shared.ts';
 
-const { minutes: inMinutes, seconds: inSeconds } = timeWords;
+const { minutes: inMinutes, seconds: inSeconds } = timeStrings;
 
 type BreakerState = 'closed' | 'open' | 'half_open';
 
 /** Explains the circuit breaker to readers who have never seen one. */
-export const breakerWords = {
+export const breakerStrings = {
   title: 'Circuit breaker',
   states: { closed: 'Closed', open: 'Open', half_open: 'Half open' },
   explain: {
@@ -33,7 +33,7 @@ export const breakerWords = {
   history: 'History',
   noHistory: 'The breaker has never opened.',
   change: (from: BreakerState, to: BreakerState) =>
-    `${breakerWords.states[from]} → ${breakerWords.states[to].toLowerCase()}`,
+    `${breakerStrings.states[from]} → ${breakerStrings.states[to].toLowerCase()}`,
   at: 'Time',
   what: 'Change',
   why: 'Reason',

@@ -1,6 +1,6 @@
 import { counted } from './format.ts';
 
-export const chatWords = {
+export const chatStrings = {
   title: 'Chats',
   lead: 'Read and answer the conversations of your sessions.',
   session: 'Session',
@@ -53,7 +53,7 @@ export const chatWords = {
 /** Suggested in menus. A network accepts any emoji. */
 export const emojis = ['👍', '❤️', '😂', '😮', '🙏'] as const;
 
-export const messageWords = {
+export const messageStrings = {
   write: 'Message',
   placeholder: 'Write a message',
   send: 'Send',

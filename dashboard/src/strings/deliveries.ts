@@ -1,6 +1,6 @@
 import { counted, milliseconds } from './format.ts';
 
-export const deliveryWords = {
+export const deliveryStrings = {
   title: 'Deliveries',
   lead: 'Every event sent to a webhook: what arrived, what did not, and why.',
   filters: 'Filters',
@@ -80,7 +80,7 @@ export const deliveryWords = {
 } as const;
 
 /** The outcome of an attempt, for readers who do not know HTTP by heart. */
-export const outcomeWords = {
+export const outcomeLabels = {
   ok: 'Delivered',
   redirect: 'Redirected',
   client_error: 'Rejected',
@@ -99,7 +99,7 @@ export const outcomeWords = {
 } as const;
 
 /** How to fix an outcome. */
-export const adviceWords: Readonly<Record<keyof typeof outcomeWords, string | undefined>> = {
+export const outcomeAdvice: Readonly<Record<keyof typeof outcomeLabels, string | undefined>> = {
   ok: undefined,
   redirect: 'Redirects are not followed. Set the webhook to the URL that the receiver redirects to.',
   client_error:

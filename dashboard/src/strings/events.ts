@@ -16,7 +16,7 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
 /** All event types, in the order of every list. */
 export const eventTypes = Object.keys(eventDescriptions) as EventType[]; // its keys are the types
 
-export const eventWords = {
+export const eventStrings = {
   title: 'Events',
   lead: 'Everything that happens in your sessions, with or without a webhook.',
   live: 'Live',

@@ -1,4 +1,4 @@
-export const groupWords = {
+export const groupStrings = {
   title: 'Groups',
   lead: 'Groups that your sessions are members of.',
   create: 'Create group',

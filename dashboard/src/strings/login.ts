@@ -1,4 +1,4 @@
-export const loginWords = {
+export const loginStrings = {
   logIn: 'Log in',
   logInLead: 'Use your account on this Switchboard server.',
   register: 'Create account',

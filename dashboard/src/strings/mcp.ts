@@ -1,6 +1,6 @@
 import { counted, milliseconds } from './format.ts';
 
-export const mcpWords = {
+export const mcpStrings = {
   title: 'MCP',
   lead: 'The operations of the API as tools for agents, over the Model Context Protocol.',
   connect: 'Agent connection',

@@ -1,6 +1,6 @@
 import { attemptsSummary, counted, milliseconds } from './format.ts';
 
-export const overviewWords = {
+export const overviewStrings = {
   title: 'Overview',
   lead: 'System status at a glance.',
 

@@ -1,6 +1,6 @@
 import { counted } from './format.ts';
 
-export const referenceWords = {
+export const referenceStrings = {
   title: 'API reference',
   lead: 'Every operation of this server, generated from openapi.json.',
   document: 'openapi.json',

@@ -1,4 +1,4 @@
-export const formWords = {
+export const formStrings = {
   unset: 'Not set',
   unsetMeans: (value: string) => `Not set (default: ${value})`,
   yes: 'Yes',

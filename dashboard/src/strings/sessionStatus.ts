@@ -1,7 +1,7 @@
 import type { Session } from '@switchboard/sdk/api';
 
 /** Separate from the other text of sessions, which the overview does not load. */
-export const sessionStatusWords = {
+export const sessionStatusLabels = {
   created: 'Not connected yet',
   connecting: 'Connecting',
   awaiting_pairing: 'Awaiting pairing',

@@ -1,6 +1,6 @@
 import type { Session } from '@switchboard/sdk/api';
 
-export const sessionWords = {
+export const sessionStrings = {
   title: 'Sessions',
   lead: 'Each session is one phone number on one network.',
   empty: 'No sessions yet',

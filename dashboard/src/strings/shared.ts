@@ -1,5 +1,5 @@
 /** Text that several pages share. The text of one page is in the file of its name. */
-export const words = {
+export const sharedStrings = {
   product: 'Switchboard',
   unreachable: 'The server cannot be reached. Your changes may not have been saved.',
   unexpected: 'Something went wrong on this page. Reload it, and report the problem if it happens again.',
@@ -27,7 +27,7 @@ export const words = {
 } as const;
 
 /** Times and durations. */
-export const timeWords = {
+export const timeStrings = {
   now: 'just now',
   inMoment: 'in a moment',
   ago: (amount: string) => `${amount} ago`,

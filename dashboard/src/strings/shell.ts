@@ -1,4 +1,4 @@
-export const shellWords = {
+export const shellStrings = {
   navigation: 'Main',
   openNavigation: 'Open navigation',
   groups: { watch: 'Monitoring', talk: 'Messaging', build: 'Development' },

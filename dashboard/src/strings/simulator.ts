@@ -1,6 +1,6 @@
 import { counted } from './format.ts';
 
-export const simulatorWords = {
+export const simulatorStrings = {
   title: 'Phone simulator',
   lead: 'Play the other side of a sandbox number: write to it, read what it sends, and create groups.',
   noSandbox: 'No sandbox sessions yet',

@@ -1,5 +1,5 @@
 /** The progress of a file that is being uploaded. */
-export const uploadWords = {
+export const uploadStrings = {
   sending: (name: string) => `Uploading ${name}…`,
   storing: (name: string) => `Storing ${name}…`,
   progress: (name: string) => `Progress of ${name}`,

@@ -1,6 +1,6 @@
 import { attemptsSummary, counted, milliseconds } from './format.ts';
 
-export const webhookWords = {
+export const webhookStrings = {
   title: 'Webhooks',
   lead: 'URLs of your applications, which receive events as signed HTTP requests.',
   create: 'Add webhook',

@@ -3,7 +3,7 @@ import { MapPin } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import { chatWords, messageWords } from '../../strings/chats.ts';
+import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 import { Time } from '../time.tsx';
 import { Choices, Template } from './choices.tsx';
@@ -36,14 +36,14 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
         )}
       >
         {isGroup && !isOwn && <p className="text-xs font-medium text-accent">{nameOf(message.from)}</p>}
-        {forwarded && <p className="text-xs text-ink-faint italic">{messageWords.forwarded}</p>}
+        {forwarded && <p className="text-xs text-ink-faint italic">{messageStrings.forwarded}</p>}
         {replyTo !== undefined && (
           <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
-            {repliedTo === undefined ? messageWords.earlier : messagePreview(repliedTo, messageWords)}
+            {repliedTo === undefined ? messageStrings.earlier : messagePreview(repliedTo, messageStrings)}
           </blockquote>
         )}
         {deleted ? (
-          <p className="text-ink-faint italic">{messageWords.deleted}</p>
+          <p className="text-ink-faint italic">{messageStrings.deleted}</p>
         ) : (
           <div className="grid grid-cols-1 gap-1.5">
             <Extra message={message} nameOf={nameOf} />
@@ -60,7 +60,7 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
         )}
         {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
         <p className="mt-0.5 flex items-center justify-end gap-1.5 text-xs text-ink-faint">
-          {edited && <span>{messageWords.edited}</span>}
+          {edited && <span>{messageStrings.edited}</span>}
           <Time at={timestamp} as="clock" />
           {direction === 'outgoing' && <Ticks status={status} />}
         </p>
@@ -104,12 +104,12 @@ function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf
 function Poll({ message: { poll, votes = [] } }: { readonly message: Message }) {
   if (poll === undefined) return null;
   return (
-    <ul aria-label={messageWords.poll} className="grid gap-1">
+    <ul aria-label={messageStrings.poll} className="grid gap-1">
       {poll.options.map((option) => (
         <li key={option} className="flex justify-between gap-4 rounded-lg border border-line-strong px-2.5 py-1">
           <span className="wrap-anywhere">{option}</span>
           <span className="text-xs whitespace-nowrap text-ink-faint">
-            {messageWords.votes(votes.filter(({ options }) => options.includes(option)).length)}
+            {messageStrings.votes(votes.filter(({ options }) => options.includes(option)).length)}
           </span>
         </li>
       ))}
@@ -124,11 +124,11 @@ function Reactions({ message: { reactions = [] }, nameOf }: { readonly message: 
       {reactions.map(({ from, emoji }) => (
         <li
           key={from}
-          title={messageWords.reactedBy(emoji, nameOf(from))}
+          title={messageStrings.reactedBy(emoji, nameOf(from))}
           className="rounded-full border border-line bg-surface px-1.5 text-sm"
         >
           <span aria-hidden>{emoji}</span>
-          <span className="sr-only">{messageWords.reactedBy(emoji, nameOf(from))}</span>
+          <span className="sr-only">{messageStrings.reactedBy(emoji, nameOf(from))}</span>
         </li>
       ))}
     </ul>
@@ -137,6 +137,6 @@ function Reactions({ message: { reactions = [] }, nameOf }: { readonly message: 
 
 /** Names the author of a message for screen readers. */
 export function bubbleLabel(message: Message, isOwn: boolean, nameOf: NameOf): string {
-  if (isOwn) return messageWords.you;
-  return message.direction === 'outgoing' ? chatWords.session : nameOf(message.from);
+  if (isOwn) return messageStrings.you;
+  return message.direction === 'outgoing' ? chatStrings.session : nameOf(message.from);
 }

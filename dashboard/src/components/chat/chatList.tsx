@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
-import { chatWords, messageWords } from '../../strings/chats.ts';
+import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 import { Time } from '../time.tsx';
 import { VirtualList } from '../virtualList.tsx';
@@ -23,7 +23,7 @@ export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatL
   if (chats.length === 0) return empty;
   return (
     // A link may open a chat that is further down the list.
-    <VirtualList label={chatWords.list} rows={chats} rowKey={({ chatId }) => chatId} more={more} visibleKey={chosen}>
+    <VirtualList label={chatStrings.list} rows={chats} rowKey={({ chatId }) => chatId} more={more} visibleKey={chosen}>
       {(chat) => (
         <ChatRow
           chat={chat}
@@ -60,22 +60,22 @@ function ChatRow({
       <span className="flex min-w-0 items-center gap-1.5 text-sm font-medium">
         {type === 'group' && <Users aria-hidden className="size-3.5 shrink-0 text-ink-faint" />}
         <span className="truncate">{name}</span>
-        {pinned && <Pin aria-label={chatWords.pinned} role="img" className="size-3.5 shrink-0 text-ink-faint" />}
+        {pinned && <Pin aria-label={chatStrings.pinned} role="img" className="size-3.5 shrink-0 text-ink-faint" />}
         {mutedUntil !== null && Date.parse(mutedUntil) > Date.now() && (
-          <BellOff aria-label={chatWords.muted} role="img" className="size-3.5 shrink-0 text-ink-faint" />
+          <BellOff aria-label={chatStrings.muted} role="img" className="size-3.5 shrink-0 text-ink-faint" />
         )}
-        {archived && <span className="text-xs font-normal text-ink-faint">{chatWords.archived}</span>}
+        {archived && <span className="text-xs font-normal text-ink-faint">{chatStrings.archived}</span>}
       </span>
       <span className="text-xs text-ink-faint">
         {lastMessage !== null && <Time at={lastMessage.timestamp} as="relative" />}
       </span>
       <span className="truncate text-xs text-ink-soft">
-        {lastMessage === null ? '' : messagePreview(lastMessage, messageWords)}
+        {lastMessage === null ? '' : messagePreview(lastMessage, messageStrings)}
       </span>
       {unreadCount > 0 && (
         <span className="justify-self-end rounded-full bg-accent px-1.5 text-xs font-medium text-on-accent">
           <span aria-hidden>{unreadCount}</span>
-          <span className="sr-only">{chatWords.unread(unreadCount)}</span>
+          <span className="sr-only">{chatStrings.unread(unreadCount)}</span>
         </span>
       )}
     </button>

@@ -1,5 +1,5 @@
 import type { Message } from '@switchboard/sdk/api';
-import { messageWords } from '../../strings/chats.ts';
+import { messageStrings } from '../../strings/chats.ts';
 import { Tag } from '../lamp.tsx';
 
 /** The choices of a message: buttons, a list or a link. The link cannot be followed. */
@@ -9,7 +9,7 @@ export function Choices({ message: { interactive } }: { readonly message: Messag
   return (
     <>
       {titles.length > 0 && (
-        <ul aria-label={messageWords.kinds.interactive} className="grid gap-1">
+        <ul aria-label={messageStrings.kinds.interactive} className="grid gap-1">
           {titles.map((title) => (
             <li key={title} className="rounded-lg border border-line-strong px-2.5 py-1 text-center wrap-anywhere">
               {title}
@@ -29,7 +29,7 @@ export function Template({ message: { template } }: { readonly message: Message 
   if (template === undefined) return null;
   return (
     <p>
-      {messageWords.kinds.template} <Tag>{`${template.name} ${template.language}`}</Tag>
+      {messageStrings.kinds.template} <Tag>{`${template.name} ${template.language}`}</Tag>
     </p>
   );
 }

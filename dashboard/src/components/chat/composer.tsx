@@ -5,8 +5,8 @@ import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { errorText } from '../../api.ts';
 import { useDraft } from '../../model/drafts.ts';
 import { messagePreview } from '../../model/messageList.ts';
-import { messageWords } from '../../strings/chats.ts';
-import { uploadWords } from '../../strings/uploads.ts';
+import { messageStrings } from '../../strings/chats.ts';
+import { uploadStrings } from '../../strings/uploads.ts';
 import { IconButton } from '../button.tsx';
 import { FilePicker } from '../filePicker.tsx';
 import { Menu, MenuItem } from '../menu.tsx';
@@ -75,20 +75,20 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
         {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{errorText(send.error)}</Notice>}
         {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
         {replyingTo !== undefined && (
-          <Strip label={messageWords.cancelReply} onRemove={onCancelReply}>
-            {`${messageWords.replyingTo}: ${messagePreview(replyingTo, messageWords)}`}
+          <Strip label={messageStrings.cancelReply} onRemove={onCancelReply}>
+            {`${messageStrings.replyingTo}: ${messagePreview(replyingTo, messageStrings)}`}
           </Strip>
         )}
         <SendStatus sending={sending} file={send.isPending ? send.variables.file : undefined} />
         {file !== undefined && (
-          <Strip label={messageWords.removeAttachment} onRemove={() => setFile(undefined)}>
-            {messageWords.attached(file.name)}
+          <Strip label={messageStrings.removeAttachment} onRemove={() => setFile(undefined)}>
+            {messageStrings.attached(file.name)}
           </Strip>
         )}
         <div className="flex items-end gap-1.5">
           <AttachMenu disabled={disabled} onPick={pick} onChoose={setExtra} />
           <label htmlFor={id} className="sr-only">
-            {messageWords.write}
+            {messageStrings.write}
           </label>
           <textarea
             id={id}
@@ -97,7 +97,7 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
             dir="auto"
             value={text}
             disabled={disabled}
-            placeholder={messageWords.placeholder}
+            placeholder={messageStrings.placeholder}
             onKeyDown={keyDown}
             onChange={({ currentTarget: { value } }) => {
               write(value);
@@ -107,7 +107,7 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
           />
           <IconButton
             type="submit"
-            label={messageWords.send}
+            label={messageStrings.send}
             disabled={disabled || isEmpty || send.isPending}
             className="bg-accent text-on-accent not-disabled:hover:bg-accent-strong not-disabled:hover:text-on-accent"
           >
@@ -172,7 +172,7 @@ function SendStatus({ sending, file }: SendStatusProps) {
   return (
     <>
       <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">
-        {sending !== undefined ? uploadStatus(sending) : file !== undefined && uploadWords.sending(file.name)}
+        {sending !== undefined ? uploadStatus(sending) : file !== undefined && uploadStrings.sending(file.name)}
       </p>
       {sending !== undefined && <UploadProgress sending={sending} />}
     </>
@@ -191,15 +191,15 @@ function AttachMenu({ disabled, onPick, onChoose }: AttachMenuProps) {
       {(open) => (
         <Menu
           trigger={
-            <IconButton label={messageWords.more} disabled={disabled}>
+            <IconButton label={messageStrings.more} disabled={disabled}>
               <Plus />
             </IconButton>
           }
         >
-          <MenuItem onSelect={open}>{messageWords.attach}</MenuItem>
+          <MenuItem onSelect={open}>{messageStrings.attach}</MenuItem>
           {extraTypes.map((type) => (
             <MenuItem key={type} onSelect={() => onChoose(type)}>
-              {messageWords.sendExtra[type]}
+              {messageStrings.sendExtra[type]}
             </MenuItem>
           ))}
         </Menu>

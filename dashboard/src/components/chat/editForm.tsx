@@ -1,14 +1,14 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { errorText } from '../../api.ts';
-import { messageWords } from '../../strings/chats.ts';
-import { words } from '../../strings/shared.ts';
+import { messageStrings } from '../../strings/chats.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 import { TextArea } from '../field.tsx';
 import { Form } from '../form.tsx';
 
 /** Edits a text, such as that of a message. */
 export function EditForm({
-  label = messageWords.write,
+  label = messageStrings.write,
   text,
   onCancel,
   onSave,
@@ -22,7 +22,7 @@ export function EditForm({
   const save = useMutation({ mutationFn: () => onSave(changed) });
   return (
     <Form
-      submit={words.save}
+      submit={sharedStrings.save}
       busy={save.isPending}
       disabled={changed.trim() === ''}
       onCancel={onCancel}

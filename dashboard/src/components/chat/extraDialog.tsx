@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { messageWords } from '../../strings/chats.ts';
+import { messageStrings } from '../../strings/chats.ts';
 import { Dialog } from '../dialog.tsx';
 import { CheckField, TextArea, TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
@@ -22,7 +22,7 @@ interface ExtraFormProps {
 export function ExtraDialog({ type, ...rest }: ExtraFormProps & { readonly type: Extra['type'] | undefined }) {
   return (
     <Dialog
-      title={type === undefined ? '' : messageWords.sendExtra[type]}
+      title={type === undefined ? '' : messageStrings.sendExtra[type]}
       open={type !== undefined}
       onOpenChange={rest.onClose}
     >
@@ -35,7 +35,7 @@ function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: 
   const send = useMutation({ mutationFn: (form: FormData) => onSend(extraOf(type, form)), onSuccess: onClose });
   return (
     <Form
-      submit={messageWords.send}
+      submit={messageStrings.send}
       error={send.error}
       busy={send.isPending}
       onCancel={onClose}
@@ -43,24 +43,24 @@ function ExtraForm({ type, onSend, onClose }: ExtraFormProps & { readonly type: 
     >
       {type === 'poll' && (
         <>
-          <TextField label={messageWords.question} name="question" required autoFocus />
-          <TextArea label={messageWords.options} hint={messageWords.optionsHint} name="options" required />
-          <CheckField label={messageWords.severalOptions} name="several" />
+          <TextField label={messageStrings.question} name="question" required autoFocus />
+          <TextArea label={messageStrings.options} hint={messageStrings.optionsHint} name="options" required />
+          <CheckField label={messageStrings.severalOptions} name="several" />
         </>
       )}
       {type === 'location' && (
         <>
-          <TextField label={messageWords.placeName} name="name" isOptional autoFocus />
+          <TextField label={messageStrings.placeName} name="name" isOptional autoFocus />
           <div className="grid grid-cols-2 gap-4">
-            <Degrees label={messageWords.latitude} name="latitude" most={90} />
-            <Degrees label={messageWords.longitude} name="longitude" most={180} />
+            <Degrees label={messageStrings.latitude} name="latitude" most={90} />
+            <Degrees label={messageStrings.longitude} name="longitude" most={180} />
           </div>
         </>
       )}
       {type === 'contact' && (
         <>
-          <TextField label={messageWords.contactName} name="name" required autoFocus />
-          <TextField label={messageWords.contactNumber} name="number" type="tel" required />
+          <TextField label={messageStrings.contactName} name="name" required autoFocus />
+          <TextField label={messageStrings.contactNumber} name="number" type="tel" required />
         </>
       )}
     </Form>

@@ -1,5 +1,5 @@
 import { Fragment, useState } from 'react';
-import { messageWords } from '../../strings/chats.ts';
+import { messageStrings } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
 
 /** Texts beyond this are folded: anyone can send 65,536 characters, and a chat shows many messages. */
@@ -25,7 +25,7 @@ export function LongText({ text, className }: { readonly text: string; readonly 
       </p>
       {isFolded && (
         <Button look="quiet" size="small" className="justify-self-start" onClick={() => setWhole(true)}>
-          {messageWords.showAll(text.length)}
+          {messageStrings.showAll(text.length)}
         </Button>
       )}
     </>

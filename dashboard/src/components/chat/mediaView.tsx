@@ -4,7 +4,7 @@ import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, errorText } from '../../api.ts';
 import { formatFileSize } from '../../model/fileSize.ts';
-import { messageWords } from '../../strings/chats.ts';
+import { messageStrings } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
 import { useToast } from '../toast.tsx';
 
@@ -26,7 +26,7 @@ export function MediaView({ media, type }: { readonly media: MediaOf; readonly t
   if (!isRequested) {
     return (
       <Button size="small" onClick={() => setRequested(true)}>
-        {messageWords.load(formatFileSize(media.size))}
+        {messageStrings.load(formatFileSize(media.size))}
       </Button>
     );
   }
@@ -52,19 +52,19 @@ function MediaElement({
   readonly isSticker: boolean;
 }) {
   const { url, failed } = useContent(mediaId);
-  if (failed) return <p className="text-sm text-bad">{messageWords.mediaGone}</p>;
+  if (failed) return <p className="text-sm text-bad">{messageStrings.mediaGone}</p>;
   // Reserves space, so that messages do not jump when it loads.
   if (url === undefined) return <div className="pulse-slow h-40 w-56 rounded-lg bg-sunken" />;
   // biome-ignore lint/a11y/useMediaCaption: files of messages have no captions
-  if (kind === 'audio') return <audio controls src={url} aria-label={name || messageWords.kinds.audio} />;
+  if (kind === 'audio') return <audio controls src={url} aria-label={name || messageStrings.kinds.audio} />;
   if (kind === 'video') {
     // biome-ignore lint/a11y/useMediaCaption: see above
-    return <video controls src={url} aria-label={name || messageWords.kinds.video} className="max-h-72 rounded-lg" />;
+    return <video controls src={url} aria-label={name || messageStrings.kinds.video} className="max-h-72 rounded-lg" />;
   }
   return (
     <img
       src={url}
-      alt={messageWords.picture(name)}
+      alt={messageStrings.picture(name)}
       className={isSticker ? 'max-h-32 max-w-full' : 'max-h-72 max-w-full rounded-lg'}
     />
   );
@@ -91,7 +91,7 @@ function useContent(mediaId: string): { readonly url: string | undefined; readon
 
 function FileLink({ media: { mediaId, fileName, size } }: { readonly media: MediaOf }) {
   const toast = useToast();
-  const name = fileName ?? messageWords.file;
+  const name = fileName ?? messageStrings.file;
 
   async function download() {
     try {
@@ -113,7 +113,7 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
       size="small"
       icon={<Download className="size-4 shrink-0" />}
       onClick={download}
-      aria-label={messageWords.download(name)}
+      aria-label={messageStrings.download(name)}
       className="max-w-full"
     >
       <span className="truncate">{name}</span>

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { chatWords } from '../../strings/chats.ts';
+import { chatStrings } from '../../strings/chats.ts';
 import { Dialog } from '../dialog.tsx';
 import { TextField } from '../field.tsx';
 import { Form } from '../form.tsx';
@@ -7,7 +7,7 @@ import { Form } from '../form.tsx';
 /** Asks for the phone number of a new chat, or of a recipient. */
 export function PhoneNumberDialog({
   title,
-  confirm = chatWords.open,
+  confirm = chatStrings.open,
   open,
   onOpenChange,
   onChoose,
@@ -33,8 +33,8 @@ export function PhoneNumberDialog({
         }}
       >
         <TextField
-          label={chatWords.number}
-          hint={chatWords.numberHint}
+          label={chatStrings.number}
+          hint={chatStrings.numberHint}
           type="tel"
           required
           autoFocus

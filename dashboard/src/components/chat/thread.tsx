@@ -4,8 +4,8 @@ import { EllipsisVertical } from 'lucide-react';
 import { type ReactNode, useLayoutEffect, useMemo, useRef, useState } from 'react';
 import type { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import { chatWords, messageWords } from '../../strings/chats.ts';
-import { words } from '../../strings/shared.ts';
+import { chatStrings, messageStrings } from '../../strings/chats.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 import { IconButton } from '../button.tsx';
 import { MoreFailed, useMore } from '../more.tsx';
 import { Loaded } from '../states.tsx';
@@ -29,7 +29,7 @@ export function Thread(props: FeedProps) {
     <Loaded query={props.list}>
       {() =>
         props.list.messages.length === 0 ? (
-          <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.noMessages}</p>
+          <p className="m-auto p-6 text-sm text-ink-faint">{chatStrings.noMessages}</p>
         ) : (
           <Feed {...props} />
         )
@@ -117,7 +117,7 @@ function Feed({ label, list: { messages, more }, isOwn, nameOf, foundId, actions
         </div>
       </div>
       <p role="status" className="sr-only">
-        {more.isLoading && words.loadingMore}
+        {more.isLoading && sharedStrings.loadingMore}
       </p>
       <NewMessageStatus last={messages.at(-1)} isOwn={isOwn} nameOf={nameOf} />
     </>
@@ -135,7 +135,7 @@ function NewMessageStatus({
   return (
     <p role="status" className="sr-only">
       {/* Keyed, so that a second message of the same sender is announced too. */}
-      {isNew && <span key={last.messageId}>{chatWords.newMessage(nameOf(last.from))}</span>}
+      {isNew && <span key={last.messageId}>{chatStrings.newMessage(nameOf(last.from))}</span>}
     </p>
   );
 }
@@ -145,7 +145,7 @@ function LazyMenu({ children }: { readonly children: ReactNode }) {
   const [isWanted, setWanted] = useState(false);
   if (isWanted || children === undefined) return children;
   return (
-    <IconButton label={messageWords.actions} onClick={() => setWanted(true)}>
+    <IconButton label={messageStrings.actions} onClick={() => setWanted(true)}>
       <EllipsisVertical />
     </IconButton>
   );

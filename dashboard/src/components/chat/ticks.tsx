@@ -1,6 +1,6 @@
 import type { Message } from '@switchboard/sdk/api';
 import { Check, CheckCheck, CircleAlert, Clock } from 'lucide-react';
-import { messageWords } from '../../strings/chats.ts';
+import { messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 
 const icons = {
@@ -15,7 +15,7 @@ const icons = {
 /** The status of a message: one tick for sent, two for delivered, two in color for read. */
 export function Ticks({ status }: { readonly status: Message['status'] }) {
   const Icon = icons[status];
-  const word = messageWords.statuses[status];
+  const word = messageStrings.statuses[status];
   return (
     <span title={word} className="inline-flex">
       <Icon

@@ -1,28 +1,28 @@
 import { Card, Facts, Page } from '../../components/layout.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAccount } from '../../shell/account.ts';
-import { accountWords } from '../../strings/account.ts';
+import { accountStrings } from '../../strings/account.ts';
 import { Logins } from './logins.tsx';
 import { PasswordForm } from './passwordForm.tsx';
 
 export function AccountPage() {
   const { name, email, createdAt } = useAccount();
   return (
-    <Page title={accountWords.title}>
+    <Page title={accountStrings.title}>
       <div className="grid max-w-2xl gap-5">
-        <Card title={accountWords.profile}>
+        <Card title={accountStrings.profile}>
           <Facts
             facts={[
-              [accountWords.name, name ?? accountWords.noName],
-              [accountWords.email, email],
-              [accountWords.created, <Time key="since" at={createdAt} />],
+              [accountStrings.name, name ?? accountStrings.noName],
+              [accountStrings.email, email],
+              [accountStrings.created, <Time key="since" at={createdAt} />],
             ]}
           />
         </Card>
-        <Card title={accountWords.password} hint={accountWords.passwordHint}>
+        <Card title={accountStrings.password} hint={accountStrings.passwordHint}>
           <PasswordForm />
         </Card>
-        <Card title={accountWords.logins} hint={accountWords.loginsHint}>
+        <Card title={accountStrings.logins} hint={accountStrings.loginsHint}>
           <Logins />
         </Card>
       </div>

@@ -2,7 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { ConfirmButton } from '../../components/confirmDialog.tsx';
-import { accountWords } from '../../strings/account.ts';
+import { accountStrings } from '../../strings/account.ts';
 
 /** Ends every login of the account. */
 export function Logins() {
@@ -18,11 +18,11 @@ export function Logins() {
   return (
     <ConfirmButton
       look="secondary"
-      title={accountWords.logOutTitle}
-      confirm={accountWords.logOutEverywhere}
+      title={accountStrings.logOutTitle}
+      confirm={accountStrings.logOutEverywhere}
       onConfirm={logOutEverywhere}
     >
-      {accountWords.logOutHint}
+      {accountStrings.logOutHint}
     </ConfirmButton>
   );
 }

@@ -3,8 +3,8 @@ import { api, fieldError } from '../../api.ts';
 import { Form } from '../../components/form.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { accountWords } from '../../strings/account.ts';
-import { loginWords } from '../../strings/login.ts';
+import { accountStrings } from '../../strings/account.ts';
+import { loginStrings } from '../../strings/login.ts';
 
 /** Changes the password. This browser stays logged in, because the response renews its cookie. */
 export function PasswordForm() {
@@ -23,19 +23,24 @@ export function PasswordForm() {
     change.mutate(input, {
       onSuccess: () => {
         form.reset();
-        toast(accountWords.changed);
+        toast(accountStrings.changed);
       },
     });
   }
 
   return (
-    <Form onSubmit={submit} error={isAtField ? null : error} busy={change.isPending} submit={accountWords.change}>
-      <PasswordField label={accountWords.current} name="current" autoComplete="current-password" error={currentError} />
+    <Form onSubmit={submit} error={isAtField ? null : error} busy={change.isPending} submit={accountStrings.change}>
       <PasswordField
-        label={accountWords.next}
+        label={accountStrings.current}
+        name="current"
+        autoComplete="current-password"
+        error={currentError}
+      />
+      <PasswordField
+        label={accountStrings.next}
         name="new"
         autoComplete="new-password"
-        hint={loginWords.passwordHint}
+        hint={loginStrings.passwordHint}
         error={newError}
       />
     </Form>

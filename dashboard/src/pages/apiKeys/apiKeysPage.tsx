@@ -11,7 +11,7 @@ import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import { expandGrants } from '../../model/grants.ts';
 import { usePaged } from '../../paged.ts';
-import { apiKeyWords } from '../../strings/apiKeys.ts';
+import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { KeyDialogs, type OpenKeyDialog } from './keyDialogs.tsx';
 
 export function ApiKeysPage() {
@@ -19,7 +19,7 @@ export function ApiKeysPage() {
   const [open, setOpen] = useState<OpenKeyDialog>();
   return (
     <ListPage
-      strings={apiKeyWords}
+      strings={apiKeyStrings}
       icon={<KeyRound />}
       list={keys}
       columns={columnsFor((apiKey) => <KeyMenu apiKey={apiKey} onChoose={(action) => setOpen({ action, apiKey })} />)}
@@ -35,44 +35,44 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
   return [
     {
       id: 'name',
-      header: apiKeyWords.name,
+      header: apiKeyStrings.name,
       width: 'minmax(0, 1fr)',
       cell: (apiKey) => <Name apiKey={apiKey} />,
     },
     {
       id: 'prefix',
-      header: apiKeyWords.prefix,
+      header: apiKeyStrings.prefix,
       width: '15.5rem',
       wideOnly: true,
       cell: ({ prefix }) => <Tag>{prefix}</Tag>,
     },
     {
       id: 'permissions',
-      header: apiKeyWords.permissions,
+      header: apiKeyStrings.permissions,
       width: '8.5rem',
       wideOnly: true,
       cell: ({ permissions }) => <span title={permissions.join(', ')}>{summary(permissions)}</span>,
     },
     {
       id: 'lastUsed',
-      header: apiKeyWords.lastUsed,
+      header: apiKeyStrings.lastUsed,
       width: '6rem',
       wideOnly: true,
       cell: ({ lastUsedAt }) => <Time at={lastUsedAt} as="relative" />,
     },
     {
       id: 'expiry',
-      header: apiKeyWords.expiry,
+      header: apiKeyStrings.expiry,
       width: '6rem',
       cell: ({ expiresAt }) => <Expiry at={expiresAt} />,
     },
-    { id: 'menu', header: apiKeyWords.menu, width: '3.5rem', cell: menu },
+    { id: 'menu', header: apiKeyStrings.menu, width: '3.5rem', cell: menu },
   ];
 }
 
 function summary(grants: readonly string[]): string {
-  if (grants.includes('*')) return apiKeyWords.everything;
-  return apiKeyWords.permissionCount(expandGrants(grants).length);
+  if (grants.includes('*')) return apiKeyStrings.everything;
+  return apiKeyStrings.permissionCount(expandGrants(grants).length);
 }
 
 /** The name of a key, with its last use on narrow screens, which have no column for it. */
@@ -83,7 +83,7 @@ function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
       <span className="block truncate">{name}</span>
       {!isWide && (
         <span className="block truncate text-xs text-ink-faint">
-          {apiKeyWords.lastUsed}: <Time at={lastUsedAt} as="relative" />
+          {apiKeyStrings.lastUsed}: <Time at={lastUsedAt} as="relative" />
         </span>
       )}
     </>
@@ -92,7 +92,7 @@ function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
 
 function Expiry({ at }: { readonly at: string | null }) {
   const isExpired = useNow() >= Date.parse(at ?? '');
-  return isExpired ? <Lamp tone="off">{apiKeyWords.expired}</Lamp> : <Time at={at} as="relative" />;
+  return isExpired ? <Lamp tone="off">{apiKeyStrings.expired}</Lamp> : <Time at={at} as="relative" />;
 }
 
 function KeyMenu({
@@ -105,16 +105,16 @@ function KeyMenu({
   return (
     <Menu
       trigger={
-        <IconButton label={apiKeyWords.actions(apiKey.name)}>
+        <IconButton label={apiKeyStrings.actions(apiKey.name)}>
           <EllipsisVertical />
         </IconButton>
       }
     >
-      <MenuItem onSelect={() => onChoose('edit')}>{apiKeyWords.edit}</MenuItem>
-      <MenuItem onSelect={() => onChoose('rotate')}>{apiKeyWords.rotate}</MenuItem>
+      <MenuItem onSelect={() => onChoose('edit')}>{apiKeyStrings.edit}</MenuItem>
+      <MenuItem onSelect={() => onChoose('rotate')}>{apiKeyStrings.rotate}</MenuItem>
       <MenuLine />
       <MenuItem isDangerous onSelect={() => onChoose('revoke')}>
-        {apiKeyWords.revoke}
+        {apiKeyStrings.revoke}
       </MenuItem>
     </Menu>
   );

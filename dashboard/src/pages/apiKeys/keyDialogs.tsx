@@ -6,8 +6,8 @@ import { Dialog } from '../../components/dialog.tsx';
 import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { apiKeyWords } from '../../strings/apiKeys.ts';
-import { words } from '../../strings/shared.ts';
+import { apiKeyStrings } from '../../strings/apiKeys.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 import { KeyForm } from './keyForm.tsx';
 
 /** The open dialog, and the key that it is about. */
@@ -39,49 +39,49 @@ export function KeyDialogs({ open, onClose }: KeyDialogsProps) {
 
   return (
     <>
-      <Dialog title={apiKeyWords.createTitle} open={open?.action === 'create'} onOpenChange={onClose} width="wide">
+      <Dialog title={apiKeyStrings.createTitle} open={open?.action === 'create'} onOpenChange={onClose} width="wide">
         <KeyForm
           settings={NEW_KEY}
-          submit={apiKeyWords.create}
+          submit={apiKeyStrings.create}
           onCancel={onClose}
-          onSubmit={async (settings) => finish(apiKeyWords.created, (await api.apiKeys.create(settings)).key)}
+          onSubmit={async (settings) => finish(apiKeyStrings.created, (await api.apiKeys.create(settings)).key)}
         />
       </Dialog>
-      <Dialog title={apiKeyWords.editTitle} open={open?.action === 'edit'} onOpenChange={onClose} width="wide">
+      <Dialog title={apiKeyStrings.editTitle} open={open?.action === 'edit'} onOpenChange={onClose} width="wide">
         {apiKey !== undefined && (
           <KeyForm
             settings={apiKey}
-            submit={words.save}
+            submit={sharedStrings.save}
             onCancel={onClose}
             onSubmit={async (settings) => {
               await api.apiKeys.update({ keyId, ...settings });
-              await finish(words.saved);
+              await finish(sharedStrings.saved);
             }}
           />
         )}
       </Dialog>
       <ConfirmDialog
-        title={apiKeyWords.rotateTitle(name)}
-        confirm={apiKeyWords.rotate}
+        title={apiKeyStrings.rotateTitle(name)}
+        confirm={apiKeyStrings.rotate}
         open={open?.action === 'rotate'}
         onOpenChange={onClose}
-        onConfirm={async () => finish(apiKeyWords.rotated, (await api.apiKeys.rotate({ keyId })).key)}
+        onConfirm={async () => finish(apiKeyStrings.rotated, (await api.apiKeys.rotate({ keyId })).key)}
       >
-        {apiKeyWords.rotateHint}
+        {apiKeyStrings.rotateHint}
       </ConfirmDialog>
       <ConfirmDialog
-        title={apiKeyWords.revokeTitle(name)}
-        confirm={apiKeyWords.revoke}
+        title={apiKeyStrings.revokeTitle(name)}
+        confirm={apiKeyStrings.revoke}
         open={open?.action === 'revoke'}
         onOpenChange={onClose}
         onConfirm={async () => {
           await api.apiKeys.revoke({ keyId });
-          await finish(apiKeyWords.revoked);
+          await finish(apiKeyStrings.revoked);
         }}
       >
-        {apiKeyWords.revokeHint}
+        {apiKeyStrings.revokeHint}
       </ConfirmDialog>
-      <OneTimeSecret strings={apiKeyWords} secret={secret} onDone={() => setSecret(undefined)} />
+      <OneTimeSecret strings={apiKeyStrings} secret={secret} onDone={() => setSecret(undefined)} />
     </>
   );
 }

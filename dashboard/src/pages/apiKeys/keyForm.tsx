@@ -4,7 +4,7 @@ import { fieldError } from '../../api.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
-import { apiKeyWords } from '../../strings/apiKeys.ts';
+import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { PermissionChoice } from './permissionChoice.tsx';
 
 /** The editable settings of a key. */
@@ -42,8 +42,8 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
       onSubmit={() => save.mutate()}
     >
       <TextField
-        label={apiKeyWords.name}
-        hint={apiKeyWords.nameHint}
+        label={apiKeyStrings.name}
+        hint={apiKeyStrings.nameHint}
         error={problem('name')}
         required
         autoFocus
@@ -55,19 +55,19 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
       <PermissionChoice
         value={permissions}
         onChange={setPermissions}
-        error={permissions.length === 0 ? apiKeyWords.noPermissions : problem('permissions')}
+        error={permissions.length === 0 ? apiKeyStrings.noPermissions : problem('permissions')}
       />
       <div className="grid items-start gap-4 wide:grid-cols-2">
         <SelectField
-          label={apiKeyWords.expiry}
-          options={apiKeyWords.expiries}
+          label={apiKeyStrings.expiry}
+          options={apiKeyStrings.expiries}
           value={expiry}
           error={expiry === 'at' ? undefined : problem('expiresAt')}
           onChange={({ currentTarget }) => setExpiry(currentTarget.value)}
         />
         {expiry === 'at' && (
           <LocalTimeField
-            label={apiKeyWords.expiresAt}
+            label={apiKeyStrings.expiresAt}
             required
             value={expiresAt}
             error={problem('expiresAt')}

@@ -2,7 +2,7 @@ import { useId, useState } from 'react';
 import { permissionTable } from '../../../../server/src/auth/permissions.ts';
 import { CheckField, FieldError } from '../../components/field.tsx';
 import { isImplied, permits, withPermission } from '../../model/grants.ts';
-import { apiKeyWords } from '../../strings/apiKeys.ts';
+import { apiKeyStrings } from '../../strings/apiKeys.ts';
 
 interface PermissionChoiceProps {
   readonly value: readonly string[];
@@ -24,20 +24,20 @@ export function PermissionChoice({ value, onChange, error }: PermissionChoicePro
 
   return (
     <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-3">
-      <legend className="mb-2 text-sm font-medium">{apiKeyWords.permissions}</legend>
+      <legend className="mb-2 text-sm font-medium">{apiKeyStrings.permissions}</legend>
       <CheckField
         type="radio"
         name={id}
-        label={apiKeyWords.all}
-        hint={apiKeyWords.allHint}
+        label={apiKeyStrings.all}
+        hint={apiKeyStrings.allHint}
         checked={isAll}
         onChange={() => onChange(['*'])}
       />
       <CheckField
         type="radio"
         name={id}
-        label={apiKeyWords.some}
-        hint={apiKeyWords.someHint}
+        label={apiKeyStrings.some}
+        hint={apiKeyStrings.someHint}
         checked={!isAll}
         onChange={() => onChange([...chosen])}
       />
@@ -46,7 +46,7 @@ export function PermissionChoice({ value, onChange, error }: PermissionChoicePro
           {Object.entries(permissionTable).map(([resource, actions]) => (
             <fieldset
               key={resource}
-              aria-label={apiKeyWords.permissionsOf(resource)}
+              aria-label={apiKeyStrings.permissionsOf(resource)}
               className="grid content-start gap-2"
             >
               {Object.entries(actions).map(([action, explanation]) => {

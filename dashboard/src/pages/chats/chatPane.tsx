@@ -13,7 +13,7 @@ import { useAction, useRefresh } from '../../model/actions.ts';
 import { useChat } from '../../model/chats.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import { chatWords } from '../../strings/chats.ts';
+import { chatStrings } from '../../strings/chats.ts';
 import { MessageDialog, MessageMenu, type OpenedMessage } from './messageMenu.tsx';
 
 interface ChatPaneProps {
@@ -67,14 +67,14 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
       />
       {upTo !== undefined && (
         <p className="flex flex-wrap items-center justify-between gap-2 bg-warn-soft px-4 py-1.5 text-xs text-warn">
-          {chatWords.upTo}
+          {chatStrings.upTo}
           <Button size="small" onClick={onNewest}>
-            {chatWords.toNewest}
+            {chatStrings.toNewest}
           </Button>
         </p>
       )}
       <Thread
-        label={chatWords.messages(nameOf(chatId))}
+        label={chatStrings.messages(nameOf(chatId))}
         list={list}
         isOwn={({ direction }) => direction === 'outgoing'}
         nameOf={nameOf}
@@ -89,7 +89,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
         )}
       />
       {!isConnected && (
-        <p className="border-t border-line bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.notConnected}</p>
+        <p className="border-t border-line bg-warn-soft px-4 py-2 text-xs text-warn">{chatStrings.notConnected}</p>
       )}
       {upTo === undefined && (
         <Composer
@@ -119,18 +119,18 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
   return (
     <>
       <header className="flex min-h-15 items-center gap-2 border-b border-line px-3 py-2 wide:pl-4">
-        <IconButton label={chatWords.back} onClick={onBack} className="wide:hidden">
+        <IconButton label={chatStrings.back} onClick={onBack} className="wide:hidden">
           <ArrowLeft />
         </IconButton>
         <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
         {chatId.startsWith('grp_') && (
           <LinkButton to="/groups/$groupId" params={{ groupId: chatId }} look="quiet" size="small">
-            {chatWords.openGroup}
+            {chatStrings.openGroup}
           </LinkButton>
         )}
         {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} />}
       </header>
-      {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatWords.blocked}</p>}
+      {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatStrings.blocked}</p>}
     </>
   );
 }
@@ -186,28 +186,28 @@ function ChatMenu({
       {unreadCount > 0 && (
         <Button
           size="small"
-          title={chatWords.markReadHint}
+          title={chatStrings.markReadHint}
           disabled={!isConnected}
           onClick={() => run(() => api.chats.markRead({ sessionId, chatId }))}
         >
-          {chatWords.markRead}
+          {chatStrings.markRead}
         </Button>
       )}
       <Menu
         trigger={
-          <IconButton label={chatWords.chatActions}>
+          <IconButton label={chatStrings.chatActions}>
             <EllipsisVertical />
           </IconButton>
         }
       >
-        <MenuItem onSelect={() => change({ pinned: !pinned })}>{pinned ? chatWords.unpin : chatWords.pin}</MenuItem>
+        <MenuItem onSelect={() => change({ pinned: !pinned })}>{pinned ? chatStrings.unpin : chatStrings.pin}</MenuItem>
         <MenuItem
           onSelect={() => change({ mutedUntil: isMuted ? null : new Date(Date.now() + MUTED_MS).toISOString() })}
         >
-          {isMuted ? chatWords.unmute : chatWords.mute}
+          {isMuted ? chatStrings.unmute : chatStrings.mute}
         </MenuItem>
         <MenuItem onSelect={() => change({ archived: !archived })}>
-          {archived ? chatWords.unarchive : chatWords.archive}
+          {archived ? chatStrings.unarchive : chatStrings.archive}
         </MenuItem>
         {contact !== undefined && (
           <MenuItem
@@ -219,7 +219,7 @@ function ChatMenu({
               )
             }
           >
-            {contact.blocked ? chatWords.unblock : chatWords.block}
+            {contact.blocked ? chatStrings.unblock : chatStrings.block}
           </MenuItem>
         )}
       </Menu>

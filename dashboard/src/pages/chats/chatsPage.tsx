@@ -10,7 +10,7 @@ import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useChats } from '../../model/chats.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
-import { chatWords } from '../../strings/chats.ts';
+import { chatStrings } from '../../strings/chats.ts';
 import { ChatPane } from './chatPane.tsx';
 import type { ChatSearch } from './search.ts';
 import { SearchResults } from './searchResults.tsx';
@@ -22,7 +22,7 @@ export function ChatsPage() {
   const navigate = useNavigate();
   return (
     <SessionScopedPage
-      strings={chatWords}
+      strings={chatStrings}
       fit={chat === undefined ? 'screen' : 'screenAlone'}
       wanted={wanted}
       onChoose={(session) => navigate({ to: '/chats', search: { session } })}
@@ -49,7 +49,7 @@ function Chats({ session }: { readonly session: Session }) {
       list={<ListPane sessionId={sessionId} chats={chats} chosen={chatId} nameOf={nameOf} onOpen={open} />}
     >
       {chatId === undefined ? (
-        <p className="m-auto p-6 text-sm text-ink-faint">{chatWords.choose}</p>
+        <p className="m-auto p-6 text-sm text-ink-faint">{chatStrings.choose}</p>
       ) : (
         <ChatPane
           key={`${chatId} ${upTo}`}
@@ -84,13 +84,13 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
       <div className="flex items-center gap-1.5 border-b border-line p-3">
         <input
           type="search"
-          aria-label={chatWords.search}
-          placeholder={chatWords.search}
+          aria-label={chatStrings.search}
+          placeholder={chatStrings.search}
           value={text}
           onChange={(event) => setText(event.currentTarget.value)}
           className="h-9 min-w-0 flex-1 rounded-lg border border-line-strong bg-surface px-3 text-sm placeholder:text-ink-faint"
         />
-        <IconButton label={chatWords.newChat} onClick={() => setNew(true)}>
+        <IconButton label={chatStrings.newChat} onClick={() => setNew(true)}>
           <Plus />
         </IconButton>
       </div>
@@ -106,10 +106,10 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
               empty={
                 <Empty
                   icon={<MessagesSquare />}
-                  title={chatWords.empty}
-                  action={<Button onClick={() => setNew(true)}>{chatWords.newChat}</Button>}
+                  title={chatStrings.empty}
+                  action={<Button onClick={() => setNew(true)}>{chatStrings.newChat}</Button>}
                 >
-                  {chatWords.emptyHint}
+                  {chatStrings.emptyHint}
                 </Empty>
               }
             />
@@ -124,7 +124,7 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
         />
       )}
       <PhoneNumberDialog
-        title={chatWords.newChatTitle}
+        title={chatStrings.newChatTitle}
         open={isNew}
         onOpenChange={setNew}
         onChoose={(chat) => onOpen({ chat })}

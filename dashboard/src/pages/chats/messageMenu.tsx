@@ -12,7 +12,7 @@ import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
-import { emojis, messageWords } from '../../strings/chats.ts';
+import { emojis, messageStrings } from '../../strings/chats.ts';
 
 /** A dialog about a message. The pane renders it, because the row of the message unmounts as the thread scrolls. */
 export interface OpenedMessage {
@@ -44,7 +44,7 @@ export function MessageMenu({
     <Menu
       defaultOpen
       trigger={
-        <IconButton label={messageWords.actions}>
+        <IconButton label={messageStrings.actions}>
           <EllipsisVertical />
         </IconButton>
       }
@@ -52,27 +52,27 @@ export function MessageMenu({
       {canChange &&
         emojis.map((emoji) => (
           <MenuItem key={emoji} onSelect={() => run(() => api.messages.react({ messageId, emoji }))}>
-            {messageWords.react(emoji)}
+            {messageStrings.react(emoji)}
           </MenuItem>
         ))}
       {canChange && reactions.length > 0 && (
         <MenuItem onSelect={() => run(() => api.messages.react({ messageId, emoji: '' }))}>
-          {messageWords.unreact}
+          {messageStrings.unreact}
         </MenuItem>
       )}
       {canChange && <MenuLine />}
-      {canChange && <MenuItem onSelect={onReply}>{messageWords.reply}</MenuItem>}
-      {canChange && <MenuItem onSelect={() => open('forward')}>{messageWords.forward}</MenuItem>}
-      {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageWords.edit}</MenuItem>}
+      {canChange && <MenuItem onSelect={onReply}>{messageStrings.reply}</MenuItem>}
+      {canChange && <MenuItem onSelect={() => open('forward')}>{messageStrings.forward}</MenuItem>}
+      {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageStrings.edit}</MenuItem>}
       {status === 'scheduled' && (
         <MenuItem onSelect={() => run(() => api.messages.cancel({ messageId }))}>
-          {messageWords.cancelScheduled}
+          {messageStrings.cancelScheduled}
         </MenuItem>
       )}
-      <MenuItem onSelect={() => open('details')}>{messageWords.details}</MenuItem>
+      <MenuItem onSelect={() => open('details')}>{messageStrings.details}</MenuItem>
       {canChange && isOwn && (
         <MenuItem isDangerous onSelect={() => open('delete')}>
-          {messageWords.remove}
+          {messageStrings.remove}
         </MenuItem>
       )}
     </Menu>
@@ -94,7 +94,7 @@ export function MessageDialog({
   const refresh = useRefresh();
   if (what === 'edit') {
     return (
-      <Dialog title={messageWords.editTitle} open onOpenChange={onClose}>
+      <Dialog title={messageStrings.editTitle} open onOpenChange={onClose}>
         <EditForm
           text={message}
           onCancel={onClose}
@@ -110,8 +110,8 @@ export function MessageDialog({
   if (what === 'delete') {
     return (
       <ConfirmDialog
-        title={messageWords.removeTitle}
-        confirm={messageWords.remove}
+        title={messageStrings.removeTitle}
+        confirm={messageStrings.remove}
         open
         onOpenChange={onClose}
         onConfirm={async () => {
@@ -119,23 +119,23 @@ export function MessageDialog({
           await refresh('messages', 'chats');
         }}
       >
-        {messageWords.removeHint}
+        {messageStrings.removeHint}
       </ConfirmDialog>
     );
   }
   if (what === 'forward') {
     return (
       <PhoneNumberDialog
-        title={messageWords.forwardTitle}
-        confirm={messageWords.forward}
+        title={messageStrings.forwardTitle}
+        confirm={messageStrings.forward}
         open
         onOpenChange={onClose}
-        onChoose={(to) => run(() => api.messages.forward({ messageId, to }), messageWords.wasForwarded)}
+        onChoose={(to) => run(() => api.messages.forward({ messageId, to }), messageStrings.wasForwarded)}
       />
     );
   }
   return (
-    <Dialog title={messageWords.detailsTitle} open onOpenChange={onClose} width="wide">
+    <Dialog title={messageStrings.detailsTitle} open onOpenChange={onClose} width="wide">
       <Details messageId={messageId} />
     </Dialog>
   );
@@ -153,14 +153,14 @@ function Details({ messageId }: { readonly messageId: string }) {
           <ol className="grid gap-1.5 text-sm">
             {message.statusHistory.map(({ status, at }) => (
               <li key={`${status} ${at}`} className="flex justify-between gap-4">
-                <span>{messageWords.statuses[status]}</span>
+                <span>{messageStrings.statuses[status]}</span>
                 <span className="text-ink-faint">
                   <Time at={at} />
                 </span>
               </li>
             ))}
           </ol>
-          <JsonInspector value={message} label={messageWords.rawTitle} />
+          <JsonInspector value={message} label={messageStrings.rawTitle} />
         </div>
       )}
     </Loaded>

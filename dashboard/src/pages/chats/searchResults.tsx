@@ -7,7 +7,7 @@ import { VirtualList } from '../../components/virtualList.tsx';
 import { useLivePaged } from '../../livePaged.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
-import { chatWords, messageWords } from '../../strings/chats.ts';
+import { chatStrings, messageStrings } from '../../strings/chats.ts';
 
 interface SearchProps {
   readonly sessionId: string;
@@ -33,19 +33,19 @@ export function SearchResults({ sessionId, text, nameOf, onChoose }: SearchProps
       {() =>
         found.rows.length === 0 ? (
           <p role="status" className="p-6 text-center text-sm text-ink-faint">
-            {chatWords.nothingFound}
+            {chatStrings.nothingFound}
           </p>
         ) : (
-          <VirtualList label={chatWords.results} rows={found.rows} rowKey={idOf} more={found.more}>
+          <VirtualList label={chatStrings.results} rows={found.rows} rowKey={idOf} more={found.more}>
             {(message) => (
               <button
                 type="button"
                 onClick={() => onChoose(message)}
                 className="grid h-full w-full content-center px-4 text-left -outline-offset-2 hover:bg-sunken"
               >
-                <span className="truncate text-sm">{messagePreview(message, messageWords)}</span>
+                <span className="truncate text-sm">{messagePreview(message, messageStrings)}</span>
                 <span className="truncate text-xs text-ink-faint">
-                  {chatWords.foundIn(nameOf(message.chatId))}, <Time at={message.timestamp} as="relative" />
+                  {chatStrings.foundIn(nameOf(message.chatId))}, <Time at={message.timestamp} as="relative" />
                 </span>
               </button>
             )}

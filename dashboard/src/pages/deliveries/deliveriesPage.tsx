@@ -13,7 +13,7 @@ import { ListTable } from '../../components/listPage.tsx';
 import { Empty } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
-import { deliveryWords } from '../../strings/deliveries.ts';
+import { deliveryStrings } from '../../strings/deliveries.ts';
 import { FilterBar } from './filterBar.tsx';
 import { asInput } from './filters.ts';
 import { ReplayDialog } from './replayDialog.tsx';
@@ -42,11 +42,11 @@ export function DeliveriesPage() {
 
   return (
     <Page
-      title={deliveryWords.title}
-      lead={deliveryWords.lead}
+      title={deliveryStrings.title}
+      lead={deliveryStrings.lead}
       actions={
         <Button icon={<History className="size-4" />} onClick={() => setReplaying(true)}>
-          {deliveryWords.replay}
+          {deliveryStrings.replay}
         </Button>
       }
     >
@@ -54,10 +54,10 @@ export function DeliveriesPage() {
         <FilterBar webhooks={webhooks} />
         <ListTable
           list={deliveries}
-          label={deliveryWords.title}
+          label={deliveryStrings.title}
           columns={columns}
           rowKey={idOf}
-          empty={isFiltered ? <Empty title={deliveryWords.noneFit} /> : <NothingYet />}
+          empty={isFiltered ? <Empty title={deliveryStrings.noneFit} /> : <NothingYet />}
         />
       </Card>
       <ReplayDialog
@@ -77,14 +77,14 @@ function NothingYet() {
   return (
     <Empty
       icon={<Send />}
-      title={deliveryWords.empty}
+      title={deliveryStrings.empty}
       action={
         <LinkButton to="/webhooks" look="primary">
-          {deliveryWords.setWebhook}
+          {deliveryStrings.setWebhook}
         </LinkButton>
       }
     >
-      {deliveryWords.emptyHint}
+      {deliveryStrings.emptyHint}
     </Empty>
   );
 }
@@ -94,14 +94,14 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
   return [
     {
       id: 'event',
-      header: deliveryWords.event,
+      header: deliveryStrings.event,
       width: 'minmax(0, 12rem)',
       cell: ({ deliveryId, event, isTest, createdAt }) => (
         <>
           <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className={rowLinkClass}>
             {event}
           </Link>{' '}
-          {isTest && <Tag>{deliveryWords.test}</Tag>}
+          {isTest && <Tag>{deliveryStrings.test}</Tag>}
           <span className="block text-xs text-ink-faint wide:hidden">
             <Time at={createdAt} as="relative" />
           </span>
@@ -110,13 +110,13 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
     },
     {
       id: 'state',
-      header: deliveryWords.state,
+      header: deliveryStrings.state,
       width: '7rem',
       cell: (delivery) => <DeliveryState delivery={delivery} />,
     },
     {
       id: 'reason',
-      header: deliveryWords.reason,
+      header: deliveryStrings.reason,
       width: 'minmax(0, 2fr)',
       wideOnly: true,
       cell: (delivery) => {
@@ -130,28 +130,28 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
     },
     {
       id: 'webhook',
-      header: deliveryWords.webhook,
+      header: deliveryStrings.webhook,
       width: 'minmax(0, 1fr)',
       wideOnly: true,
       cell: ({ webhookId }) => {
         const webhook = byId.get(webhookId);
         return (
           <span className="text-ink-soft">
-            {webhook === undefined ? deliveryWords.removedWebhook : shortUrl(webhook.webhookUrl)}
+            {webhook === undefined ? deliveryStrings.removedWebhook : shortUrl(webhook.webhookUrl)}
           </span>
         );
       },
     },
     {
       id: 'attempts',
-      header: deliveryWords.attempts,
+      header: deliveryStrings.attempts,
       width: '4.5rem',
       wideOnly: true,
       cell: ({ attempts }) => attempts,
     },
     {
       id: 'time',
-      header: deliveryWords.time,
+      header: deliveryStrings.time,
       width: '6.5rem',
       wideOnly: true,
       cell: ({ createdAt }) => <Time at={createdAt} as="relative" />,
@@ -162,7 +162,7 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
 /** Explains the state of a delivery: the outcome of its last attempt, or what it waits for. */
 function reasonOf({ state, lastMessage }: Delivery, webhook: WebhookEndpoint | undefined): string {
   if (state !== 'pending' || webhook === undefined) return lastMessage ?? '';
-  if (!webhook.enabled) return deliveryWords.waitsForWebhook;
-  if (webhook.breakerState !== 'closed') return deliveryWords.waitsForBreaker(lastMessage);
-  return lastMessage ?? deliveryWords.waitsForTurn;
+  if (!webhook.enabled) return deliveryStrings.waitsForWebhook;
+  if (webhook.breakerState !== 'closed') return deliveryStrings.waitsForBreaker(lastMessage);
+  return lastMessage ?? deliveryStrings.waitsForTurn;
 }

@@ -17,7 +17,7 @@ import { TabSet } from '../../components/tabSet.tsx';
 import { TextWithTimes } from '../../components/textWithTimes.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { adviceWords, deliveryWords, outcomeWords } from '../../strings/deliveries.ts';
+import { deliveryStrings, outcomeAdvice, outcomeLabels } from '../../strings/deliveries.ts';
 import { eventDescriptions } from '../../strings/events.ts';
 import { useWebhooks } from './webhookNames.ts';
 
@@ -36,16 +36,16 @@ export function DeliveryPage() {
 
   return (
     <Page
-      title={query.data === undefined ? deliveryWords.title : deliveryWords.oneTitle(query.data.event)}
+      title={query.data === undefined ? deliveryStrings.title : deliveryStrings.oneTitle(query.data.event)}
       lead={query.data && eventDescriptions[query.data.event]}
       actions={
         <>
-          <LinkButton to="/deliveries">{deliveryWords.back}</LinkButton>
+          <LinkButton to="/deliveries">{deliveryStrings.back}</LinkButton>
           {query.data !== undefined && <Redeliver delivery={query.data} />}
         </>
       }
     >
-      <Loaded query={query} notFound={deliveryWords.notFound}>
+      <Loaded query={query} notFound={deliveryStrings.notFound}>
         {(delivery) => <Parts delivery={delivery} />}
       </Loaded>
     </Page>
@@ -58,8 +58,8 @@ function Redeliver({ delivery: { deliveryId, state, isTest } }: { readonly deliv
   const redeliver = useMutation({
     mutationFn: () => api.webhooks.replay({ deliveryIds: [deliveryId] }),
     onSuccess: ({ replayed }) => {
-      if (replayed === 0) toast(deliveryWords.notRedelivered, 'bad');
-      else toast(deliveryWords.redelivered);
+      if (replayed === 0) toast(deliveryStrings.notRedelivered, 'bad');
+      else toast(deliveryStrings.redelivered);
       return queries.invalidateQueries({ queryKey: ['deliveries'] });
     },
     onError: (error) => toast(errorText(error), 'bad'),
@@ -70,11 +70,11 @@ function Redeliver({ delivery: { deliveryId, state, isTest } }: { readonly deliv
     <Button
       look="primary"
       icon={<RotateCw className="size-4" />}
-      title={deliveryWords.redeliverHint}
+      title={deliveryStrings.redeliverHint}
       busy={redeliver.isPending}
       onClick={() => redeliver.mutate()}
     >
-      {deliveryWords.redeliver}
+      {deliveryStrings.redeliver}
     </Button>
   );
 }
@@ -89,7 +89,7 @@ const tones: Readonly<Record<DeliveryWithAttempts['state'], Tone>> = {
 
 function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
   const { state, why, lastClass, body, attemptLog } = delivery;
-  const advice = state === 'delivered' || lastClass === null ? undefined : adviceWords[lastClass];
+  const advice = state === 'delivered' || lastClass === null ? undefined : outcomeAdvice[lastClass];
   const webhook = useWebhooks().find(({ webhookId }) => webhookId === delivery.webhookId);
   return (
     <>
@@ -100,15 +100,15 @@ function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
         {advice !== undefined && <p className="mt-1">{advice}</p>}
       </Notice>
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-[minmax(0,2fr)_minmax(0,3fr)]">
-        <Card title={deliveryWords.facts}>
+        <Card title={deliveryStrings.facts}>
           <Facts facts={factsOf(delivery, webhook?.webhookUrl ?? undefined)} />
         </Card>
-        <Card title={deliveryWords.payload} hint={deliveryWords.payloadHint}>
+        <Card title={deliveryStrings.payload} hint={deliveryStrings.payloadHint}>
           <Payload body={body} />
         </Card>
       </div>
-      <Card title={deliveryWords.attempts}>
-        {attemptLog.length === 0 && <p className="text-sm text-ink-faint">{deliveryWords.noAttempts}</p>}
+      <Card title={deliveryStrings.attempts}>
+        {attemptLog.length === 0 && <p className="text-sm text-ink-faint">{deliveryStrings.noAttempts}</p>}
         <ol className="grid grid-cols-1 gap-3">
           {attemptLog.toReversed().map((attempt, index) => (
             <Attempt
@@ -128,39 +128,39 @@ function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
 function factsOf(delivery: DeliveryWithAttempts, url: string | undefined) {
   const { webhookId, eventId, messageId, createdAt, settledAt, dueAt, attempts } = delivery;
   return [
-    [deliveryWords.state, <DeliveryState key="state" delivery={delivery} />],
+    [deliveryStrings.state, <DeliveryState key="state" delivery={delivery} />],
     [
-      deliveryWords.webhook,
+      deliveryStrings.webhook,
       url === undefined ? (
-        deliveryWords.removedWebhook
+        deliveryStrings.removedWebhook
       ) : (
         <Link key="webhook" to="/webhooks/$webhookId" params={{ webhookId }} className="text-accent underline">
           {url}
         </Link>
       ),
     ],
-    [deliveryWords.created, <Time key="created" at={createdAt} />],
-    ...(settledAt === null ? [] : [[deliveryWords.settled, <Time key="settled" at={settledAt} />] as const]),
+    [deliveryStrings.created, <Time key="created" at={createdAt} />],
+    ...(settledAt === null ? [] : [[deliveryStrings.settled, <Time key="settled" at={settledAt} />] as const]),
     // A delivery that waits for something else, such as the breaker, may be overdue.
     ...(dueAt === null || Date.parse(dueAt) < Date.now()
       ? []
-      : [[deliveryWords.due, <Time key="due" at={dueAt} as="relative" />] as const]),
-    [deliveryWords.attempts, attempts],
-    [deliveryWords.eventId, <code key="event">{eventId}</code>],
-    ...(messageId === null ? [] : [[deliveryWords.message, <code key="message">{messageId}</code>] as const]),
+      : [[deliveryStrings.due, <Time key="due" at={dueAt} as="relative" />] as const]),
+    [deliveryStrings.attempts, attempts],
+    [deliveryStrings.eventId, <code key="event">{eventId}</code>],
+    ...(messageId === null ? [] : [[deliveryStrings.message, <code key="message">{messageId}</code>] as const]),
   ] as const;
 }
 
 function Payload({ body }: { readonly body: string }) {
   return (
     <TabSet
-      label={deliveryWords.views}
+      label={deliveryStrings.views}
       tabs={[
         {
-          name: deliveryWords.inspect,
-          content: <JsonInspector value={JSON.parse(body)} label={deliveryWords.inspect} />,
+          name: deliveryStrings.inspect,
+          content: <JsonInspector value={JSON.parse(body)} label={deliveryStrings.inspect} />,
         },
-        { name: deliveryWords.raw, content: <CodeSnippet code={body} label={deliveryWords.raw} /> },
+        { name: deliveryStrings.raw, content: <CodeSnippet code={body} label={deliveryStrings.raw} /> },
       ]}
     />
   );
@@ -183,9 +183,9 @@ function Attempt({
       <details open={isOpen} className="rounded-lg border border-line">
         <summary className="px-4 py-2.5 text-sm">
           <span className="ml-1 inline-flex w-[calc(100%-1.5rem)] flex-wrap items-center gap-x-5 gap-y-1 align-middle">
-            <span className="font-medium">{deliveryWords.attempt(number)}</span>
-            <Lamp tone={outcome === 'ok' ? 'good' : 'bad'}>{outcomeWords[outcome]}</Lamp>
-            <span className="text-ink-soft tabular-nums">{deliveryWords.took(durationMs)}</span>
+            <span className="font-medium">{deliveryStrings.attempt(number)}</span>
+            <Lamp tone={outcome === 'ok' ? 'good' : 'bad'}>{outcomeLabels[outcome]}</Lamp>
+            <span className="text-ink-soft tabular-nums">{deliveryStrings.took(durationMs)}</span>
             <span className="text-ink-faint wide:ml-auto">
               <Time at={at} />
             </span>
@@ -195,20 +195,20 @@ function Attempt({
           <p className="wrap-anywhere">{message}</p>
           {url !== undefined && (
             <div className="grid grid-cols-1 gap-1.5">
-              <h3 className="font-medium">{deliveryWords.request}</h3>
-              <CodeSnippet label={deliveryWords.requestOf(number)} code={formatRequest({ url, headers, body })} />
-              <p className="text-xs text-ink-faint">{deliveryWords.requestHint}</p>
+              <h3 className="font-medium">{deliveryStrings.request}</h3>
+              <CodeSnippet label={deliveryStrings.requestOf(number)} code={formatRequest({ url, headers, body })} />
+              <p className="text-xs text-ink-faint">{deliveryStrings.requestHint}</p>
             </div>
           )}
           <div className="grid grid-cols-1 gap-1.5">
             <h3 className="font-medium">
-              {status === null ? deliveryWords.noResponse : deliveryWords.responseStatus(status)}
+              {status === null ? deliveryStrings.noResponse : deliveryStrings.responseStatus(status)}
             </h3>
             {status !== null && (response === null || response === '') && (
-              <p className="text-ink-faint">{deliveryWords.emptyResponse}</p>
+              <p className="text-ink-faint">{deliveryStrings.emptyResponse}</p>
             )}
             {response !== null && response !== '' && (
-              <CodeSnippet code={response} label={deliveryWords.responseOf(number)} />
+              <CodeSnippet code={response} label={deliveryStrings.responseOf(number)} />
             )}
           </div>
         </div>

@@ -5,13 +5,13 @@ import { useCommittedInput } from '../../components/committedInput.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { useIsWide } from '../../components/isWide.ts';
 import { LocalTimeField } from '../../components/localTime.tsx';
-import { deliveryWords } from '../../strings/deliveries.ts';
+import { deliveryStrings } from '../../strings/deliveries.ts';
 import { eventTypes } from '../../strings/events.ts';
 import { type DeliveryFilters, deliveryStates } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
 
 const route = getRouteApi('/shell/deliveries');
-const any = ['', deliveryWords.any] as const;
+const any = ['', deliveryStrings.any] as const;
 
 /** The filters of the log. They are in the address, so that it can be shared. */
 export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEndpoint[] }) {
@@ -26,29 +26,33 @@ export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEnd
 
   return (
     <details open={isWide || isFiltered} className="border-b border-line px-5 py-3">
-      <summary className="text-sm text-ink-soft">{deliveryWords.filters}</summary>
+      <summary className="text-sm text-ink-soft">{deliveryStrings.filters}</summary>
       <div className="mt-3 grid grid-cols-1 gap-3 wide:grid-cols-3">
         <SelectField
-          label={deliveryWords.state}
-          options={[any, ...deliveryStates.map((state) => [state, deliveryWords.states[state]] as const)]}
+          label={deliveryStrings.state}
+          options={[any, ...deliveryStates.map((state) => [state, deliveryStrings.states[state]] as const)]}
           value={filters.state ?? ''}
           onChange={({ currentTarget: { value } }) => change({ state: deliveryStates.find((one) => one === value) })}
         />
         <SelectField
-          label={deliveryWords.event}
+          label={deliveryStrings.event}
           options={[any, ...eventTypes.map((kind) => [kind, kind] as const)]}
           value={filters.event ?? ''}
           onChange={({ currentTarget }) => change({ event: orNone(currentTarget.value) })}
         />
         <SelectField
-          label={deliveryWords.webhook}
+          label={deliveryStrings.webhook}
           options={[any, ...webhooks.map(({ webhookId, webhookUrl }) => [webhookId, shortUrl(webhookUrl)] as const)]}
           value={filters.webhookId ?? ''}
           onChange={({ currentTarget }) => change({ webhookId: orNone(currentTarget.value) })}
         />
-        <TextField label={deliveryWords.chat} placeholder={deliveryWords.chatHint} {...chat} />
-        <LocalTimeField label={deliveryWords.after} value={filters.after} onChange={(after) => change({ after })} />
-        <LocalTimeField label={deliveryWords.before} value={filters.before} onChange={(before) => change({ before })} />
+        <TextField label={deliveryStrings.chat} placeholder={deliveryStrings.chatHint} {...chat} />
+        <LocalTimeField label={deliveryStrings.after} value={filters.after} onChange={(after) => change({ after })} />
+        <LocalTimeField
+          label={deliveryStrings.before}
+          value={filters.before}
+          onChange={(before) => change({ before })}
+        />
       </div>
       {isFiltered && (
         <Button
@@ -57,7 +61,7 @@ export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEnd
           className="mt-3 -ml-2"
           onClick={() => navigate({ to: '/deliveries', search: {}, replace: true })}
         >
-          {deliveryWords.clearFilters}
+          {deliveryStrings.clearFilters}
         </Button>
       )}
     </details>

@@ -10,7 +10,7 @@ import { LocalTimeField } from '../../components/localTime.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { duration } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { deliveryWords } from '../../strings/deliveries.ts';
+import { deliveryStrings } from '../../strings/deliveries.ts';
 import { type EventType, eventTypes } from '../../strings/events.ts';
 import type { DeliveryFilters } from './filters.ts';
 import { shortUrl } from './webhookNames.ts';
@@ -32,8 +32,8 @@ interface ReplayProps {
 export function ReplayDialog({ open, onOpenChange, webhooks, onReplayed }: ReplayProps) {
   return (
     <Dialog
-      title={deliveryWords.replayTitle}
-      description={deliveryWords.replayLead}
+      title={deliveryStrings.replayTitle}
+      description={deliveryStrings.replayLead}
       open={open}
       onOpenChange={onOpenChange}
       width="wide"
@@ -72,12 +72,12 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
     },
     onReplayed,
   );
-  const rangeError = from !== undefined && to !== undefined && from >= to ? deliveryWords.invalidRange : undefined;
+  const rangeError = from !== undefined && to !== undefined && from >= to ? deliveryStrings.invalidRange : undefined;
   const error = replay.error ?? count.error;
 
   return (
     <Form
-      submit={matched === undefined ? deliveryWords.count : deliveryWords.replayNow(matched)}
+      submit={matched === undefined ? deliveryStrings.count : deliveryStrings.replayNow(matched)}
       submitLook={matched === undefined ? 'secondary' : 'primary'}
       busy={count.isPending || replay.isPending}
       disabled={states.length === 0 || types.length === 0 || rangeError !== undefined || matched === 0}
@@ -85,20 +85,20 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
       onSubmit={() => (matched === undefined ? count.mutate() : replay.mutate())}
     >
       <div className="grid items-start gap-4 wide:grid-cols-2">
-        <LocalTimeField label={deliveryWords.after} required value={from} onChange={setFrom} />
-        <LocalTimeField label={deliveryWords.before} required value={to} onChange={setTo} error={rangeError} />
+        <LocalTimeField label={deliveryStrings.after} required value={from} onChange={setFrom} />
+        <LocalTimeField label={deliveryStrings.before} required value={to} onChange={setTo} error={rangeError} />
         <SelectField
-          label={deliveryWords.webhook}
+          label={deliveryStrings.webhook}
           options={[
-            ['', deliveryWords.any],
+            ['', deliveryStrings.any],
             ...webhooks.map((webhook) => [webhook.webhookId, shortUrl(webhook.webhookUrl)] as const),
           ]}
           value={webhookId}
           onChange={(event) => setWebhookId(event.currentTarget.value)}
         />
         <TextField
-          label={deliveryWords.perSecond}
-          hint={deliveryWords.perSecondHint}
+          label={deliveryStrings.perSecond}
+          hint={deliveryStrings.perSecondHint}
           type="number"
           min={1}
           max={10_000}
@@ -108,13 +108,13 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
         />
       </div>
       <StateChoice value={states} onChange={setStates} />
-      <EventTypeField label={deliveryWords.replayTypes} value={types} onChange={setTypes} />
+      <EventTypeField label={deliveryStrings.replayTypes} value={types} onChange={setTypes} />
       <div aria-live="polite" className="empty:hidden">
         {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
         {error === null && matched !== undefined && (
           <Notice tone={matched === 0 ? 'info' : 'warn'}>
-            {deliveryWords.matched(matched)}{' '}
-            {matched > 0 && deliveryWords.takes(duration((matched / Number(perSecond)) * 1000))}
+            {deliveryStrings.matched(matched)}{' '}
+            {matched > 0 && deliveryStrings.takes(duration((matched / Number(perSecond)) * 1000))}
           </Notice>
         )}
       </div>
@@ -134,7 +134,7 @@ function useReplay(input: ReplayInput, onReplayed: ReplayProps['onReplayed']) {
   const replay = useMutation({
     mutationFn: () => api.webhooks.replay(input),
     onSuccess: ({ replayed }) => {
-      toast(deliveryWords.replayed(replayed));
+      toast(deliveryStrings.replayed(replayed));
       const { from: after, to: before, webhookId, kinds } = input;
       onReplayed({ after, before, webhookId, ...(kinds.length === 1 && { event: kinds[0] }) });
     },
@@ -150,12 +150,12 @@ interface StateChoiceProps {
 function StateChoice({ value, onChange }: StateChoiceProps) {
   return (
     <fieldset>
-      <legend className="mb-2 text-sm font-medium">{deliveryWords.replayStates}</legend>
+      <legend className="mb-2 text-sm font-medium">{deliveryStrings.replayStates}</legend>
       <div className="flex flex-wrap gap-x-6 gap-y-2">
         {replayable.map((state) => (
           <CheckField
             key={state}
-            label={deliveryWords.states[state]}
+            label={deliveryStrings.states[state]}
             checked={value.includes(state)}
             onChange={({ currentTarget: { checked } }) =>
               onChange(replayable.filter((one) => (one === state ? checked : value.includes(one))))

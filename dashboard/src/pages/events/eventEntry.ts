@@ -1,5 +1,5 @@
 import type { EventType } from '../../strings/events.ts';
-import { eventWords } from '../../strings/events.ts';
+import { eventStrings } from '../../strings/events.ts';
 
 /** An event of the live stream or of the log. */
 export interface EventEntry {
@@ -19,5 +19,5 @@ export function summaryOf({ type, data }: EventEntry): string {
 }
 
 function numberOf(id: string): string {
-  return /^\d+$/.test(id) ? eventWords.onNumber(id) : id;
+  return /^\d+$/.test(id) ? eventStrings.onNumber(id) : id;
 }

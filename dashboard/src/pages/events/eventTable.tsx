@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { type Column, DataTable } from '../../components/dataTable.tsx';
 import { Time } from '../../components/time.tsx';
 import type { More } from '../../paged.ts';
-import { eventWords } from '../../strings/events.ts';
+import { eventStrings } from '../../strings/events.ts';
 import { type EventEntry, summaryOf } from './eventEntry.ts';
 
 /** A table of events. */
@@ -22,7 +22,7 @@ export function EventTable({
   const columns: readonly Column<EventEntry>[] = [
     {
       id: 'type',
-      header: eventWords.type,
+      header: eventStrings.type,
       width: 'minmax(0, 9.5rem)',
       cell: (event) => (
         <button
@@ -36,11 +36,11 @@ export function EventTable({
     },
     {
       id: 'about',
-      header: eventWords.about,
+      header: eventStrings.about,
       width: 'minmax(0, 1fr)',
       cell: (event) => <span className="text-ink-soft">{summaryOf(event)}</span>,
     },
-    { id: 'time', header: eventWords.time, width: '5.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+    { id: 'time', header: eventStrings.time, width: '5.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
   ];
   return <DataTable label={label} columns={columns} rows={events} rowKey={({ id }) => id} more={more} empty={empty} />;
 }

@@ -5,7 +5,7 @@ import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Card, Facts, Page } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Time } from '../../components/time.tsx';
-import { type EventType, eventDescriptions, eventTypes, eventWords } from '../../strings/events.ts';
+import { type EventType, eventDescriptions, eventStrings, eventTypes } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
 import { LiveEvents } from './liveEvents.tsx';
 import { LogEvents } from './logEvents.tsx';
@@ -20,10 +20,10 @@ export function EventsPage() {
   const List = view === 'log' ? LogEvents : LiveEvents;
 
   return (
-    <Page title={eventWords.title} lead={eventWords.lead}>
+    <Page title={eventStrings.title} lead={eventStrings.lead}>
       <div className="flex flex-wrap items-center gap-3">
         <fieldset className="flex rounded-lg border border-line-strong p-0.5">
-          <legend className="sr-only">{eventWords.views}</legend>
+          <legend className="sr-only">{eventStrings.views}</legend>
           {(['live', 'log'] as const).map((name) => (
             <Button
               key={name}
@@ -32,12 +32,12 @@ export function EventsPage() {
               aria-pressed={name === view}
               onClick={() => navigate({ to: '/events', search: { view: name, kind: type }, replace: true })}
             >
-              {eventWords[name]}
+              {eventStrings[name]}
             </Button>
           ))}
         </fieldset>
         <select
-          aria-label={eventWords.types}
+          aria-label={eventStrings.types}
           value={type ?? ''}
           onChange={({ currentTarget: { value } }) =>
             navigate({
@@ -48,7 +48,7 @@ export function EventsPage() {
           }
           className="h-9 rounded-lg border border-line-strong bg-surface px-3 text-sm"
         >
-          <option value="">{eventWords.allTypes}</option>
+          <option value="">{eventStrings.allTypes}</option>
           {eventTypes.map((one) => (
             <option key={one} value={one}>
               {one}
@@ -72,8 +72,8 @@ export interface EventListProps {
 function Inspector({ event }: { readonly event: EventEntry | undefined }) {
   if (event === undefined) {
     return (
-      <Card title={eventWords.payload}>
-        <p className="text-sm text-ink-faint">{eventWords.choose}</p>
+      <Card title={eventStrings.payload}>
+        <p className="text-sm text-ink-faint">{eventStrings.choose}</p>
       </Card>
     );
   }
@@ -85,7 +85,7 @@ function Inspector({ event }: { readonly event: EventEntry | undefined }) {
       actions={
         typeof data['messageId'] === 'string' && (
           <LinkButton to="/deliveries" search={{ messageId: data['messageId'] }} size="small">
-            {eventWords.deliveries}
+            {eventStrings.deliveries}
           </LinkButton>
         )
       }
@@ -93,11 +93,11 @@ function Inspector({ event }: { readonly event: EventEntry | undefined }) {
       <div className="grid grid-cols-1 gap-4">
         <Facts
           facts={[
-            [eventWords.eventId, <code key="id">{id}</code>],
-            [eventWords.time, <Time key="at" at={at} />],
+            [eventStrings.eventId, <code key="id">{id}</code>],
+            [eventStrings.time, <Time key="at" at={at} />],
           ]}
         />
-        <JsonInspector key={id} value={{ event: type, data }} label={eventWords.payloadOf(type)} />
+        <JsonInspector key={id} value={{ event: type, data }} label={eventStrings.payloadOf(type)} />
       </div>
     </Card>
   );

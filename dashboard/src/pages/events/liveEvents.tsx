@@ -6,7 +6,7 @@ import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Empty } from '../../components/states.tsx';
 import { useLiveEvents } from '../../live.ts';
-import { eventWords } from '../../strings/events.ts';
+import { eventStrings } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
 import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
@@ -34,42 +34,42 @@ export function LiveEvents({ type, onChoose }: EventListProps) {
   return (
     <Card
       flush
-      title={waiting === undefined ? eventWords.live : eventWords.paused(waiting.length)}
+      title={waiting === undefined ? eventStrings.live : eventStrings.paused(waiting.length)}
       actions={
         <>
           {events.length > 0 && (
             <Button size="small" look="quiet" onClick={() => setEvents([])}>
-              {eventWords.clear}
+              {eventStrings.clear}
             </Button>
           )}
           {waiting === undefined ? (
             <Button size="small" icon={<Pause className="size-4" />} onClick={() => setWaiting([])}>
-              {eventWords.pause}
+              {eventStrings.pause}
             </Button>
           ) : (
             <Button size="small" icon={<Play className="size-4" />} onClick={resume}>
-              {eventWords.resume}
+              {eventStrings.resume}
             </Button>
           )}
         </>
       }
     >
       <EventTable
-        label={eventWords.liveList}
+        label={eventStrings.liveList}
         events={shown}
         onChoose={onChoose}
         empty={
           <Empty
             icon={<Activity />}
-            title={eventWords.liveEmpty}
-            action={<LinkButton to="/simulator">{eventWords.openSimulator}</LinkButton>}
+            title={eventStrings.liveEmpty}
+            action={<LinkButton to="/simulator">{eventStrings.openSimulator}</LinkButton>}
           >
-            {eventWords.liveEmptyHint}
+            {eventStrings.liveEmptyHint}
           </Empty>
         }
       />
       {events.length === MAX_EVENTS && (
-        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.dropped(MAX_EVENTS)}</p>
+        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventStrings.dropped(MAX_EVENTS)}</p>
       )}
     </Card>
   );

@@ -6,7 +6,7 @@ import { Card } from '../../components/layout.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { useLiveEvents } from '../../live.ts';
 import { moreOf } from '../../paged.ts';
-import { eventWords } from '../../strings/events.ts';
+import { eventStrings } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
 import type { EventListProps } from './eventsPage.tsx';
 import { EventTable } from './eventTable.tsx';
@@ -49,24 +49,27 @@ export function LogEvents({ type, onChoose }: EventListProps) {
   useEffect(() => () => clearTimeout(timer.current), []);
 
   return (
-    <Card flush title={eventWords.log} hint={eventWords.logHint}>
+    <Card flush title={eventStrings.log} hint={eventStrings.logHint}>
       <Loaded query={query}>
         {() => (
           <EventTable
-            label={eventWords.logList}
+            label={eventStrings.logList}
             events={events}
             onChoose={onChoose}
             more={isAtEnd && more.error === null ? undefined : more}
             empty={
-              <Empty icon={<ScrollText />} title={type === undefined ? eventWords.logEmpty : eventWords.logEmptyType}>
-                {type === undefined && eventWords.logEmptyHint}
+              <Empty
+                icon={<ScrollText />}
+                title={type === undefined ? eventStrings.logEmpty : eventStrings.logEmptyType}
+              >
+                {type === undefined && eventStrings.logEmptyHint}
               </Empty>
             }
           />
         )}
       </Loaded>
       {isAtEnd && events.length > 0 && (
-        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventWords.logEnd}</p>
+        <p className="border-t border-line px-5 py-2 text-xs text-ink-faint">{eventStrings.logEnd}</p>
       )}
     </Card>
   );

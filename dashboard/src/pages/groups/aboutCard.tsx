@@ -11,8 +11,8 @@ import { Card } from '../../components/layout.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { groupWords } from '../../strings/groups.ts';
-import { words } from '../../strings/shared.ts';
+import { groupStrings } from '../../strings/groups.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 
 interface AboutProps {
   readonly group: Group;
@@ -42,24 +42,24 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
         ...(isAdmin && { settings }),
       }),
     onSuccess: async (_, sent) => {
-      toast(words.saved);
+      toast(sharedStrings.saved);
       await refresh('groups');
       saved(sent);
     },
   });
 
   return (
-    <Card title={groupWords.about}>
+    <Card title={groupStrings.about}>
       <div className="grid gap-5">
         <Picture group={group} canChange={canChange} />
         <Form
-          submit={canChange && words.save}
+          submit={canChange && sharedStrings.save}
           error={save.error}
           busy={save.isPending}
           onSubmit={() => save.mutate(changed)}
         >
           <TextField
-            label={groupWords.subject}
+            label={groupStrings.subject}
             error={fieldError(save.error, 'subject')}
             required
             maxLength={100}
@@ -68,7 +68,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
             onChange={(event) => edit({ subject: event.currentTarget.value })}
           />
           <TextArea
-            label={groupWords.description}
+            label={groupStrings.description}
             error={fieldError(save.error, 'description')}
             isOptional
             rows={3}
@@ -77,17 +77,17 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
             onChange={(event) => edit({ description: event.currentTarget.value })}
           />
           <fieldset disabled={!isAdmin} className="grid gap-2">
-            <legend className="mb-2 text-sm font-medium">{groupWords.settings}</legend>
+            <legend className="mb-2 text-sm font-medium">{groupStrings.settings}</legend>
             {settingNames.map((name) => (
               <CheckField
                 key={name}
-                label={groupWords[name]}
+                label={groupStrings[name]}
                 checked={values[name]}
                 onChange={({ currentTarget: { checked } }) => edit({ [name]: checked })}
               />
             ))}
           </fieldset>
-          {!canChange && <p className="text-xs text-ink-faint">{groupWords.adminsOnly}</p>}
+          {!canChange && <p className="text-xs text-ink-faint">{groupStrings.adminsOnly}</p>}
         </Form>
       </div>
     </Card>
@@ -104,7 +104,7 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
       await api.groups.update({ groupId, pictureMediaId: media?.mediaId ?? null });
     },
     onSuccess: () => {
-      toast(groupWords.pictureSaved);
+      toast(groupStrings.pictureSaved);
       return refresh('groups');
     },
     onError: (error) => isCancelled(error) || toast(errorText(error), 'bad'),
@@ -119,20 +119,20 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
   return (
     <div className="grid justify-items-start gap-2">
       {pictureMediaId !== null && (
-        <MediaPicture key={pictureMediaId} mediaId={pictureMediaId} name={groupWords.pictureOf(subject)} />
+        <MediaPicture key={pictureMediaId} mediaId={pictureMediaId} name={groupStrings.pictureOf(subject)} />
       )}
       {canChange && (
         <div className="flex flex-wrap gap-2">
           <FilePicker accept="image/*" onPick={choose}>
             {(open) => (
               <Button size="small" busy={set.isPending} onClick={open}>
-                {groupWords.choosePicture}
+                {groupStrings.choosePicture}
               </Button>
             )}
           </FilePicker>
           {pictureMediaId !== null && (
             <Button size="small" look="quiet" disabled={set.isPending} onClick={() => set.mutate(null)}>
-              {groupWords.removePicture}
+              {groupStrings.removePicture}
             </Button>
           )}
         </div>

@@ -7,7 +7,7 @@ import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 
 interface GroupFormProps {
   readonly sessionId: string;
@@ -24,21 +24,21 @@ export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
     mutationFn: () => api.groups.create({ sessionId, subject, phoneNumbers: parsePhoneNumbers(numbers) }),
     onSuccess: ({ groupId }) => {
       void refresh('groups');
-      toast(groupWords.created);
+      toast(groupStrings.created);
       onClose();
       void navigate({ to: '/groups/$groupId', params: { groupId } });
     },
   });
   return (
     <Form
-      submit={groupWords.create}
+      submit={groupStrings.create}
       error={create.error}
       busy={create.isPending}
       onCancel={onClose}
       onSubmit={() => create.mutate()}
     >
       <TextField
-        label={groupWords.subject}
+        label={groupStrings.subject}
         error={fieldError(create.error, 'subject')}
         required
         autoFocus
@@ -47,8 +47,8 @@ export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
         onChange={(event) => setSubject(event.currentTarget.value)}
       />
       <TextArea
-        label={groupWords.memberNumbers}
-        hint={groupWords.memberNumbersHint}
+        label={groupStrings.memberNumbers}
+        hint={groupStrings.memberNumbersHint}
         error={fieldError(create.error, 'phoneNumbers')}
         required
         rows={2}

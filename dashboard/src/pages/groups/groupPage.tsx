@@ -9,7 +9,7 @@ import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { sessionQuery } from '../../model/sessions.ts';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 import { AboutCard } from './aboutCard.tsx';
 import { InviteCard } from './inviteCard.tsx';
 import { MembersCard } from './membersCard.tsx';
@@ -22,22 +22,22 @@ export function GroupPage() {
   const query = useQuery({ queryKey: ['groups', groupId], queryFn: () => api.groups.get({ groupId }) });
   return (
     <Page
-      title={query.data?.subject ?? groupWords.title}
+      title={query.data?.subject ?? groupStrings.title}
       actions={
         <>
           <LinkButton to="/groups" search={{ session: query.data?.sessionId }}>
-            {groupWords.back}
+            {groupStrings.back}
           </LinkButton>
           {query.data !== undefined && (
             <LinkButton to="/chats" search={{ session: query.data.sessionId, chat: groupId }}>
-              {groupWords.openChat}
+              {groupStrings.openChat}
             </LinkButton>
           )}
         </>
       }
     >
       {/* Keyed, so that the forms of one group do not keep what was entered for another. */}
-      <Loaded query={query} notFound={groupWords.notFound}>
+      <Loaded query={query} notFound={groupStrings.notFound}>
         {(group) => <Parts key={groupId} group={group} />}
       </Loaded>
     </Page>
@@ -71,13 +71,13 @@ function LeaveGroup({ groupId }: { readonly groupId: string }) {
   async function leave() {
     await api.groups.leave({ groupId });
     await refresh('groups');
-    toast(groupWords.left);
+    toast(groupStrings.left);
   }
 
   return (
     <div>
-      <ConfirmButton title={groupWords.leaveTitle} confirm={groupWords.leave} onConfirm={leave}>
-        {groupWords.leaveHint}
+      <ConfirmButton title={groupStrings.leaveTitle} confirm={groupStrings.leave} onConfirm={leave}>
+        {groupStrings.leaveHint}
       </ConfirmButton>
     </div>
   );

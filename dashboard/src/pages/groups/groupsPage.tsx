@@ -12,7 +12,7 @@ import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
 import { Empty } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { usePaged } from '../../paged.ts';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 import { CreateGroup } from './createGroup.tsx';
 import { JoinGroup } from './joinGroup.tsx';
 
@@ -26,19 +26,19 @@ export function GroupsPage() {
 
   return (
     <SessionScopedPage
-      strings={groupWords}
+      strings={groupStrings}
       wanted={wanted}
       onChoose={(session) => navigate({ to: '/groups', search: { session } })}
       actions={({ sessionId }) => (
         <>
-          <Button onClick={() => setOpen('join')}>{groupWords.join}</Button>
+          <Button onClick={() => setOpen('join')}>{groupStrings.join}</Button>
           <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setOpen('create')}>
-            {groupWords.create}
+            {groupStrings.create}
           </Button>
-          <Dialog title={groupWords.createTitle} open={open === 'create'} onOpenChange={close}>
+          <Dialog title={groupStrings.createTitle} open={open === 'create'} onOpenChange={close}>
             <CreateGroup sessionId={sessionId} onClose={close} />
           </Dialog>
-          <Dialog title={groupWords.joinTitle} open={open === 'join'} onOpenChange={close}>
+          <Dialog title={groupStrings.joinTitle} open={open === 'join'} onOpenChange={close}>
             <JoinGroup sessionId={sessionId} onClose={close} />
           </Dialog>
         </>
@@ -57,12 +57,12 @@ function Groups({ session }: { readonly session: Session }) {
     <Card flush>
       <ListTable
         list={groups}
-        label={groupWords.title}
+        label={groupStrings.title}
         columns={columns}
         rowKey={({ groupId }) => groupId}
         empty={
-          <Empty icon={<Users />} title={groupWords.empty}>
-            {groupWords.emptyHint}
+          <Empty icon={<Users />} title={groupStrings.empty}>
+            {groupStrings.emptyHint}
           </Empty>
         }
       />
@@ -74,7 +74,7 @@ function columnsFor(ownNumber: string | null): readonly Column<Group>[] {
   return [
     {
       id: 'subject',
-      header: groupWords.subject,
+      header: groupStrings.subject,
       width: 'minmax(0, 1fr)',
       cell: ({ groupId, subject }) => (
         <Link to="/groups/$groupId" params={{ groupId }} className={rowLinkClass}>
@@ -84,23 +84,23 @@ function columnsFor(ownNumber: string | null): readonly Column<Group>[] {
     },
     {
       id: 'members',
-      header: groupWords.members,
+      header: groupStrings.members,
       width: '6rem',
       cell: ({ participants }) => participants.length.toLocaleString('en'),
     },
     {
       id: 'role',
-      header: groupWords.role,
+      header: groupStrings.role,
       width: '11rem',
       wideOnly: true,
       cell: ({ participants }) => {
         const own = participants.find(({ phoneNumber }) => phoneNumber === ownNumber);
-        return own === undefined ? groupWords.notMember : groupWords.roles[own.role];
+        return own === undefined ? groupStrings.notMember : groupStrings.roles[own.role];
       },
     },
     {
       id: 'since',
-      header: groupWords.since,
+      header: groupStrings.since,
       width: '9rem',
       wideOnly: true,
       cell: ({ createdAt }) => <Time at={createdAt} as="date" />,

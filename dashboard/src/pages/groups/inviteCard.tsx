@@ -7,7 +7,7 @@ import { ConfirmButton } from '../../components/confirmDialog.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 
 /** The invite link of a group, fetched on demand: a network may create it only then. */
 export function InviteCard({ groupId }: { readonly groupId: string }) {
@@ -19,32 +19,32 @@ export function InviteCard({ groupId }: { readonly groupId: string }) {
 
   async function reset() {
     queries.setQueryData(queryKey, await api.groups.revokeInviteLink({ groupId }));
-    toast(groupWords.revoked);
+    toast(groupStrings.revoked);
   }
 
   return (
-    <Card title={groupWords.invite} hint={groupWords.inviteLead}>
+    <Card title={groupStrings.invite} hint={groupStrings.inviteLead}>
       {isRequested ? (
         <Loaded query={query}>
           {({ inviteLink }) => (
             <div className="grid grid-cols-1 justify-items-start gap-3">
               <div className="w-full">
-                <CodeSnippet code={inviteLink} label={groupWords.invite} />
+                <CodeSnippet code={inviteLink} label={groupStrings.invite} />
               </div>
               <ConfirmButton
                 look="secondary"
                 size="small"
-                title={groupWords.revokeTitle}
-                confirm={groupWords.revoke}
+                title={groupStrings.revokeTitle}
+                confirm={groupStrings.revoke}
                 onConfirm={reset}
               >
-                {groupWords.revokeHint}
+                {groupStrings.revokeHint}
               </ConfirmButton>
             </div>
           )}
         </Loaded>
       ) : (
-        <Button onClick={() => setRequested(true)}>{groupWords.showInvite}</Button>
+        <Button onClick={() => setRequested(true)}>{groupStrings.showInvite}</Button>
       )}
     </Card>
   );

@@ -6,7 +6,7 @@ import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 
 interface JoinFormProps {
   readonly sessionId: string;
@@ -22,22 +22,22 @@ export function JoinGroup({ sessionId, onClose }: JoinFormProps) {
     mutationFn: () => api.groups.join({ sessionId, invite }),
     onSuccess: ({ status, group }) => {
       void refresh('groups');
-      toast(groupWords[status]);
+      toast(groupStrings[status]);
       onClose();
       if (group !== null) void navigate({ to: '/groups/$groupId', params: { groupId: group.groupId } });
     },
   });
   return (
     <Form
-      submit={groupWords.join}
+      submit={groupStrings.join}
       error={join.error}
       busy={join.isPending}
       onCancel={onClose}
       onSubmit={() => join.mutate()}
     >
       <TextField
-        label={groupWords.invite}
-        hint={groupWords.inviteHint}
+        label={groupStrings.invite}
+        hint={groupStrings.inviteHint}
         error={fieldError(join.error, 'invite')}
         required
         autoFocus

@@ -16,7 +16,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
-import { groupWords } from '../../strings/groups.ts';
+import { groupStrings } from '../../strings/groups.ts';
 
 type Participant = Group['participants'][number];
 type Action = Parameters<typeof api.groups.updateParticipants>[0]['action'];
@@ -38,7 +38,7 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
 
   async function finish(changing: Promise<void>) {
     await changing;
-    toast(groupWords.done);
+    toast(groupStrings.done);
     setAdding(false);
   }
 
@@ -47,7 +47,7 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
       <MemberMenu
         member={member}
         name={nameOf(member.phoneNumber)}
-        onChange={(action) => run(() => change(action, [member.phoneNumber]), groupWords.done)}
+        onChange={(action) => run(() => change(action, [member.phoneNumber]), groupStrings.done)}
         onRemove={() => setRemoving(member.phoneNumber)}
       />
     ) : null;
@@ -55,32 +55,32 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
   return (
     <Card
       flush
-      title={groupWords.members}
+      title={groupStrings.members}
       actions={
         isAdmin && (
           <Button size="small" icon={<UserPlus className="size-4" />} onClick={() => setAdding(true)}>
-            {groupWords.add}
+            {groupStrings.add}
           </Button>
         )
       }
     >
       <DataTable
-        label={groupWords.members}
+        label={groupStrings.members}
         columns={columnsFor(nameOf, ownNumber, menu)}
         rows={participants}
         rowKey={({ phoneNumber }) => phoneNumber}
       />
-      <Dialog title={groupWords.add} open={isAdding} onOpenChange={setAdding}>
+      <Dialog title={groupStrings.add} open={isAdding} onOpenChange={setAdding}>
         <AddForm onCancel={() => setAdding(false)} onAdd={(numbers) => finish(change('add', numbers))} />
       </Dialog>
       <ConfirmDialog
-        title={groupWords.removeTitle(nameOf(removing ?? ''))}
-        confirm={groupWords.remove}
+        title={groupStrings.removeTitle(nameOf(removing ?? ''))}
+        confirm={groupStrings.remove}
         open={removing !== undefined}
         onOpenChange={() => setRemoving(undefined)}
         onConfirm={() => finish(change('remove', [removing ?? '']))}
       >
-        {groupWords.removeHint}
+        {groupStrings.removeHint}
       </ConfirmDialog>
     </Card>
   );
@@ -97,15 +97,15 @@ function MemberMenu({ member: { role }, name, onChange, onRemove }: MemberMenuPr
   return (
     <Menu
       trigger={
-        <IconButton label={groupWords.actions(name)}>
+        <IconButton label={groupStrings.actions(name)}>
           <EllipsisVertical />
         </IconButton>
       }
     >
-      {role === 'member' && <MenuItem onSelect={() => onChange('promote')}>{groupWords.promote}</MenuItem>}
-      {role === 'admin' && <MenuItem onSelect={() => onChange('demote')}>{groupWords.demote}</MenuItem>}
+      {role === 'member' && <MenuItem onSelect={() => onChange('promote')}>{groupStrings.promote}</MenuItem>}
+      {role === 'admin' && <MenuItem onSelect={() => onChange('demote')}>{groupStrings.demote}</MenuItem>}
       <MenuItem isDangerous onSelect={onRemove}>
-        {groupWords.remove}
+        {groupStrings.remove}
       </MenuItem>
     </Menu>
   );
@@ -119,16 +119,16 @@ function columnsFor(
   return [
     {
       id: 'who',
-      header: groupWords.members,
+      header: groupStrings.members,
       width: 'minmax(0, 1fr)',
       cell: ({ phoneNumber }) => (
         <>
-          {nameOf(phoneNumber)} {phoneNumber === ownNumber && <Tag>{groupWords.you}</Tag>}
+          {nameOf(phoneNumber)} {phoneNumber === ownNumber && <Tag>{groupStrings.you}</Tag>}
         </>
       ),
     },
-    { id: 'role', header: groupWords.memberRole, width: '6rem', cell: ({ role }) => groupWords.roles[role] },
-    { id: 'menu', header: groupWords.change, width: '3.5rem', cell: menu },
+    { id: 'role', header: groupStrings.memberRole, width: '6rem', cell: ({ role }) => groupStrings.roles[role] },
+    { id: 'menu', header: groupStrings.change, width: '3.5rem', cell: menu },
   ];
 }
 
@@ -141,7 +141,7 @@ function useMemberChange(groupId: string) {
     const refused = results.filter(({ ok }) => !ok);
     if (refused.length > 0)
       throw new ServerError(
-        refused.map(({ phoneNumber, reason }) => groupWords.refused(phoneNumber, reason ?? '')).join('. '),
+        refused.map(({ phoneNumber, reason }) => groupStrings.refused(phoneNumber, reason ?? '')).join('. '),
       );
   };
 }
@@ -156,15 +156,15 @@ function AddForm({ onCancel, onAdd }: AddFormProps) {
   const add = useMutation({ mutationFn: () => onAdd(parsePhoneNumbers(numbers)) });
   return (
     <Form
-      submit={groupWords.add}
+      submit={groupStrings.add}
       error={add.error}
       busy={add.isPending}
       onCancel={onCancel}
       onSubmit={() => add.mutate()}
     >
       <TextArea
-        label={groupWords.memberNumbers}
-        hint={groupWords.memberNumbersHint}
+        label={groupStrings.memberNumbers}
+        hint={groupStrings.memberNumbersHint}
         error={fieldError(add.error, 'phoneNumbers')}
         required
         autoFocus

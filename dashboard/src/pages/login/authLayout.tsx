@@ -3,8 +3,8 @@ import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
-import { loginWords } from '../../strings/login.ts';
-import { words } from '../../strings/shared.ts';
+import { loginStrings } from '../../strings/login.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 
 interface AuthLayoutProps {
   /** Heading, and the label of the submit button. */
@@ -20,14 +20,14 @@ interface AuthLayoutProps {
 /** The layout of the login and the registration page around the fields of their form. */
 export function AuthLayout({ title, lead, onSubmit, error, busy, children, footer }: AuthLayoutProps) {
   useEffect(() => {
-    document.title = `${title} · ${words.product}`;
+    document.title = `${title} · ${sharedStrings.product}`;
   }, [title]);
   return (
     <div className="grid min-h-dvh wide:grid-cols-[minmax(0,5fr)_minmax(0,6fr)]">
       <aside className="hidden flex-col justify-between bg-sunken p-12 wide:flex">
         <Wordmark />
         <Cords />
-        <p className="max-w-sm text-lg text-pretty text-ink-soft">{loginWords.pitch}</p>
+        <p className="max-w-sm text-lg text-pretty text-ink-soft">{loginStrings.pitch}</p>
       </aside>
       <main className="flex flex-col justify-center px-5 py-12 wide:px-16">
         <div className="mx-auto grid w-full max-w-sm gap-6">

@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { api } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
-import { loginWords } from '../../strings/login.ts';
+import { loginStrings } from '../../strings/login.ts';
 import { AuthLayout } from './authLayout.tsx';
 import { useLogIn } from './useLogIn.ts';
 
@@ -18,22 +18,22 @@ export function LoginPage() {
 
   return (
     <AuthLayout
-      title={loginWords.logIn}
-      lead={loginWords.logInLead}
+      title={loginStrings.logIn}
+      lead={loginStrings.logInLead}
       onSubmit={submit}
       error={logIn.error}
       busy={logIn.isPending}
       footer={
         <>
-          {loginWords.noAccount}{' '}
+          {loginStrings.noAccount}{' '}
           <Link to="/register" search={{ next }} className="font-medium text-accent underline">
-            {loginWords.register}
+            {loginStrings.register}
           </Link>
         </>
       }
     >
-      <TextField label={loginWords.email} name="email" type="email" autoComplete="username" required autoFocus />
-      <PasswordField label={loginWords.password} name="password" autoComplete="current-password" />
+      <TextField label={loginStrings.email} name="email" type="email" autoComplete="username" required autoFocus />
+      <PasswordField label={loginStrings.password} name="password" autoComplete="current-password" />
     </AuthLayout>
   );
 }

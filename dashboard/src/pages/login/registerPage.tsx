@@ -2,7 +2,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, fieldError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
-import { loginWords } from '../../strings/login.ts';
+import { loginStrings } from '../../strings/login.ts';
 import { AuthLayout } from './authLayout.tsx';
 import { useLogIn } from './useLogIn.ts';
 
@@ -26,23 +26,23 @@ export function RegisterPage() {
 
   return (
     <AuthLayout
-      title={loginWords.register}
-      lead={loginWords.registerLead}
+      title={loginStrings.register}
+      lead={loginStrings.registerLead}
       onSubmit={submit}
       error={isAtField ? null : register.error}
       busy={register.isPending}
       footer={
         <>
-          {loginWords.haveAccount}{' '}
+          {loginStrings.haveAccount}{' '}
           <Link to="/login" search={{ next }} className="font-medium text-accent underline">
-            {loginWords.logIn}
+            {loginStrings.logIn}
           </Link>
         </>
       }
     >
-      <TextField label={loginWords.name} name="name" autoComplete="name" isOptional maxLength={100} />
+      <TextField label={loginStrings.name} name="name" autoComplete="name" isOptional maxLength={100} />
       <TextField
-        label={loginWords.email}
+        label={loginStrings.email}
         name="email"
         type="email"
         autoComplete="username"
@@ -50,10 +50,10 @@ export function RegisterPage() {
         error={emailError}
       />
       <PasswordField
-        label={loginWords.password}
+        label={loginStrings.password}
         name="password"
         autoComplete="new-password"
-        hint={loginWords.passwordHint}
+        hint={loginStrings.passwordHint}
         error={passwordError}
       />
     </AuthLayout>

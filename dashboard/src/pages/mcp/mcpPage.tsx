@@ -1,12 +1,12 @@
 import { Page } from '../../components/layout.tsx';
-import { mcpWords } from '../../strings/mcp.ts';
+import { mcpStrings } from '../../strings/mcp.ts';
 import { ClientsCard } from './clientsCard.tsx';
 import { ToolsCard } from './toolsCard.tsx';
 
 /** The MCP server: its clients and its tools. */
 export function McpPage() {
   return (
-    <Page title={mcpWords.title} lead={mcpWords.lead}>
+    <Page title={mcpStrings.title} lead={mcpStrings.lead}>
       <ClientsCard />
       <ToolsCard />
     </Page>

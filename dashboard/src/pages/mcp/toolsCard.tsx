@@ -9,7 +9,7 @@ import { Card } from '../../components/layout.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { permits } from '../../model/grants.ts';
 import { type Reference, referenceQuery } from '../../openapi.ts';
-import { mcpWords } from '../../strings/mcp.ts';
+import { mcpStrings } from '../../strings/mcp.ts';
 import { type Tool, toolsQuery } from './mcp.ts';
 import { TryTool } from './tryTool.tsx';
 
@@ -23,17 +23,17 @@ export function ToolsCard() {
   const apiKey = keys.data?.find((one) => one.keyId === keyId);
 
   return (
-    <Card flush title={mcpWords.tools} hint={mcpWords.toolsHint}>
+    <Card flush title={mcpStrings.tools} hint={mcpStrings.toolsHint}>
       <div className="grid gap-4 px-5 pb-5 wide:grid-cols-2">
         <SelectField
-          label={mcpWords.shownFor}
-          options={[['', mcpWords.login], ...(keys.data ?? []).map(({ keyId: id, name }) => [id, name] as const)]}
+          label={mcpStrings.shownFor}
+          options={[['', mcpStrings.login], ...(keys.data ?? []).map(({ keyId: id, name }) => [id, name] as const)]}
           value={keyId}
           onChange={({ currentTarget }) => setKeyId(currentTarget.value)}
         />
         <TextField
           type="search"
-          label={mcpWords.search}
+          label={mcpStrings.search}
           value={search}
           onChange={({ currentTarget }) => setSearch(currentTarget.value)}
         />
@@ -53,10 +53,10 @@ function ToolList({ all, shown }: { readonly all: readonly Tool[]; readonly show
   return (
     <>
       <p role="status" className="border-t border-line px-5 py-2 text-xs text-ink-faint">
-        {mcpWords.toolCount(shown.length, all.length)}
+        {mcpStrings.toolCount(shown.length, all.length)}
       </p>
-      {shown.length === 0 && <Empty title={mcpWords.noTools}>{mcpWords.noToolsHint}</Empty>}
-      <ul aria-label={mcpWords.tools}>
+      {shown.length === 0 && <Empty title={mcpStrings.noTools}>{mcpStrings.noToolsHint}</Empty>}
+      <ul aria-label={mcpStrings.tools}>
         {shown.map((tool) => (
           <li key={tool.name} className="border-t border-line">
             <Disclosure
@@ -64,7 +64,7 @@ function ToolList({ all, shown }: { readonly all: readonly Tool[]; readonly show
                 <span className="ml-1 inline-flex max-w-[calc(100%-1.5rem)] flex-wrap items-center gap-x-3 gap-y-1 align-middle">
                   <code className="font-medium wrap-anywhere">{tool.name}</code>
                   <span className="text-sm text-ink-soft">{tool.title}</span>
-                  <Tag>{mcpWords.effects[effectOf(tool)]}</Tag>
+                  <Tag>{mcpStrings.effects[effectOf(tool)]}</Tag>
                 </span>
               }
             >
@@ -80,7 +80,7 @@ function ToolList({ all, shown }: { readonly all: readonly Tool[]; readonly show
   );
 }
 
-function effectOf({ annotations: { readOnlyHint, destructiveHint } }: Tool): keyof typeof mcpWords.effects {
+function effectOf({ annotations: { readOnlyHint, destructiveHint } }: Tool): keyof typeof mcpStrings.effects {
   return destructiveHint ? 'destructive' : readOnlyHint ? 'read' : 'write';
 }
 

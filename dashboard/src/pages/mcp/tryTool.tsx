@@ -9,7 +9,7 @@ import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SchemaFields } from '../../components/schemaFields.tsx';
 import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
-import { mcpWords } from '../../strings/mcp.ts';
+import { mcpStrings } from '../../strings/mcp.ts';
 import { callTool, type Tool, type ToolResult } from './mcp.ts';
 
 /** A form that calls a tool and shows the result that an agent would get. */
@@ -33,7 +33,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
   return (
     <div className="grid grid-cols-1 gap-5">
       <form
-        aria-label={mcpWords.input}
+        aria-label={mcpStrings.input}
         className="grid grid-cols-1 gap-4"
         onSubmit={(event) => {
           event.preventDefault();
@@ -42,7 +42,7 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
         }}
       >
         {fields.length === 0 ? (
-          <p className="text-sm text-ink-faint">{mcpWords.noInput}</p>
+          <p className="text-sm text-ink-faint">{mcpStrings.noInput}</p>
         ) : (
           <div className="grid grid-cols-1 items-start gap-4 wide:grid-cols-2">
             <SchemaFields
@@ -62,9 +62,9 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
             disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
             icon={<Play className="size-4" />}
           >
-            {mcpWords.call}
+            {mcpStrings.call}
           </Button>
-          <span className="text-sm text-ink-faint">{mcpWords.callHint}</span>
+          <span className="text-sm text-ink-faint">{mcpStrings.callHint}</span>
         </div>
       </form>
       <div aria-live="polite" className="grid grid-cols-1 gap-4 empty:hidden">
@@ -72,14 +72,14 @@ export function TryTool({ tool }: { readonly tool: Tool }) {
         {call.data !== undefined && <CallResult name={tool.name} {...call.data} />}
       </div>
       <ConfirmDialog
-        title={mcpWords.callTitle(tool.name)}
-        confirm={mcpWords.call}
+        title={mcpStrings.callTitle(tool.name)}
+        confirm={mcpStrings.call}
         open={isConfirming}
         onOpenChange={setConfirming}
         // The page shows why the call failed.
         onConfirm={() => call.mutateAsync().catch(() => {})}
       >
-        {mcpWords.confirmHint}
+        {mcpStrings.confirmHint}
       </ConfirmDialog>
     </div>
   );
@@ -97,15 +97,15 @@ function CallResult({ name, input, result, failure, ms }: CallResultProps) {
   return (
     <>
       {failure === undefined ? (
-        <Notice tone="good">{mcpWords.worked(ms)}</Notice>
+        <Notice tone="good">{mcpStrings.worked(ms)}</Notice>
       ) : (
         <Notice tone="bad">{[failure.detail, failure.hint].filter(Boolean).join('. ')}</Notice>
       )}
-      <h3 className="text-sm font-medium">{mcpWords.request}</h3>
-      <CodeSnippet label={mcpWords.request} code={JSON.stringify({ name, arguments: input }, null, 2)} />
-      <h3 className="text-sm font-medium">{mcpWords.result}</h3>
+      <h3 className="text-sm font-medium">{mcpStrings.request}</h3>
+      <CodeSnippet label={mcpStrings.request} code={JSON.stringify({ name, arguments: input }, null, 2)} />
+      <h3 className="text-sm font-medium">{mcpStrings.result}</h3>
       <Pictures result={result} />
-      <JsonInspector label={mcpWords.result} value={result.structuredContent ?? failure} />
+      <JsonInspector label={mcpStrings.result} value={result.structuredContent ?? failure} />
     </>
   );
 }
@@ -136,7 +136,7 @@ function Pictures({ result }: { readonly result: ToolResult }) {
     .map(({ data, mimeType }) => (
       <img
         key={data}
-        alt={mcpWords.picture}
+        alt={mcpStrings.picture}
         src={`data:${mimeType};base64,${data}`}
         className="max-h-72 max-w-full justify-self-start rounded-lg bg-white p-2"
       />

@@ -1,8 +1,8 @@
 import type { CircuitBreaker, Session } from '@switchboard/sdk/api';
 import { duration } from '../../components/time.tsx';
 import { sessionName } from '../../model/sessions.ts';
-import { overviewWords } from '../../strings/overview.ts';
-import { sessionStatusWords } from '../../strings/sessionStatus.ts';
+import { overviewStrings } from '../../strings/overview.ts';
+import { sessionStatusLabels } from '../../strings/sessionStatus.ts';
 import type { WatchedWebhook } from './watched.ts';
 
 /** A problem with a link to the page that solves it. */
@@ -40,18 +40,18 @@ function ofWebhook({ webhook, stats, breaker }: WatchedWebhook, now: number): At
   const concerns: AttentionItem[] = [];
   const target = { page: 'webhook', webhookId } as const;
   if (!enabled) {
-    concerns.push({ id: `${webhookId} off`, tone: 'warn', text: overviewWords.isOff, about, target });
+    concerns.push({ id: `${webhookId} off`, tone: 'warn', text: overviewStrings.isOff, about, target });
   } else if (breaker.state !== 'closed') {
     const tone = breaker.state === 'open' ? 'bad' : 'warn';
     concerns.push({ id: `${webhookId} breaker`, tone, text: breakerSentence(breaker, now), about, target });
   } else if ((stats.oldestPendingAgeMs ?? 0) > LATE_MS) {
-    const text = overviewWords.late(stats.pending, duration(stats.oldestPendingAgeMs ?? 0));
+    const text = overviewStrings.late(stats.pending, duration(stats.oldestPendingAgeMs ?? 0));
     const pending = { page: 'deliveries', webhookId, state: 'pending' } as const;
     concerns.push({ id: `${webhookId} late`, tone: 'warn', text, about, target: pending });
   }
   const { failed = 0, expired = 0 } = stats.windows['24h'].byState;
   if (failed + expired > 0) {
-    const text = overviewWords.givenUp(failed + expired);
+    const text = overviewStrings.givenUp(failed + expired);
     const givenUp = { page: 'deliveries', webhookId, state: failed > 0 ? 'failed' : 'expired' } as const;
     concerns.push({ id: `${webhookId} given up`, tone: 'warn', text, about, target: givenUp });
   }
@@ -61,21 +61,21 @@ function ofWebhook({ webhook, stats, breaker }: WatchedWebhook, now: number): At
 /** "1,204 events held for 14 min: receiver returns 502; next probe in 38 s". */
 function breakerSentence({ state, held, lastError, nextProbeAt }: CircuitBreaker, now: number): string {
   const age = held.oldestAt === null ? undefined : duration(Math.max(0, now - Date.parse(held.oldestAt)));
-  const what = held.count === 0 ? overviewWords.nothingHeld : overviewWords.held(held.count, age);
-  return overviewWords.failure(what, nextTry(state, nextProbeAt, now), whyOf(lastError));
+  const what = held.count === 0 ? overviewStrings.nothingHeld : overviewStrings.held(held.count, age);
+  return overviewStrings.failure(what, nextTry(state, nextProbeAt, now), whyOf(lastError));
 }
 
 function nextTry(state: CircuitBreaker['state'], nextProbeAt: string | null, now: number): string | undefined {
-  if (state === 'half_open') return overviewWords.probing;
+  if (state === 'half_open') return overviewStrings.probing;
   if (nextProbeAt === null) return undefined;
   const waitMs = Date.parse(nextProbeAt) - now;
-  return waitMs > 0 ? overviewWords.nextProbe(duration(waitMs)) : overviewWords.probeNow;
+  return waitMs > 0 ? overviewStrings.nextProbe(duration(waitMs)) : overviewStrings.probeNow;
 }
 
 function whyOf(error: CircuitBreaker['lastError']): string {
-  if (error === null) return overviewWords.unknownFailure;
-  if (error.status !== null) return overviewWords.responds(error.status);
-  return overviewWords.failures[error.class] ?? error.message;
+  if (error === null) return overviewStrings.unknownFailure;
+  if (error.status !== null) return overviewStrings.responds(error.status);
+  return overviewStrings.failures[error.class] ?? error.message;
 }
 
 function ofSessions(sessions: readonly Session[]): AttentionItem[] {
@@ -86,14 +86,14 @@ function ofSessions(sessions: readonly Session[]): AttentionItem[] {
     return {
       id: sessionId,
       tone: status === 'logged_out' || status === 'failed' ? 'bad' : 'warn',
-      text: overviewWords.session(sessionName(session), sessionStatusWords[status] ?? status, error),
+      text: overviewStrings.session(sessionName(session), sessionStatusLabels[status] ?? status, error),
       about: undefined,
       target: { page: 'session', sessionId, isPairing },
     };
   });
   const others = down.length - named.length;
   if (others === 0) return named;
-  const text = overviewWords.moreSessions(others);
+  const text = overviewStrings.moreSessions(others);
   return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, target: { page: 'sessions' } }];
 }
 

@@ -5,7 +5,7 @@ import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { useNow } from '../../components/time.tsx';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import { type AttentionItem, attentionItems } from './attention.ts';
 import type { WatchedWebhook } from './watched.ts';
 
@@ -18,12 +18,12 @@ interface AttentionProps {
 export function AttentionCard({ sessions, webhooks }: AttentionProps) {
   const concerns = attentionItems(sessions, webhooks, useNow());
   return (
-    <Card title={overviewWords.attention}>
+    <Card title={overviewStrings.attention}>
       <p role="status" className="sr-only">
-        {overviewWords.attentionCount(concerns.length)}
+        {overviewStrings.attentionCount(concerns.length)}
       </p>
       {concerns.length === 0 ? (
-        <Notice tone="good">{overviewWords.allWell}</Notice>
+        <Notice tone="good">{overviewStrings.allWell}</Notice>
       ) : (
         <ul className="grid gap-2.5">
           {concerns.map((concern) => (
@@ -66,27 +66,27 @@ function ItemLink({ target }: Pick<AttentionItem, 'target'>) {
     case 'webhook':
       return (
         <LinkButton to="/webhooks/$webhookId" params={{ webhookId: target.webhookId }} size="small">
-          {overviewWords.viewWebhook}
+          {overviewStrings.viewWebhook}
         </LinkButton>
       );
     case 'deliveries': {
       const { webhookId, state } = target;
       return (
         <LinkButton to="/deliveries" search={{ webhookId, state }} size="small">
-          {overviewWords.viewDeliveries}
+          {overviewStrings.viewDeliveries}
         </LinkButton>
       );
     }
     case 'session':
       return (
         <LinkButton to="/sessions/$sessionId" params={{ sessionId: target.sessionId }} size="small">
-          {target.isPairing ? overviewWords.pair : overviewWords.viewSession}
+          {target.isPairing ? overviewStrings.pair : overviewStrings.viewSession}
         </LinkButton>
       );
     case 'sessions':
       return (
         <LinkButton to="/sessions" size="small">
-          {overviewWords.viewSessions}
+          {overviewStrings.viewSessions}
         </LinkButton>
       );
   }

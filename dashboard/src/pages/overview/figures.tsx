@@ -1,6 +1,6 @@
 import type { Session } from '@switchboard/sdk/api';
 import { percent, sum } from '../../model/stats.ts';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import type { Traffic } from './traffic.ts';
 import type { WatchedWebhook } from './watched.ts';
 
@@ -15,14 +15,14 @@ export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
   const connected = sessions.filter(({ status }) => status === 'connected').length;
   const messages = sum(traffic.incoming) + sum(traffic.outgoing);
   const figures = [
-    [overviewWords.connected, overviewWords.connectedOf(connected, sessions.length)],
-    [overviewWords.messagesHour, messages.toLocaleString('en')],
-    [overviewWords.successRate, successRate(webhooks)],
-    [overviewWords.slowest, slowest(webhooks)],
-    [overviewWords.waiting, sum(webhooks.map(({ stats }) => stats.pending)).toLocaleString('en')],
+    [overviewStrings.connected, overviewStrings.connectedOf(connected, sessions.length)],
+    [overviewStrings.messagesHour, messages.toLocaleString('en')],
+    [overviewStrings.successRate, successRate(webhooks)],
+    [overviewStrings.slowest, slowest(webhooks)],
+    [overviewStrings.waiting, sum(webhooks.map(({ stats }) => stats.pending)).toLocaleString('en')],
   ] as const;
   return (
-    <section aria-label={overviewWords.now}>
+    <section aria-label={overviewStrings.now}>
       <dl className="grid grid-cols-2 gap-px overflow-clip rounded-card border border-line bg-line wide:grid-cols-5">
         {figures.map(([name, value]) => (
           <div key={name} className="bg-surface px-5 py-4 last:col-span-2 wide:last:col-span-1">
@@ -39,12 +39,12 @@ export function Figures({ sessions, traffic, webhooks }: FiguresProps) {
 function successRate(webhooks: readonly WatchedWebhook[]): string {
   const hours = webhooks.map(({ stats }) => stats.windows['1h']);
   const attempts = sum(hours.map((hour) => hour.attempts));
-  if (attempts === 0) return overviewWords.none;
+  if (attempts === 0) return overviewStrings.none;
   return percent(sum(hours.map((hour) => hour.attempts * (hour.successRate ?? 0))) / attempts);
 }
 
 /** Percentiles cannot be added up. That of the slowest webhook is an upper bound. */
 function slowest(webhooks: readonly WatchedWebhook[]): string {
   const all = webhooks.flatMap(({ stats }) => stats.windows['1h'].latencyMs.p95 ?? []);
-  return all.length === 0 ? overviewWords.none : overviewWords.ms(Math.max(...all));
+  return all.length === 0 ? overviewStrings.none : overviewStrings.ms(Math.max(...all));
 }

@@ -4,10 +4,10 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
 import { api } from '../../api.ts';
 import { Card } from '../../components/layout.tsx';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import type { WatchedWebhook } from './watched.ts';
 
-type StepName = keyof typeof overviewWords.stepNames;
+type StepName = keyof typeof overviewStrings.stepNames;
 
 interface FirstStepsProps {
   readonly sessions: readonly Session[];
@@ -39,7 +39,7 @@ export function FirstSteps({ sessions, webhooks }: FirstStepsProps) {
   const done = steps.filter(([, , isDone]) => isDone).length;
   if (done === steps.length) return null;
   return (
-    <Card title={overviewWords.steps} hint={overviewWords.stepsDone(done, steps.length)}>
+    <Card title={overviewStrings.steps} hint={overviewStrings.stepsDone(done, steps.length)}>
       <ol className="grid grid-cols-1 gap-1">
         {steps.map(([name, to, isDone]) => (
           <Step key={name} name={name} to={to} isDone={isDone} />
@@ -56,7 +56,7 @@ interface StepProps {
 }
 
 function Step({ name, to, isDone }: StepProps) {
-  const [title, hint] = overviewWords.stepNames[name];
+  const [title, hint] = overviewStrings.stepNames[name];
   const Icon = isDone ? CircleCheck : CircleDashed;
   return (
     <li className="flex items-start gap-3 py-1.5">
@@ -65,7 +65,7 @@ function Step({ name, to, isDone }: StepProps) {
         className={isDone ? 'mt-0.5 size-5 shrink-0 text-good' : 'mt-0.5 size-5 shrink-0 text-ink-faint'}
       />
       <div className="min-w-0 text-sm">
-        <span className="sr-only">{isDone ? overviewWords.stepDone : overviewWords.stepOpen} </span>
+        <span className="sr-only">{isDone ? overviewStrings.stepDone : overviewStrings.stepOpen} </span>
         {isDone ? (
           <span className="text-ink-faint line-through">{title}</span>
         ) : (

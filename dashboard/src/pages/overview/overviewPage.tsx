@@ -2,7 +2,7 @@ import { lazy, Suspense } from 'react';
 import { Card, Page } from '../../components/layout.tsx';
 import { Loaded, LoadingLines } from '../../components/states.tsx';
 import { useSessions } from '../../model/sessions.ts';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import { AttentionCard } from './attentionCard.tsx';
 import { Figures } from './figures.tsx';
 import { FirstSteps } from './firstSteps.tsx';
@@ -20,7 +20,7 @@ const SESSIONS_EVERY_MS = 10_000;
 export function OverviewPage() {
   const query = useOverview();
   return (
-    <Page title={overviewWords.title} lead={overviewWords.lead}>
+    <Page title={overviewStrings.title} lead={overviewStrings.lead}>
       <Loaded query={query} loading={<Loading />}>
         {({ sessions, traffic, webhooks: { watched, hasMore } }) => (
           <>

@@ -3,7 +3,7 @@ import { Card } from '../../components/layout.tsx';
 import { Legend, Plot, type Series } from '../../components/plot.tsx';
 import { useNow } from '../../components/time.tsx';
 import { attemptsByMinute, minuteOf, sum } from '../../model/stats.ts';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import type { Traffic } from './traffic.ts';
 import type { WatchedWebhook } from './watched.ts';
 
@@ -29,15 +29,15 @@ function MessagesPlot({ traffic }: { readonly traffic: Traffic }) {
   const { times, incoming, outgoing } = traffic;
   const series = useMemo(
     () => [
-      { name: overviewWords.received, color: 'accent', values: incoming },
-      { name: overviewWords.sent, color: 'warn-lamp', values: outgoing },
+      { name: overviewStrings.received, color: 'accent', values: incoming },
+      { name: overviewStrings.sent, color: 'warn-lamp', values: outgoing },
     ],
     [incoming, outgoing],
   );
   return (
     <PlotCard
-      title={overviewWords.messages}
-      summary={overviewWords.messagesSummary(sum(incoming), sum(outgoing))}
+      title={overviewStrings.messages}
+      summary={overviewStrings.messagesSummary(sum(incoming), sum(outgoing))}
       times={times}
       series={series}
     />
@@ -56,15 +56,15 @@ function DeliveriesPlot({ webhooks }: { readonly webhooks: readonly WatchedWebho
   );
   const series = useMemo(
     () => [
-      { name: overviewWords.delivered, color: 'good-lamp', values: delivered },
-      { name: overviewWords.failed, color: 'bad-lamp', values: failed },
+      { name: overviewStrings.delivered, color: 'good-lamp', values: delivered },
+      { name: overviewStrings.failed, color: 'bad-lamp', values: failed },
     ],
     [delivered, failed],
   );
   return (
     <PlotCard
-      title={overviewWords.deliveries}
-      summary={overviewWords.deliveriesSummary(sum(delivered), sum(failed))}
+      title={overviewStrings.deliveries}
+      summary={overviewStrings.deliveriesSummary(sum(delivered), sum(failed))}
       times={times}
       series={series}
     />

@@ -2,25 +2,25 @@ import type { Session } from '@switchboard/sdk/api';
 import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
-import { overviewWords } from '../../strings/overview.ts';
-import { sessionStatusWords } from '../../strings/sessionStatus.ts';
+import { overviewStrings } from '../../strings/overview.ts';
+import { sessionStatusLabels } from '../../strings/sessionStatus.ts';
 
 /** The number of sessions by status. */
 export function SessionsCard({ sessions }: { readonly sessions: readonly Session[] }) {
-  const counts = Object.keys(sessionStatusWords)
+  const counts = Object.keys(sessionStatusLabels)
     .map((status) => [status, sessions.filter((session) => session.status === status).length] as const)
     .filter(([, count]) => count > 0);
   return (
     <Card
-      title={overviewWords.sessions}
+      title={overviewStrings.sessions}
       actions={
         <LinkButton to="/sessions" size="small">
-          {overviewWords.allSessions}
+          {overviewStrings.allSessions}
         </LinkButton>
       }
     >
       {counts.length === 0 ? (
-        <p className="text-sm text-ink-soft">{overviewWords.noSession}</p>
+        <p className="text-sm text-ink-soft">{overviewStrings.noSession}</p>
       ) : (
         <ul className="grid gap-2">
           {counts.map(([status, count]) => (

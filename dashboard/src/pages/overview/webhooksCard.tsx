@@ -4,7 +4,7 @@ import { Lamp } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { percent } from '../../model/stats.ts';
-import { overviewWords } from '../../strings/overview.ts';
+import { overviewStrings } from '../../strings/overview.ts';
 import { MAX_WATCHED, type WatchedWebhook } from './watched.ts';
 
 interface WebhooksCardProps {
@@ -16,19 +16,19 @@ interface WebhooksCardProps {
 export function WebhooksCard({ webhooks, hasMore }: WebhooksCardProps) {
   return (
     <Card
-      title={overviewWords.webhooks}
-      hint={hasMore && overviewWords.someWebhooks(MAX_WATCHED)}
+      title={overviewStrings.webhooks}
+      hint={hasMore && overviewStrings.someWebhooks(MAX_WATCHED)}
       actions={
         <LinkButton to="/webhooks" size="small">
-          {overviewWords.allWebhooks}
+          {overviewStrings.allWebhooks}
         </LinkButton>
       }
     >
       {webhooks.length === 0 ? (
-        <p className="text-sm text-ink-soft">{overviewWords.noWebhook}</p>
+        <p className="text-sm text-ink-soft">{overviewStrings.noWebhook}</p>
       ) : (
         // A plain list, because the code of tables is large for the first page.
-        <ul aria-label={overviewWords.webhooks} className="grid grid-cols-1 divide-y divide-line">
+        <ul aria-label={overviewStrings.webhooks} className="grid grid-cols-1 divide-y divide-line">
           {webhooks.map((watched) => (
             <WebhookLine key={watched.webhook.webhookId} watched={watched} />
           ))}
@@ -42,12 +42,12 @@ function WebhookLine({ watched: { webhook, stats } }: { readonly watched: Watche
   const { webhookId, webhookUrl, enabled } = webhook;
   const { successRate, latencyMs } = stats.windows['1h'];
   const figures = [
-    [overviewWords.rate, successRate === null ? overviewWords.none : percent(successRate)],
+    [overviewStrings.rate, successRate === null ? overviewStrings.none : percent(successRate)],
     [
-      overviewWords.latency,
-      latencyMs.p50 === null ? overviewWords.none : `${latencyMs.p50}, ${overviewWords.ms(latencyMs.p95 ?? 0)}`,
+      overviewStrings.latency,
+      latencyMs.p50 === null ? overviewStrings.none : `${latencyMs.p50}, ${overviewStrings.ms(latencyMs.p95 ?? 0)}`,
     ],
-    [overviewWords.pending, stats.pending.toLocaleString('en')],
+    [overviewStrings.pending, stats.pending.toLocaleString('en')],
   ] as const;
   return (
     <li className="grid grid-cols-1 gap-1.5 py-3 first:pt-0 last:pb-0">
@@ -59,7 +59,7 @@ function WebhookLine({ watched: { webhook, stats } }: { readonly watched: Watche
         >
           {webhookUrl}
         </Link>
-        {enabled ? <BreakerLamp webhookId={webhookId} /> : <Lamp tone="off">{overviewWords.off}</Lamp>}
+        {enabled ? <BreakerLamp webhookId={webhookId} /> : <Lamp tone="off">{overviewStrings.off}</Lamp>}
       </div>
       <dl className="flex flex-wrap gap-x-5 gap-y-1 text-xs">
         {figures.map(([name, value]) => (

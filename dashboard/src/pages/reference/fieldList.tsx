@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
 import type { Schema } from '../../schema.ts';
-import { referenceWords } from '../../strings/reference.ts';
+import { referenceStrings } from '../../strings/reference.ts';
 import { Phrase } from './prose.tsx';
 import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
 
@@ -24,7 +24,7 @@ export function FieldList({
     <ul className="grid grid-cols-1 gap-3">
       {Object.entries(properties).map(([name, field]) => (
         <li key={name}>
-          <FieldLine name={name} schema={field} notes={required.includes(name) ? [referenceWords.required] : []}>
+          <FieldLine name={name} schema={field} notes={required.includes(name) ? [referenceStrings.required] : []}>
             <Inside schema={field} schemas={schemas} depth={depth} />
           </FieldLine>
         </li>
@@ -81,7 +81,7 @@ function Inside({
   if (inside === undefined || depth >= MAX_DEPTH) return null;
   return (
     <details className="mt-1">
-      <summary className="text-xs text-ink-faint marker:text-ink-faint">{referenceWords.fields}</summary>
+      <summary className="text-xs text-ink-faint marker:text-ink-faint">{referenceStrings.fields}</summary>
       <div className="mt-2 ml-1.5 border-l border-line-strong pl-4">
         <FieldList schema={inside} schemas={schemas} depth={depth + 1} />
       </div>

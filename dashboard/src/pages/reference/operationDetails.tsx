@@ -2,7 +2,7 @@ import type { ReactNode } from 'react';
 import { CodeSnippet, CodeSnippets } from '../../components/codeSnippet.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import type { Operation, Reference } from '../../openapi.ts';
-import { referenceWords } from '../../strings/reference.ts';
+import { referenceStrings } from '../../strings/reference.ts';
 import { exampleCode } from './exampleCode.ts';
 import { FieldLine, FieldList } from './fieldList.tsx';
 import { Phrase, Prose } from './prose.tsx';
@@ -24,11 +24,11 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
   return (
     <div className="grid grid-cols-1 gap-6">
       {description && <Prose text={description} />}
-      <Part title={referenceWords.example}>
-        <CodeSnippets label={referenceWords.examples} snippets={exampleCode(operation, location.origin)} />
+      <Part title={referenceStrings.example}>
+        <CodeSnippets label={referenceStrings.examples} snippets={exampleCode(operation, location.origin)} />
       </Part>
       {parameters.length > 0 && (
-        <Part title={referenceWords.parameters}>
+        <Part title={referenceStrings.parameters}>
           <ul className="grid grid-cols-1 gap-3">
             {parameters.map(({ name, in: place, required, schema, description: meaning }) => (
               <li key={`${place} ${name}`}>
@@ -36,7 +36,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
                   name={name}
                   schema={schema}
                   description={meaning}
-                  notes={[referenceWords.places[place] ?? place, ...(required ? [referenceWords.required] : [])]}
+                  notes={[referenceStrings.places[place] ?? place, ...(required ? [referenceStrings.required] : [])]}
                 />
               </li>
             ))}
@@ -44,7 +44,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
         </Part>
       )}
       {body && (
-        <Part title={referenceWords.body}>
+        <Part title={referenceStrings.body}>
           {fields === undefined ? (
             <Prose text={body.description ?? ''} />
           ) : (
@@ -52,7 +52,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
           )}
         </Part>
       )}
-      <Part title={referenceWords.responses}>
+      <Part title={referenceStrings.responses}>
         {successes.map(([status, { description: meaning, content = {} }]) => (
           <div key={status} className="mb-4 grid grid-cols-1 gap-3">
             <p className="text-sm">
@@ -71,7 +71,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
         ))}
       </Part>
       {failures.length > 0 && (
-        <Part title={referenceWords.errorResponses}>
+        <Part title={referenceStrings.errorResponses}>
           <ul className="grid grid-cols-1 gap-1.5 text-sm">
             {failures.map(([status, { description: meaning }]) => (
               <li key={status} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
@@ -95,7 +95,7 @@ export function EventDetails({ operation, components: { schemas } }: OperationPr
   return (
     <div className="grid grid-cols-1 gap-6">
       {description && <Prose text={description} />}
-      <Part title={referenceWords.body}>
+      <Part title={referenceStrings.body}>
         <ResponseBody
           status={operation.path}
           schema={schema && nestedSchema(schema, schemas)}
@@ -128,7 +128,7 @@ function ResponseBody({
   readonly schemas: Reference['components']['schemas'];
   readonly example: unknown;
 }) {
-  const label = referenceWords.exampleOf(referenceWords.response(status));
+  const label = referenceStrings.exampleOf(referenceStrings.response(status));
   return (
     <div className="grid grid-cols-1 items-start gap-5 wide:grid-cols-2">
       {schema !== undefined && <FieldList schema={schema} schemas={schemas} />}

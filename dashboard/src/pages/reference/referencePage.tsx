@@ -8,7 +8,7 @@ import { Tag } from '../../components/lamp.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
 import { type Operation, type Reference, referenceQuery } from '../../openapi.ts';
-import { referenceWords } from '../../strings/reference.ts';
+import { referenceStrings } from '../../strings/reference.ts';
 import { EventDetails, OperationDetails } from './operationDetails.tsx';
 
 /** All operations by resource. `/reference#messages.send` opens one of them. */
@@ -17,26 +17,26 @@ export function ReferencePage() {
   const [search, setSearch] = useState('');
   return (
     <Page
-      title={referenceWords.title}
-      lead={referenceWords.lead}
+      title={referenceStrings.title}
+      lead={referenceStrings.lead}
       actions={
         <>
           <a href="/openapi.json" className={buttonClass()}>
-            {referenceWords.document}
+            {referenceStrings.document}
           </a>
           <a href="/docs/errors" className={buttonClass()}>
-            {referenceWords.errors}
+            {referenceStrings.errors}
           </a>
           <a href="/docs" className={buttonClass()}>
-            {referenceWords.interactive}
+            {referenceStrings.interactive}
           </a>
         </>
       }
     >
       <TextField
         type="search"
-        label={referenceWords.search}
-        hint={referenceWords.searchHint}
+        label={referenceStrings.search}
+        hint={referenceStrings.searchHint}
         value={search}
         onChange={({ currentTarget }) => setSearch(currentTarget.value)}
       />
@@ -53,11 +53,11 @@ function Operations({ reference, search }: { readonly reference: Reference; read
   return (
     <>
       <p role="status" className="text-sm text-ink-faint">
-        {referenceWords.count(shown.length, operations.length)}
+        {referenceStrings.count(shown.length, operations.length)}
       </p>
       {shown.length + shownEvents.length === 0 && (
         <Card flush>
-          <Empty title={referenceWords.none}>{referenceWords.noneHint}</Empty>
+          <Empty title={referenceStrings.none}>{referenceStrings.noneHint}</Empty>
         </Card>
       )}
       {tags.map(({ name, description }) => (
@@ -65,7 +65,7 @@ function Operations({ reference, search }: { readonly reference: Reference; read
           {(operation) => <OperationDetails operation={operation} components={components} />}
         </Section>
       ))}
-      <Section title={referenceWords.events} hint={referenceWords.eventsHint} operations={shownEvents}>
+      <Section title={referenceStrings.events} hint={referenceStrings.eventsHint} operations={shownEvents}>
         {(operation) => <EventDetails operation={operation} components={components} />}
       </Section>
     </>

@@ -1,5 +1,5 @@
 import type { Schema } from '../../schema.ts';
-import { referenceWords } from '../../strings/reference.ts';
+import { referenceStrings } from '../../strings/reference.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 
@@ -10,10 +10,10 @@ export function resolveRef(schema: Schema, schemas: Schemas): Schema {
 
 /** Formats a type like TypeScript: `string | null`, `Message[]`, `"image" | "video"`. */
 export function formatType(schema: Schema): string {
-  const { $ref, anyOf, enum: words, items, type, format } = schema;
+  const { $ref, anyOf, enum: values, items, type, format } = schema;
   if ($ref !== undefined) return refName($ref);
   if (anyOf !== undefined) return anyOf.map(formatType).join(' | ');
-  if (words !== undefined) return words.map((word) => JSON.stringify(word)).join(' | ');
+  if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
   if (type === 'array') {
     const of = formatType(items ?? {});
@@ -32,7 +32,7 @@ export function formatConstraints({
   maxItems,
   ...rest
 }: Schema): string[] {
-  const { range, length, items, byDefault } = referenceWords;
+  const { range, length, items, byDefault } = referenceStrings;
   const isSet = (...values: (number | undefined)[]) => values.some((value) => value !== undefined);
   return [
     ...(isSet(minimum, maximum) ? [range(minimum, maximum)] : []),

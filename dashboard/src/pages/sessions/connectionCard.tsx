@@ -12,29 +12,29 @@ import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 import { networkName } from './connectors.ts';
 
 /** The status of the session, its reason, and the buttons to change it. */
 export function ConnectionCard({ session }: { readonly session: Session }) {
   const { sessionId, status, error, connector } = session;
   return (
-    <Card title={sessionWords.connection}>
+    <Card title={sessionStrings.connection}>
       <div className="grid gap-4">
         <div role="status" className="grid gap-1">
           <SessionStatus status={status} />
-          <p className="text-sm text-ink-soft">{sessionWords.explain[status]}</p>
+          <p className="text-sm text-ink-soft">{sessionStrings.explain[status]}</p>
         </div>
         {error !== null && <Notice tone={status === 'connecting' ? 'warn' : 'bad'}>{error}</Notice>}
         <ConnectionButtons sessionId={sessionId} status={status} />
         <Facts facts={factsOf(session)} />
         <div className="flex flex-wrap gap-2.5">
           <LinkButton to="/chats" search={{ session: sessionId }} size="small">
-            {sessionWords.openChats}
+            {sessionStrings.openChats}
           </LinkButton>
           {connector === 'sandbox' && (
             <LinkButton to="/simulator" search={{ session: sessionId }} size="small">
-              {sessionWords.openSimulator}
+              {sessionStrings.openSimulator}
             </LinkButton>
           )}
         </div>
@@ -50,7 +50,7 @@ function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 's
 
   async function logOut() {
     await api.sessions.logout({ sessionId });
-    toast(sessionWords.loggedOut);
+    toast(sessionStrings.loggedOut);
     await refresh('sessions');
   }
 
@@ -61,18 +61,18 @@ function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 's
       {isUp ? (
         <Button
           busy={isPending}
-          onClick={() => run(() => api.sessions.disconnect({ sessionId }), sessionWords.disconnected)}
+          onClick={() => run(() => api.sessions.disconnect({ sessionId }), sessionStrings.disconnected)}
         >
-          {sessionWords.disconnect}
+          {sessionStrings.disconnect}
         </Button>
       ) : (
         <Button look="primary" busy={isPending} onClick={() => run(() => api.sessions.connect({ sessionId }))}>
-          {sessionWords.connect}
+          {sessionStrings.connect}
         </Button>
       )}
       {isLinked && (
-        <ConfirmButton title={sessionWords.logOutTitle} confirm={sessionWords.logOut} onConfirm={logOut}>
-          {sessionWords.logOutHint}
+        <ConfirmButton title={sessionStrings.logOutTitle} confirm={sessionStrings.logOut} onConfirm={logOut}>
+          {sessionStrings.logOutHint}
         </ConfirmButton>
       )}
     </div>
@@ -83,20 +83,20 @@ function factsOf(session: Session): readonly (readonly [string, ReactNode])[] {
   const { sessionId, connector, phoneNumber, connectedAt, lastEventAt, createdAt, callbackUrl, metadata } = session;
   const labels = Object.entries(metadata);
   return [
-    [sessionWords.network, networkName(connector)],
-    [sessionWords.phoneNumber, phoneNumber === null ? sessionWords.noNumber : `+${phoneNumber}`],
-    ...(connectedAt === null ? [] : [[sessionWords.connectedAt, <Time key="since" at={connectedAt} />] as const]),
-    [sessionWords.lastEvent, <Time key="last" at={lastEventAt} as="relative" />],
-    [sessionWords.createdAt, <Time key="created" at={createdAt} />],
-    [sessionWords.sessionId, <Copyable key="id" text={sessionId} />],
+    [sessionStrings.network, networkName(connector)],
+    [sessionStrings.phoneNumber, phoneNumber === null ? sessionStrings.noNumber : `+${phoneNumber}`],
+    ...(connectedAt === null ? [] : [[sessionStrings.connectedAt, <Time key="since" at={connectedAt} />] as const]),
+    [sessionStrings.lastEvent, <Time key="last" at={lastEventAt} as="relative" />],
+    [sessionStrings.createdAt, <Time key="created" at={createdAt} />],
+    [sessionStrings.sessionId, <Copyable key="id" text={sessionId} />],
     ...(callbackUrl === null
       ? []
-      : [[sessionWords.callbackUrl, <Copyable key="callback" text={callbackUrl} />] as const]),
+      : [[sessionStrings.callbackUrl, <Copyable key="callback" text={callbackUrl} />] as const]),
     ...(labels.length === 0
       ? []
       : [
           [
-            sessionWords.labels,
+            sessionStrings.labels,
             <span key="labels" className="flex flex-wrap gap-1.5">
               {labels.map(([name, value]) => (
                 <Tag key={name}>{`${name}: ${value}`}</Tag>

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { connectorsQuery } from '../../model/connectors.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 
 export function useConnectors() {
   return useQuery({ ...connectorsQuery, select: ({ data }) => data });
@@ -8,5 +8,5 @@ export function useConnectors() {
 
 /** The display name of a network. Networks of packages only have an id. */
 export function networkName(connector: string): string {
-  return sessionWords.networks[connector] ?? connector;
+  return sessionStrings.networks[connector] ?? connector;
 }

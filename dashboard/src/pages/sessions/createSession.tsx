@@ -11,14 +11,14 @@ import { type FieldTexts, fieldsOf, isInvalid, valuesOf } from '../../components
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 import { networkName, useConnectors } from './connectors.ts';
 
 /** Creates a session on any network of the server, connects it, and opens it. */
 export function CreateSession({ open, onClose }: { readonly open: boolean; readonly onClose: () => void }) {
   const connectors = useConnectors();
   return (
-    <Dialog title={sessionWords.createTitle} open={open} onOpenChange={onClose}>
+    <Dialog title={sessionStrings.createTitle} open={open} onOpenChange={onClose}>
       <Loaded query={connectors}>{(networks) => <CreateForm networks={networks} onClose={onClose} />}</Loaded>
     </Dialog>
   );
@@ -44,7 +44,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         ...(phoneNumber.trim() !== '' && { phoneNumber }),
       }),
     onSuccess: async ({ sessionId }) => {
-      toast(sessionWords.created);
+      toast(sessionStrings.created);
       // The session exists even if it cannot connect; its page shows the reason.
       await api.sessions.connect({ sessionId }).catch((error: unknown) => toast(errorText(error), 'bad'));
       void refresh('sessions');
@@ -56,7 +56,7 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
 
   return (
     <Form
-      submit={sessionWords.createAndConnect}
+      submit={sessionStrings.createAndConnect}
       error={create.error}
       busy={create.isPending}
       disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
@@ -64,8 +64,8 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
       onSubmit={() => create.mutate()}
     >
       <SelectField
-        label={sessionWords.network}
-        hint={sessionWords.networkHints[connector]}
+        label={sessionStrings.network}
+        hint={sessionStrings.networkHints[connector]}
         error={problem('connector')}
         autoFocus
         options={networks.map((network) => [network.name, networkName(network.name)])}
@@ -77,8 +77,8 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         }}
       />
       <TextField
-        label={sessionWords.name}
-        hint={sessionWords.nameHint}
+        label={sessionStrings.name}
+        hint={sessionStrings.nameHint}
         error={problem('name')}
         isOptional
         maxLength={100}
@@ -86,8 +86,8 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
         onChange={(event) => setName(event.currentTarget.value)}
       />
       <TextField
-        label={sessionWords.phoneNumber}
-        hint={sessionWords.phoneNumberHint}
+        label={sessionStrings.phoneNumber}
+        hint={sessionStrings.phoneNumberHint}
         error={problem('phoneNumber')}
         isOptional
         type="tel"

@@ -6,15 +6,15 @@ import { ListTable } from '../../components/listPage.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 
 type Change = Operations['sessions.history']['output']['data'][number];
 
 const columns: readonly Column<Change>[] = [
-  { id: 'when', header: sessionWords.when, width: '6.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+  { id: 'when', header: sessionStrings.when, width: '6.5rem', cell: ({ at }) => <Time at={at} as="relative" /> },
   {
     id: 'status',
-    header: sessionWords.statusAndReason,
+    header: sessionStrings.statusAndReason,
     width: 'minmax(0, 1fr)',
     cell: ({ status, reason }) => (
       <>
@@ -41,13 +41,13 @@ export function HistoryCard({ sessionId }: { readonly sessionId: string }) {
     everyMs: 5000,
   });
   return (
-    <Card flush title={sessionWords.history}>
+    <Card flush title={sessionStrings.history}>
       <ListTable
         list={history}
-        label={sessionWords.history}
+        label={sessionStrings.history}
         columns={columns}
         rowKey={idOf}
-        empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionWords.noHistory}</p>}
+        empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionStrings.noHistory}</p>}
       />
     </Card>
   );

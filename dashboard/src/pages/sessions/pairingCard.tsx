@@ -10,7 +10,7 @@ import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Failure } from '../../components/states.tsx';
 import { duration, useNow } from '../../components/time.tsx';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 import { QrCode } from './qrCode.tsx';
 
 interface PairingProps {
@@ -21,7 +21,7 @@ interface PairingProps {
 /** Pairs a phone by QR code or by pairing code. */
 export function PairingCard({ sessionId, connector }: PairingProps) {
   return (
-    <Card title={sessionWords.pairing}>
+    <Card title={sessionStrings.pairing}>
       <div className="grid grid-cols-1 items-start gap-8 wide:grid-cols-2">
         <ByQr sessionId={sessionId} connector={connector} />
         <ByCode sessionId={sessionId} />
@@ -58,22 +58,22 @@ function ByQr({ sessionId, connector }: PairingProps) {
 
   return (
     <div className="grid grid-cols-1 justify-items-start gap-3">
-      <p className="text-sm text-ink-soft">{isSandbox ? sessionWords.scanSandbox : sessionWords.scan}</p>
+      <p className="text-sm text-ink-soft">{isSandbox ? sessionStrings.scanSandbox : sessionStrings.scan}</p>
       {error !== null ? (
         <Failure error={error} onRetry={refetch} />
       ) : data ? (
         <>
-          <QrCode text={data.qr} label={sessionWords.qr} />
+          <QrCode text={data.qr} label={sessionStrings.qr} />
           <Countdown until={data.expiresAt} />
         </>
       ) : (
         <div className="grid aspect-square w-full max-w-72 place-items-center rounded-lg bg-sunken p-6 text-sm text-ink-soft">
-          {sessionWords.noQr}
+          {sessionStrings.noQr}
         </div>
       )}
       {isSandbox && (
         <LinkButton to="/simulator" search={{ session: sessionId }} size="small">
-          {sessionWords.openSimulator}
+          {sessionStrings.openSimulator}
         </LinkButton>
       )}
     </div>
@@ -84,7 +84,7 @@ function Countdown({ until }: { readonly until: string }) {
   const leftMs = Date.parse(until) - useNow();
   return (
     <p className="text-xs text-ink-faint tabular-nums">
-      {leftMs > 0 ? sessionWords.nextCode(duration(leftMs)) : sessionWords.noQr}
+      {leftMs > 0 ? sessionStrings.nextCode(duration(leftMs)) : sessionStrings.noQr}
     </p>
   );
 }
@@ -101,11 +101,11 @@ function ByCode({ sessionId }: { readonly sessionId: string }) {
         ask.mutate();
       }}
     >
-      <h3 className="text-sm font-semibold">{sessionWords.byCode}</h3>
-      <p className="text-sm text-ink-soft">{sessionWords.byCodeHint}</p>
+      <h3 className="text-sm font-semibold">{sessionStrings.byCode}</h3>
+      <p className="text-sm text-ink-soft">{sessionStrings.byCodeHint}</p>
       {ask.error !== null && problem === undefined && <Notice tone="bad">{errorText(ask.error)}</Notice>}
       <TextField
-        label={sessionWords.pairingNumber}
+        label={sessionStrings.pairingNumber}
         error={problem}
         type="tel"
         required
@@ -114,7 +114,7 @@ function ByCode({ sessionId }: { readonly sessionId: string }) {
       />
       <div>
         <Button type="submit" busy={ask.isPending}>
-          {sessionWords.getCode}
+          {sessionStrings.getCode}
         </Button>
       </div>
       {ask.data !== undefined && <Code code={ask.data.code} expiresAt={ask.data.expiresAt} />}
@@ -124,14 +124,14 @@ function ByCode({ sessionId }: { readonly sessionId: string }) {
 
 function Code({ code, expiresAt }: { readonly code: string; readonly expiresAt: string }) {
   const leftMs = Date.parse(expiresAt) - useNow();
-  if (leftMs <= 0) return <p className="text-sm text-ink-soft">{sessionWords.codeExpired}</p>;
+  if (leftMs <= 0) return <p className="text-sm text-ink-soft">{sessionStrings.codeExpired}</p>;
   return (
-    <section aria-label={sessionWords.pairingCode} className="grid gap-1">
+    <section aria-label={sessionStrings.pairingCode} className="grid gap-1">
       <div className="flex items-center gap-2">
         <output className="font-mono text-2xl font-semibold tracking-widest">{code}</output>
         <CopyButton text={code} />
       </div>
-      <p className="text-xs text-ink-faint tabular-nums">{sessionWords.codeExpires(duration(leftMs))}</p>
+      <p className="text-xs text-ink-faint tabular-nums">{sessionStrings.codeExpires(duration(leftMs))}</p>
     </section>
   );
 }

@@ -9,7 +9,7 @@ import { isNotFound, Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { sessionName, sessionQuery } from '../../model/sessions.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 import { ConnectionCard } from './connectionCard.tsx';
 import { HistoryCard } from './historyCard.tsx';
 import { PairingCard } from './pairingCard.tsx';
@@ -24,16 +24,16 @@ export function SessionPage() {
 
   return (
     <Page
-      title={query.data === undefined ? sessionWords.title : sessionName(query.data)}
+      title={query.data === undefined ? sessionStrings.title : sessionName(query.data)}
       actions={
         <>
-          <LinkButton to="/sessions">{sessionWords.back}</LinkButton>
+          <LinkButton to="/sessions">{sessionStrings.back}</LinkButton>
           {query.data !== undefined && !isNotFound(query.error) && <DeleteSession sessionId={sessionId} />}
         </>
       }
     >
       {/* Keyed, so that the forms of one session do not keep what was entered for another. */}
-      <Loaded query={query} notFound={sessionWords.notFound}>
+      <Loaded query={query} notFound={sessionStrings.notFound}>
         {(session) => <Parts key={sessionId} session={session} />}
       </Loaded>
     </Page>
@@ -62,15 +62,15 @@ function DeleteSession({ sessionId }: { readonly sessionId: string }) {
 
   async function remove() {
     await api.sessions.delete({ sessionId });
-    toast(sessionWords.removed);
+    toast(sessionStrings.removed);
     await navigate({ to: '/sessions' });
     queries.removeQueries({ queryKey: ['sessions', sessionId] });
     void refresh('sessions', 'chats', 'messages', 'groups');
   }
 
   return (
-    <ConfirmButton title={sessionWords.removeTitle} confirm={sessionWords.remove} onConfirm={remove}>
-      {sessionWords.removeHint}
+    <ConfirmButton title={sessionStrings.removeTitle} confirm={sessionStrings.remove} onConfirm={remove}>
+      {sessionStrings.removeHint}
     </ConfirmButton>
   );
 }

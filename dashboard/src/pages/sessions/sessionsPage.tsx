@@ -8,45 +8,45 @@ import { ListPage } from '../../components/listPage.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
-import { sessionWords } from '../../strings/sessions.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
 import { networkName } from './connectors.ts';
 import { CreateSession } from './createSession.tsx';
 
 const columns: readonly Column<Session>[] = [
   {
     id: 'name',
-    header: sessionWords.name,
+    header: sessionStrings.name,
     width: 'minmax(0, 1fr)',
     cell: ({ sessionId, name, phoneNumber }) => (
       <Link to="/sessions/$sessionId" params={{ sessionId }} className={rowLinkClass}>
-        {name ?? (phoneNumber === null ? sessionWords.unnamed : `+${phoneNumber}`)}
+        {name ?? (phoneNumber === null ? sessionStrings.unnamed : `+${phoneNumber}`)}
       </Link>
     ),
   },
   {
     id: 'number',
-    header: sessionWords.phoneNumber,
+    header: sessionStrings.phoneNumber,
     width: '10rem',
     wideOnly: true,
-    cell: ({ phoneNumber }) => (phoneNumber === null ? sessionWords.noNumber : `+${phoneNumber}`),
+    cell: ({ phoneNumber }) => (phoneNumber === null ? sessionStrings.noNumber : `+${phoneNumber}`),
   },
   {
     id: 'network',
-    header: sessionWords.network,
+    header: sessionStrings.network,
     width: '12rem',
     wideOnly: true,
     cell: ({ connector }) => networkName(connector),
   },
   {
     id: 'last',
-    header: sessionWords.lastEvent,
+    header: sessionStrings.lastEvent,
     width: '7rem',
     wideOnly: true,
     cell: ({ lastEventAt }) => <Time at={lastEventAt} as="relative" />,
   },
   {
     id: 'status',
-    header: sessionWords.status,
+    header: sessionStrings.status,
     width: '10rem',
     cell: ({ status }) => <SessionStatus status={status} />,
   },
@@ -67,7 +67,7 @@ export function SessionsPage() {
 
   return (
     <ListPage
-      strings={sessionWords}
+      strings={sessionStrings}
       icon={<RadioTower />}
       list={sessions}
       columns={columns}

@@ -10,15 +10,15 @@ import { type FormField, fieldsOf, isInvalid, textsOf, valuesOf } from '../../co
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { sessionWords } from '../../strings/sessions.ts';
-import { words } from '../../strings/shared.ts';
+import { sessionStrings } from '../../strings/sessions.ts';
+import { sharedStrings } from '../../strings/shared.ts';
 import { useConnectors } from './connectors.ts';
 
 /** The name of the session and the options of its network. */
 export function SettingsCard({ session }: { readonly session: Session }) {
   const connectors = useConnectors();
   return (
-    <Card title={sessionWords.settings} hint={sessionWords.optionsHint}>
+    <Card title={sessionStrings.settings} hint={sessionStrings.optionsHint}>
       <Loaded query={connectors}>
         {(networks) => (
           <SettingsForm session={session} schema={networks.find(({ name }) => name === session.connector)?.options} />
@@ -48,22 +48,22 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
         ...(fields.length > 0 && { options: valuesOf(fields, texts) }),
       }),
     onSuccess: () => {
-      toast(words.saved);
+      toast(sharedStrings.saved);
       return refresh('sessions');
     },
   });
 
   return (
     <Form
-      submit={words.save}
+      submit={sharedStrings.save}
       error={save.error}
       busy={save.isPending}
       disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
       onSubmit={() => save.mutate()}
     >
       <TextField
-        label={sessionWords.name}
-        hint={sessionWords.nameHint}
+        label={sessionStrings.name}
+        hint={sessionStrings.nameHint}
         error={fieldError(save.error, 'name')}
         isOptional
         maxLength={100}

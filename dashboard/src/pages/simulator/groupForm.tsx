@@ -4,8 +4,8 @@ import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
-import { chatWords } from '../../strings/chats.ts';
-import { simulatorWords } from '../../strings/simulator.ts';
+import { chatStrings } from '../../strings/chats.ts';
+import { simulatorStrings } from '../../strings/simulator.ts';
 import { useSimulate } from './simulate.ts';
 
 /** Creates a group with the session in it, as another person. */
@@ -18,20 +18,20 @@ export function GroupForm({ sessionId, onClose }: { readonly sessionId: string; 
   const create = useMutation({
     mutationFn: () => simulate({ action: 'group_create', from, subject, phoneNumbers: parsePhoneNumbers(members) }),
     onSuccess: () => {
-      toast(simulatorWords.groupCreated);
+      toast(simulatorStrings.groupCreated);
       onClose();
     },
   });
   return (
     <Form
-      submit={simulatorWords.createGroup}
+      submit={simulatorStrings.createGroup}
       error={create.error}
       busy={create.isPending}
       onCancel={onClose}
       onSubmit={() => create.mutate()}
     >
       <TextField
-        label={simulatorWords.subject}
+        label={simulatorStrings.subject}
         required
         autoFocus
         maxLength={100}
@@ -39,16 +39,16 @@ export function GroupForm({ sessionId, onClose }: { readonly sessionId: string; 
         onChange={(event) => setSubject(event.currentTarget.value)}
       />
       <TextField
-        label={simulatorWords.creator}
-        hint={chatWords.numberHint}
+        label={simulatorStrings.creator}
+        hint={chatStrings.numberHint}
         type="tel"
         required
         value={from}
         onChange={(event) => setFrom(event.currentTarget.value)}
       />
       <TextField
-        label={simulatorWords.members}
-        hint={simulatorWords.membersHint}
+        label={simulatorStrings.members}
+        hint={simulatorStrings.membersHint}
         isOptional
         value={members}
         onChange={(event) => setMembers(event.currentTarget.value)}

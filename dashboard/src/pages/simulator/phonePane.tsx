@@ -13,8 +13,8 @@ import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { sessionName } from '../../model/sessions.ts';
-import { chatWords, emojis, messageWords } from '../../strings/chats.ts';
-import { simulatorWords } from '../../strings/simulator.ts';
+import { chatStrings, emojis, messageStrings } from '../../strings/chats.ts';
+import { simulatorStrings } from '../../strings/simulator.ts';
 import { type Action, useSimulate, useSimulateAction } from './simulate.ts';
 
 interface PhonePaneProps {
@@ -66,7 +66,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
         )}
       </PhoneHeader>
       <Thread
-        label={chatWords.messages(nameOf(chatId))}
+        label={chatStrings.messages(nameOf(chatId))}
         list={list}
         isOwn={({ direction, from }) => direction === 'incoming' && from === player}
         nameOf={nameOf}
@@ -91,7 +91,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
         onSendExtra={writeExtra}
       />
       {/* Not in the menu of the message, whose row unmounts as the thread scrolls. */}
-      <Dialog title={messageWords.editTitle} open={edited !== undefined} onOpenChange={() => setEdited(undefined)}>
+      <Dialog title={messageStrings.editTitle} open={edited !== undefined} onOpenChange={() => setEdited(undefined)}>
         <EditForm
           text={edited?.message ?? ''}
           onCancel={() => setEdited(undefined)}
@@ -134,12 +134,12 @@ interface PhoneHeaderProps {
 function PhoneHeader({ session, name, isGroup, onBack, children }: PhoneHeaderProps) {
   return (
     <header className="flex min-h-15 flex-wrap items-center gap-2 border-b border-line px-3 py-2 wide:pl-4">
-      <IconButton label={chatWords.back} onClick={onBack} className="wide:hidden">
+      <IconButton label={chatStrings.back} onClick={onBack} className="wide:hidden">
         <ArrowLeft />
       </IconButton>
       <div className="min-w-0 flex-1">
-        <h2 className="truncate font-semibold">{isGroup ? name : simulatorWords.phoneOf(name)}</h2>
-        <p className="truncate text-xs text-ink-faint">{simulatorWords.talksTo(sessionName(session))}</p>
+        <h2 className="truncate font-semibold">{isGroup ? name : simulatorStrings.phoneOf(name)}</h2>
+        <p className="truncate text-xs text-ink-faint">{simulatorStrings.talksTo(sessionName(session))}</p>
       </div>
       {children}
     </header>
@@ -156,7 +156,7 @@ interface MemberSelectProps {
 function MemberSelect({ members, player, nameOf, onChoose }: MemberSelectProps) {
   return (
     <label className="flex items-center gap-2 text-xs text-ink-faint">
-      {simulatorWords.youAre}
+      {simulatorStrings.youAre}
       <select
         value={player}
         onChange={(event) => onChoose(event.currentTarget.value)}
@@ -179,11 +179,11 @@ function ReadButton({ sessionId, messages }: { readonly sessionId: string; reado
   return (
     <Button
       size="small"
-      title={simulatorWords.readHint}
+      title={simulatorStrings.readHint}
       busy={isPending}
       onClick={() => run(messages.map(({ messageId }) => ({ action: 'receipt', messageId, status: 'read' })))}
     >
-      {simulatorWords.readAll(messages.length)}
+      {simulatorStrings.readAll(messages.length)}
     </Button>
   );
 }
@@ -203,22 +203,22 @@ function GroupMenu({ sessionId, groupId, name, player }: GroupMenuProps) {
     <>
       <Menu
         trigger={
-          <IconButton label={chatWords.groupActions}>
+          <IconButton label={chatStrings.groupActions}>
             <EllipsisVertical />
           </IconButton>
         }
       >
-        <MenuItem onSelect={() => setRenaming(true)}>{simulatorWords.rename}</MenuItem>
+        <MenuItem onSelect={() => setRenaming(true)}>{simulatorStrings.rename}</MenuItem>
         <MenuItem
           isDangerous
-          onSelect={() => run({ action: 'group_leave', groupId, from: player }, simulatorWords.left)}
+          onSelect={() => run({ action: 'group_leave', groupId, from: player }, simulatorStrings.left)}
         >
-          {simulatorWords.leaveGroup}
+          {simulatorStrings.leaveGroup}
         </MenuItem>
       </Menu>
-      <Dialog title={simulatorWords.rename} open={isRenaming} onOpenChange={setRenaming}>
+      <Dialog title={simulatorStrings.rename} open={isRenaming} onOpenChange={setRenaming}>
         <EditForm
-          label={simulatorWords.subject}
+          label={simulatorStrings.subject}
           text={name}
           onCancel={() => setRenaming(false)}
           onSave={async (subject) => {
@@ -254,38 +254,40 @@ function PhoneMenu({
     <Menu
       defaultOpen
       trigger={
-        <IconButton label={messageWords.actions}>
+        <IconButton label={messageStrings.actions}>
           <EllipsisVertical />
         </IconButton>
       }
     >
       {poll?.options.map((option) => (
         <MenuItem key={option} onSelect={() => run({ action: 'vote', messageId, from, options: [option] })}>
-          {simulatorWords.vote(option)}
+          {simulatorStrings.vote(option)}
         </MenuItem>
       ))}
       {emojis.map((emoji) => (
         <MenuItem key={emoji} onSelect={() => run({ action: 'react', messageId, from, emoji })}>
-          {messageWords.react(emoji)}
+          {messageStrings.react(emoji)}
         </MenuItem>
       ))}
-      <MenuItem onSelect={() => run({ action: 'react', messageId, from, emoji: '' })}>{messageWords.unreact}</MenuItem>
+      <MenuItem onSelect={() => run({ action: 'react', messageId, from, emoji: '' })}>
+        {messageStrings.unreact}
+      </MenuItem>
       <MenuLine />
-      <MenuItem onSelect={onReply}>{messageWords.reply}</MenuItem>
+      <MenuItem onSelect={onReply}>{messageStrings.reply}</MenuItem>
       {isUnread(message) && (
         <MenuItem onSelect={() => run({ action: 'receipt', messageId, status: 'read' })}>
-          {simulatorWords.markRead}
+          {simulatorStrings.markRead}
         </MenuItem>
       )}
       {status === 'sent' && direction === 'outgoing' && (
         <MenuItem onSelect={() => run({ action: 'receipt', messageId, status: 'failed' })}>
-          {simulatorWords.fail}
+          {simulatorStrings.fail}
         </MenuItem>
       )}
-      {isMine && type === 'text' && <MenuItem onSelect={onEdit}>{messageWords.edit}</MenuItem>}
+      {isMine && type === 'text' && <MenuItem onSelect={onEdit}>{messageStrings.edit}</MenuItem>}
       {isMine && (
         <MenuItem isDangerous onSelect={() => run({ action: 'delete', messageId })}>
-          {messageWords.remove}
+          {messageStrings.remove}
         </MenuItem>
       )}
     </Menu>

@@ -16,8 +16,8 @@ import { Empty, Loaded } from '../../components/states.tsx';
 import { useAction } from '../../model/actions.ts';
 import { useChats } from '../../model/chats.ts';
 import { useNames } from '../../model/names.ts';
-import { chatWords } from '../../strings/chats.ts';
-import { simulatorWords } from '../../strings/simulator.ts';
+import { chatStrings } from '../../strings/chats.ts';
+import { simulatorStrings } from '../../strings/simulator.ts';
 import { GroupForm } from './groupForm.tsx';
 import { PhonePane } from './phonePane.tsx';
 import { useSimulateAction } from './simulate.ts';
@@ -30,7 +30,7 @@ export function SimulatorPage() {
   const navigate = useNavigate();
   return (
     <SessionScopedPage
-      strings={simulatorWords}
+      strings={simulatorStrings}
       fit={chat === undefined ? 'screen' : 'screenAlone'}
       wanted={wanted}
       isOffered={({ connector }) => connector === 'sandbox'}
@@ -39,14 +39,14 @@ export function SimulatorPage() {
       empty={
         <Empty
           icon={<Smartphone />}
-          title={simulatorWords.noSandbox}
+          title={simulatorStrings.noSandbox}
           action={
             <LinkButton to="/sessions" look="primary">
-              {chatWords.toSessions}
+              {chatStrings.toSessions}
             </LinkButton>
           }
         >
-          {simulatorWords.noSandboxHint}
+          {simulatorStrings.noSandboxHint}
         </Empty>
       }
     >
@@ -62,7 +62,7 @@ function ConnectionMenu({ session: { sessionId, status } }: { readonly session: 
   return (
     <Menu
       trigger={
-        <IconButton label={simulatorWords.connection}>
+        <IconButton label={simulatorStrings.connection}>
           <EllipsisVertical />
         </IconButton>
       }
@@ -70,13 +70,16 @@ function ConnectionMenu({ session: { sessionId, status } }: { readonly session: 
       <MenuItem
         disabled={!isOnline}
         onSelect={() =>
-          run({ action: 'disconnect', reason: simulatorWords.cutReason, reconnectAfterMs: 5000 }, simulatorWords.wasCut)
+          run(
+            { action: 'disconnect', reason: simulatorStrings.cutReason, reconnectAfterMs: 5000 },
+            simulatorStrings.wasCut,
+          )
         }
       >
-        {simulatorWords.cut}
+        {simulatorStrings.cut}
       </MenuItem>
-      <MenuItem isDangerous disabled={!isOnline} onSelect={() => run({ action: 'logout' }, simulatorWords.loggedOut)}>
-        {simulatorWords.logout}
+      <MenuItem isDangerous disabled={!isOnline} onSelect={() => run({ action: 'logout' }, simulatorStrings.loggedOut)}>
+        {simulatorStrings.logout}
       </MenuItem>
     </Menu>
   );
@@ -100,12 +103,12 @@ function Simulator({ session }: { readonly session: Session }) {
         list={
           <>
             <div className="flex items-center justify-between gap-1.5 border-b border-line p-3">
-              <h2 className="pl-1 text-sm font-semibold">{simulatorWords.people}</h2>
+              <h2 className="pl-1 text-sm font-semibold">{simulatorStrings.people}</h2>
               <div>
-                <IconButton label={simulatorWords.createGroup} disabled={!isOnline} onClick={() => setOpen('group')}>
+                <IconButton label={simulatorStrings.createGroup} disabled={!isOnline} onClick={() => setOpen('group')}>
                   <UsersRound />
                 </IconButton>
-                <IconButton label={simulatorWords.newContact} onClick={() => setOpen('number')}>
+                <IconButton label={simulatorStrings.newContact} onClick={() => setOpen('number')}>
                   <Plus />
                 </IconButton>
               </div>
@@ -126,7 +129,7 @@ function Simulator({ session }: { readonly session: Session }) {
         }
       >
         {chatId === undefined ? (
-          <p className="m-auto p-6 text-sm text-ink-faint">{simulatorWords.choose}</p>
+          <p className="m-auto p-6 text-sm text-ink-faint">{simulatorStrings.choose}</p>
         ) : (
           <PhonePane
             key={chatId}
@@ -138,14 +141,14 @@ function Simulator({ session }: { readonly session: Session }) {
         )}
       </TwoPanes>
       <PhoneNumberDialog
-        title={simulatorWords.newContactTitle}
+        title={simulatorStrings.newContactTitle}
         open={open === 'number'}
         onOpenChange={() => setOpen(undefined)}
         onChoose={(number) => void choose(number)}
       />
       <Dialog
-        title={simulatorWords.createGroup}
-        description={simulatorWords.createGroupLead}
+        title={simulatorStrings.createGroup}
+        description={simulatorStrings.createGroupLead}
         open={open === 'group'}
         onOpenChange={() => setOpen(undefined)}
       >
@@ -159,14 +162,14 @@ function NoContacts({ onNew }: { readonly onNew: () => void }) {
   return (
     <Empty
       icon={<Smartphone />}
-      title={simulatorWords.empty}
+      title={simulatorStrings.empty}
       action={
         <Button look="primary" onClick={onNew}>
-          {simulatorWords.newContact}
+          {simulatorStrings.newContact}
         </Button>
       }
     >
-      {simulatorWords.emptyHint}
+      {simulatorStrings.emptyHint}
     </Empty>
   );
 }
@@ -179,14 +182,14 @@ function Offline({ session: { sessionId, status } }: { readonly session: Session
   return (
     <Notice tone="warn">
       <div className="flex flex-wrap items-center gap-3">
-        {isPairing ? simulatorWords.pairHint : simulatorWords.notConnected}
+        {isPairing ? simulatorStrings.pairHint : simulatorStrings.notConnected}
         {isPairing ? (
           <Button
             size="small"
             busy={pair.isPending}
-            onClick={() => pair.run({ action: 'pair' }, simulatorWords.paired)}
+            onClick={() => pair.run({ action: 'pair' }, simulatorStrings.paired)}
           >
-            {simulatorWords.pair}
+            {simulatorStrings.pair}
           </Button>
         ) : (
           <Button
@@ -194,7 +197,7 @@ function Offline({ session: { sessionId, status } }: { readonly session: Session
             busy={connect.isPending}
             onClick={() => connect.run(() => api.sessions.connect({ sessionId }))}
           >
-            {simulatorWords.connect}
+            {simulatorStrings.connect}
           </Button>
         )}
       </div>

@@ -10,7 +10,7 @@ import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { type EventType, eventTypes } from '../../strings/events.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 import { newSecret, SecretField } from './secretField.tsx';
 
 interface AddWebhookProps {
@@ -29,7 +29,7 @@ export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
   return (
     <>
       <Dialog
-        title={isFirst ? webhookWords.createFirst : webhookWords.createTitle}
+        title={isFirst ? webhookStrings.createFirst : webhookStrings.createTitle}
         open={open}
         onOpenChange={onOpenChange}
         width="wide"
@@ -45,7 +45,7 @@ export function AddWebhook({ open, onOpenChange, isFirst }: AddWebhookProps) {
         />
       </Dialog>
       <OneTimeSecret
-        strings={webhookWords}
+        strings={webhookStrings}
         secret={added?.secret}
         onDone={() => {
           setAdded(undefined);
@@ -74,7 +74,7 @@ function AddForm({
     mutationFn: () => addWebhook({ webhookUrl, events: [...events], ...(secret !== '' && { secret }) }, isFirst),
     onSuccess: (webhookId) => {
       void refresh('webhooks');
-      toast(webhookWords.created);
+      toast(webhookStrings.created);
       onAdded(webhookId, secret);
     },
   });
@@ -82,7 +82,7 @@ function AddForm({
 
   return (
     <Form
-      submit={webhookWords.create}
+      submit={webhookStrings.create}
       error={add.error}
       busy={add.isPending}
       disabled={events.length === 0}
@@ -90,8 +90,8 @@ function AddForm({
       onSubmit={() => add.mutate()}
     >
       <TextField
-        label={webhookWords.url}
-        hint={webhookWords.urlHint}
+        label={webhookStrings.url}
+        hint={webhookStrings.urlHint}
         error={problem('webhookUrl')}
         type="url"
         required
@@ -100,10 +100,10 @@ function AddForm({
         value={webhookUrl}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <EventTypeField label={webhookWords.types} value={events} onChange={setEvents} error={problem('events')} />
+      <EventTypeField label={webhookStrings.types} value={events} onChange={setEvents} error={problem('events')} />
       <SecretField
-        label={webhookWords.secret}
-        hint={webhookWords.secretHint}
+        label={webhookStrings.secret}
+        hint={webhookStrings.secretHint}
         error={problem('secret')}
         isOptional
         value={secret}

@@ -10,7 +10,7 @@ import { Notice } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { duration, Time, useNow } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { breakerWords } from '../../strings/breaker.ts';
+import { breakerStrings } from '../../strings/breaker.ts';
 
 /** The state of the breaker with its reason and history, and the button to reset it. */
 export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
@@ -20,7 +20,7 @@ export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
   const reset = useMutation({
     mutationFn: () => api.webhooks.endpoints.resetCircuitBreaker({ webhookId }),
     onSuccess: ({ released }) => {
-      toast(breakerWords.wasReset(released));
+      toast(breakerStrings.wasReset(released));
       return queries.invalidateQueries({ queryKey: ['webhooks', webhookId] });
     },
     onError: (error) => toast(errorText(error), 'bad'),
@@ -28,12 +28,12 @@ export function BreakerCard({ webhookId }: { readonly webhookId: string }) {
 
   return (
     <Card
-      title={breakerWords.title}
+      title={breakerStrings.title}
       actions={
         query.data !== undefined &&
         query.data.state !== 'closed' && (
           <Button look="primary" size="small" busy={reset.isPending} onClick={() => reset.mutate()}>
-            {breakerWords.reset}
+            {breakerStrings.reset}
           </Button>
         )
       }
@@ -48,7 +48,7 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
   return (
     <div className="grid gap-4">
       <div className="flex flex-wrap items-baseline gap-x-2">
-        <Lamp tone={breakerTones[state]}>{breakerWords.states[state]}</Lamp>
+        <Lamp tone={breakerTones[state]}>{breakerStrings.states[state]}</Lamp>
         {since !== null && (
           <span className="text-sm text-ink-faint">
             <Since at={since} />
@@ -56,35 +56,35 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
         )}
       </div>
       {state === 'closed' ? (
-        <p className="text-sm text-ink-soft">{breakerWords.explain.closed}</p>
+        <p className="text-sm text-ink-soft">{breakerStrings.explain.closed}</p>
       ) : (
         <Notice tone={state === 'open' ? 'bad' : 'warn'}>
           <Trouble breaker={breaker} />
         </Notice>
       )}
       <ul className="grid gap-1 text-sm text-ink-soft">
-        <li>{breakerWords.inARow(failuresInARow, thresholds.failuresInARow)}</li>
-        <li>{breakerWords.window(window.failures, window.attempts, window.seconds)}</li>
+        <li>{breakerStrings.inARow(failuresInARow, thresholds.failuresInARow)}</li>
+        <li>{breakerStrings.window(window.failures, window.attempts, window.seconds)}</li>
       </ul>
       <details className="text-sm text-ink-soft">
-        <summary className="text-ink">{breakerWords.history}</summary>
+        <summary className="text-ink">{breakerStrings.history}</summary>
         <div className="-mx-5 mt-2">
           <DataTable
-            label={breakerWords.history}
+            label={breakerStrings.history}
             columns={historyColumns}
             rows={breaker.transitions}
             rowKey={({ at, to }) => `${at} ${to}`}
-            empty={<p className="px-5 py-2">{breakerWords.noHistory}</p>}
+            empty={<p className="px-5 py-2">{breakerStrings.noHistory}</p>}
           />
         </div>
         <p className="mt-3 text-xs text-ink-faint">
-          {breakerWords.rule(
+          {breakerStrings.rule(
             thresholds.failuresInARow,
             thresholds.windowFailureRate,
             thresholds.windowAttempts,
             thresholds.windowSeconds,
           )}{' '}
-          {breakerWords.openFor(thresholds.openSeconds, thresholds.longestOpenSeconds)}
+          {breakerStrings.openFor(thresholds.openSeconds, thresholds.longestOpenSeconds)}
         </p>
       </details>
     </div>
@@ -92,7 +92,7 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
 }
 
 function Since({ at }: { readonly at: string }) {
-  return breakerWords.since(duration(useNow() - Date.parse(at)));
+  return breakerStrings.since(duration(useNow() - Date.parse(at)));
 }
 
 /** Explains why deliveries are held, and when they continue. */
@@ -101,32 +101,36 @@ function Trouble({ breaker }: { readonly breaker: CircuitBreaker }) {
   const now = useNow();
   const waitMs = nextProbeAt === null ? undefined : Date.parse(nextProbeAt) - now;
   const next =
-    waitMs === undefined ? undefined : waitMs > 0 ? breakerWords.nextProbe(duration(waitMs)) : breakerWords.probeNow;
-  const facts = [breakerWords.held(held.count), next].filter((fact) => fact !== undefined).join('; ');
+    waitMs === undefined
+      ? undefined
+      : waitMs > 0
+        ? breakerStrings.nextProbe(duration(waitMs))
+        : breakerStrings.probeNow;
+  const facts = [breakerStrings.held(held.count), next].filter((fact) => fact !== undefined).join('; ');
   return (
     <div className="grid gap-1">
-      {reason !== null && <p>{breakerWords.reasons[reason] ?? reason}</p>}
-      {lastError !== null && <p>{breakerWords.lastError(lastError.message)}</p>}
+      {reason !== null && <p>{breakerStrings.reasons[reason] ?? reason}</p>}
+      {lastError !== null && <p>{breakerStrings.lastError(lastError.message)}</p>}
       <p className="font-medium">{facts}</p>
-      <p>{breakerWords.explain[state]}</p>
-      <p>{breakerWords.resetHint}</p>
+      <p>{breakerStrings.explain[state]}</p>
+      <p>{breakerStrings.resetHint}</p>
     </div>
   );
 }
 
 const historyColumns: readonly Column<CircuitBreaker['transitions'][number]>[] = [
-  { id: 'at', header: breakerWords.at, width: '6rem', cell: ({ at }) => <Time at={at} as="relative" /> },
+  { id: 'at', header: breakerStrings.at, width: '6rem', cell: ({ at }) => <Time at={at} as="relative" /> },
   {
     id: 'what',
-    header: breakerWords.what,
+    header: breakerStrings.what,
     width: 'minmax(0, 11rem)',
-    cell: ({ from, to }) => breakerWords.change(from, to),
+    cell: ({ from, to }) => breakerStrings.change(from, to),
   },
   {
     id: 'why',
-    header: breakerWords.why,
+    header: breakerStrings.why,
     width: 'minmax(0, 1fr)',
     wideOnly: true,
-    cell: ({ reason }) => breakerWords.reasons[reason] ?? reason,
+    cell: ({ reason }) => breakerStrings.reasons[reason] ?? reason,
   },
 ];

@@ -6,7 +6,7 @@ import { LinkButton } from '../../components/linkButton.tsx';
 import { Legend, Plot } from '../../components/plot.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { attemptsByMinute, percent, statsQuery, sum } from '../../model/stats.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 
 type WindowName = keyof WebhookStats['windows'];
 
@@ -15,10 +15,10 @@ export function HealthCard({ webhookId }: { readonly webhookId: string }) {
   const query = useQuery(statsQuery(webhookId));
   return (
     <Card
-      title={webhookWords.health}
+      title={webhookStrings.health}
       actions={
         <LinkButton to="/deliveries" search={{ webhookId }} size="small">
-          {webhookWords.showDeliveries}
+          {webhookStrings.showDeliveries}
         </LinkButton>
       }
     >
@@ -31,22 +31,25 @@ function Health({ stats }: { readonly stats: WebhookStats }) {
   const [name, setName] = useState<WindowName>('1h');
   const { attempts, successRate, latencyMs } = stats.windows[name];
   const figures = [
-    [webhookWords.attempts, attempts.toLocaleString('en')],
-    [webhookWords.successRate, successRate === null ? webhookWords.noAttempts : percent(successRate)],
-    [webhookWords.latency, latencyMs.p50 === null ? '–' : `${latencyMs.p50}, ${webhookWords.ms(latencyMs.p95 ?? 0)}`],
-    [webhookWords.pending, stats.pending.toLocaleString('en')],
+    [webhookStrings.attempts, attempts.toLocaleString('en')],
+    [webhookStrings.successRate, successRate === null ? webhookStrings.noAttempts : percent(successRate)],
+    [
+      webhookStrings.latency,
+      latencyMs.p50 === null ? '–' : `${latencyMs.p50}, ${webhookStrings.ms(latencyMs.p95 ?? 0)}`,
+    ],
+    [webhookStrings.pending, stats.pending.toLocaleString('en')],
   ] as const;
   return (
     <div className="grid gap-5">
       <div>
         <select
-          aria-label={webhookWords.window}
+          aria-label={webhookStrings.window}
           value={name}
           // one of the options
           onChange={(event) => setName(event.currentTarget.value as WindowName)}
           className="mb-3 h-8 rounded-lg border border-line-strong bg-surface px-2 text-sm"
         >
-          {Object.entries(webhookWords.windows).map(([value, text]) => (
+          {Object.entries(webhookStrings.windows).map(([value, text]) => (
             <option key={value} value={value}>
               {text}
             </option>
@@ -67,8 +70,8 @@ function Health({ stats }: { readonly stats: WebhookStats }) {
 }
 
 const lines = [
-  { name: webhookWords.succeeded, color: 'good-lamp' },
-  { name: webhookWords.failed, color: 'bad-lamp' },
+  { name: webhookStrings.succeeded, color: 'good-lamp' },
+  { name: webhookStrings.failed, color: 'bad-lamp' },
 ] as const;
 
 function Minutes({ series }: { readonly series: WebhookStats['series'] }) {
@@ -82,8 +85,13 @@ function Minutes({ series }: { readonly series: WebhookStats['series'] }) {
   );
   return (
     <div className="grid gap-2">
-      <h3 className="text-xs text-ink-faint">{webhookWords.perMinute}</h3>
-      <Plot height={130} times={times} series={drawn} summary={webhookWords.plotSummary(sum(delivered), sum(failed))} />
+      <h3 className="text-xs text-ink-faint">{webhookStrings.perMinute}</h3>
+      <Plot
+        height={130}
+        times={times}
+        series={drawn}
+        summary={webhookStrings.plotSummary(sum(delivered), sum(failed))}
+      />
       <Legend series={lines} />
     </div>
   );

@@ -2,7 +2,7 @@ import { WandSparkles } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
 import { TextField } from '../../components/field.tsx';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 
 const SECRET_BYTES = 24;
 
@@ -46,7 +46,7 @@ export function SecretField({
         onChange={(event) => onChange(event.currentTarget.value)}
       />
       <Button className="mt-7" icon={<WandSparkles className="size-4" />} onClick={() => onChange(newSecret())}>
-        {webhookWords.generate}
+        {webhookStrings.generate}
       </Button>
     </div>
   );

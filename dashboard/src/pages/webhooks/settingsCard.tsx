@@ -8,8 +8,8 @@ import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { words } from '../../strings/shared.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { sharedStrings } from '../../strings/shared.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 
 /** The URL, event types and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
@@ -27,7 +27,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     mutationFn: ({ maxInFlight: most, ...more }: typeof changed) =>
       api.webhooks.endpoints.update({ webhookId, ...more, ...(most !== undefined && { maxInFlight: Number(most) }) }),
     onSuccess: async (_, sent) => {
-      toast(words.saved);
+      toast(sharedStrings.saved);
       await refresh('webhooks');
       saved(sent);
     },
@@ -35,17 +35,17 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
   const problem = (field: string) => fieldError(save.error, field);
 
   return (
-    <Card title={webhookWords.settings}>
+    <Card title={webhookStrings.settings}>
       <Form
-        submit={words.save}
+        submit={sharedStrings.save}
         error={save.error}
         busy={save.isPending}
         disabled={events.length === 0}
         onSubmit={() => save.mutate(changed)}
       >
         <TextField
-          label={webhookWords.url}
-          hint={webhookWords.newUrlHint}
+          label={webhookStrings.url}
+          hint={webhookStrings.newUrlHint}
           error={problem('webhookUrl')}
           type="url"
           required
@@ -53,14 +53,14 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(event) => edit({ webhookUrl: event.currentTarget.value })}
         />
         <EventTypeField
-          label={webhookWords.types}
+          label={webhookStrings.types}
           value={events}
           onChange={(types) => edit({ events: [...types] })}
-          error={events.length === 0 ? webhookWords.noTypes : problem('events')}
+          error={events.length === 0 ? webhookStrings.noTypes : problem('events')}
         />
         <TextField
-          label={webhookWords.maxInFlight}
-          hint={webhookWords.maxInFlightHint}
+          label={webhookStrings.maxInFlight}
+          hint={webhookStrings.maxInFlightHint}
           error={problem('maxInFlight')}
           type="number"
           min={1}
@@ -71,8 +71,8 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(event) => edit({ maxInFlight: event.currentTarget.value })}
         />
         <CheckField
-          label={webhookWords.enabled}
-          hint={webhookWords.enabledHint}
+          label={webhookStrings.enabled}
+          hint={webhookStrings.enabledHint}
           checked={enabled}
           onChange={(event) => edit({ enabled: event.currentTarget.checked })}
         />

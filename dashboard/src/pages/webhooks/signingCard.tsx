@@ -14,7 +14,7 @@ import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 import { newSecret, SecretField } from './secretField.tsx';
 import { curlSnippet, receiverSnippets } from './snippets.ts';
 
@@ -36,51 +36,54 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
     await api.webhooks.endpoints.update({ webhookId, secret: null });
     await refresh('webhooks');
     setBothUntil(null);
-    toast(webhookWords.secretRemoved);
+    toast(webhookStrings.secretRemoved);
   }
 
   return (
     <Card
-      title={webhookWords.signing}
+      title={webhookStrings.signing}
       actions={
         <>
           {hasSecret && (
             <ConfirmButton
               look="quiet"
               size="small"
-              title={webhookWords.removeSecretTitle}
-              confirm={webhookWords.removeSecret}
+              title={webhookStrings.removeSecretTitle}
+              confirm={webhookStrings.removeSecret}
               onConfirm={remove}
             >
-              {webhookWords.removeSecretHint}
+              {webhookStrings.removeSecretHint}
             </ConfirmButton>
           )}
           <Button size="small" onClick={() => setReplacing(true)}>
-            {hasSecret ? webhookWords.rotate : webhookWords.setSecret}
+            {hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
           </Button>
         </>
       }
     >
       <div className="grid grid-cols-1 gap-5">
         {hasSecret ? (
-          <Lamp tone="good">{webhookWords.hasSecret}</Lamp>
+          <Lamp tone="good">{webhookStrings.hasSecret}</Lamp>
         ) : (
-          <Notice tone="warn">{webhookWords.hasNoSecret}</Notice>
+          <Notice tone="warn">{webhookStrings.hasNoSecret}</Notice>
         )}
         {bothUntil !== null && (
           <p className="text-sm text-ink-soft">
-            {webhookWords.bothUntil} <Time at={bothUntil} />.
+            {webhookStrings.bothUntil} <Time at={bothUntil} />.
           </p>
         )}
         <div>
-          <h3 className="text-sm font-medium">{webhookWords.verify}</h3>
-          <p className="mb-2 text-sm text-ink-faint">{webhookWords.verifyHint}</p>
-          <CodeSnippets label={webhookWords.verifySnippets} snippets={[...receiverSnippets, curlSnippet(webhookUrl)]} />
+          <h3 className="text-sm font-medium">{webhookStrings.verify}</h3>
+          <p className="mb-2 text-sm text-ink-faint">{webhookStrings.verifyHint}</p>
+          <CodeSnippets
+            label={webhookStrings.verifySnippets}
+            snippets={[...receiverSnippets, curlSnippet(webhookUrl)]}
+          />
         </div>
       </div>
       <Dialog
-        title={hasSecret ? webhookWords.rotate : webhookWords.setSecret}
-        description={hasSecret ? webhookWords.rotateHint : undefined}
+        title={hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
+        description={hasSecret ? webhookStrings.rotateHint : undefined}
         open={isReplacing}
         onOpenChange={setReplacing}
       >
@@ -95,7 +98,7 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
           }}
         />
       </Dialog>
-      <OneTimeSecret strings={webhookWords} secret={shown} onDone={() => setShown(undefined)} />
+      <OneTimeSecret strings={webhookStrings} secret={shown} onDone={() => setShown(undefined)} />
     </Card>
   );
 }
@@ -117,30 +120,30 @@ function ReplaceForm({
     mutationFn: () => api.webhooks.endpoints.rotateSecret({ webhookId, secret, graceSeconds: Number(grace) }),
     onSuccess: ({ previousSecretValidUntil }) => {
       void refresh('webhooks');
-      toast(webhookWords.rotated);
+      toast(webhookStrings.rotated);
       onReplaced(secret, previousSecretValidUntil);
     },
   });
 
   return (
     <Form
-      submit={hasSecret ? webhookWords.rotate : webhookWords.setSecret}
+      submit={hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
       error={replace.error}
       busy={replace.isPending}
       onCancel={onCancel}
       onSubmit={() => replace.mutate()}
     >
       <SecretField
-        label={webhookWords.newSecret}
-        hint={webhookWords.secretHint}
+        label={webhookStrings.newSecret}
+        hint={webhookStrings.secretHint}
         error={fieldError(replace.error, 'secret')}
         value={secret}
         onChange={setSecret}
       />
       {hasSecret && (
         <SelectField
-          label={webhookWords.grace}
-          options={webhookWords.graces}
+          label={webhookStrings.grace}
+          options={webhookStrings.graces}
           value={grace}
           onChange={(event) => setGrace(event.currentTarget.value)}
         />

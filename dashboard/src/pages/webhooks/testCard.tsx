@@ -12,7 +12,7 @@ import { Lamp, type LampTone } from '../../components/lamp.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import type { EventType } from '../../strings/events.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 
 /** Sends a sample event now, and shows each stage of the request and the response. */
 export function TestCard({ webhookId, types }: { readonly webhookId: string; readonly types: readonly EventType[] }) {
@@ -28,7 +28,7 @@ export function TestCard({ webhookId, types }: { readonly webhookId: string; rea
   });
 
   return (
-    <Card title={webhookWords.test} hint={webhookWords.testHint}>
+    <Card title={webhookStrings.test} hint={webhookStrings.testHint}>
       <form
         className="flex flex-wrap items-end gap-3"
         onSubmit={(event) => {
@@ -37,14 +37,14 @@ export function TestCard({ webhookId, types }: { readonly webhookId: string; rea
         }}
       >
         <SelectField
-          label={webhookWords.sample}
+          label={webhookStrings.sample}
           options={types.map((one) => [one, one] as const)}
           value={sample}
           // one of the options
           onChange={(event) => setType(event.currentTarget.value as EventType)}
         />
         <Button type="submit" look="primary" busy={test.isPending} icon={<Send className="size-4" />}>
-          {webhookWords.send}
+          {webhookStrings.send}
         </Button>
       </form>
       <div aria-live="polite" className="mt-5 grid grid-cols-1 gap-4 empty:hidden">
@@ -65,37 +65,37 @@ function TestResult({ result }: { readonly result: WebhookTest }) {
   const { delivered, message, latencyMs, stages, request, response, status, deliveryId } = result;
   return (
     <>
-      <Notice tone={delivered ? 'good' : 'bad'}>{delivered ? webhookWords.arrived(latencyMs) : message}</Notice>
-      <ol aria-label={webhookWords.stages} className="grid gap-2 wide:grid-cols-5">
+      <Notice tone={delivered ? 'good' : 'bad'}>{delivered ? webhookStrings.arrived(latencyMs) : message}</Notice>
+      <ol aria-label={webhookStrings.stages} className="grid gap-2 wide:grid-cols-5">
         {stages.map(({ stage, result: outcome, ms }) => (
           <li key={stage} className="rounded-lg border border-line px-3 py-2">
-            <Lamp tone={stageTones[outcome]}>{webhookWords.stageNames[stage]}</Lamp>
+            <Lamp tone={stageTones[outcome]}>{webhookStrings.stageNames[stage]}</Lamp>
             <p className="text-xs text-ink-faint">
-              {webhookWords.results[outcome]}
-              {ms !== null && `, ${webhookWords.ms(ms)}`}
+              {webhookStrings.results[outcome]}
+              {ms !== null && `, ${webhookStrings.ms(ms)}`}
             </p>
           </li>
         ))}
       </ol>
       <div className="grid grid-cols-1 gap-1.5">
-        <h3 className="text-sm font-medium">{webhookWords.request}</h3>
-        <CodeSnippet code={formatRequest(request)} label={webhookWords.request} />
+        <h3 className="text-sm font-medium">{webhookStrings.request}</h3>
+        <CodeSnippet code={formatRequest(request)} label={webhookStrings.request} />
       </div>
       {status !== null && (
         <div className="grid grid-cols-1 gap-1.5">
           <h3 className="text-sm font-medium">
-            {webhookWords.response}: {status}
+            {webhookStrings.response}: {status}
           </h3>
           {response === null || response === '' ? (
-            <p className="text-sm text-ink-faint">{webhookWords.emptyResponse}</p>
+            <p className="text-sm text-ink-faint">{webhookStrings.emptyResponse}</p>
           ) : (
-            <CodeSnippet code={response} label={webhookWords.response} />
+            <CodeSnippet code={response} label={webhookStrings.response} />
           )}
         </div>
       )}
       <p className="text-sm">
         <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className="text-accent underline">
-          {webhookWords.inLog}
+          {webhookStrings.inLog}
         </Link>
       </p>
     </>

@@ -9,7 +9,7 @@ import { Notice } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 import { BreakerCard } from './breakerCard.tsx';
 import { HealthCard } from './healthCard.tsx';
 import { SettingsCard } from './settingsCard.tsx';
@@ -28,17 +28,17 @@ export function WebhookPage() {
 
   return (
     <Page
-      title={query.data?.webhookUrl ?? webhookWords.title}
-      lead={query.data?.isDefault ? webhookWords.defaultHint : undefined}
+      title={query.data?.webhookUrl ?? webhookStrings.title}
+      lead={query.data?.isDefault ? webhookStrings.defaultHint : undefined}
       actions={
         <>
-          <LinkButton to="/webhooks">{webhookWords.back}</LinkButton>
+          <LinkButton to="/webhooks">{webhookStrings.back}</LinkButton>
           {query.data !== undefined && <DeleteWebhook webhookId={webhookId} />}
         </>
       }
     >
       {/* Keyed, so that the forms of one webhook do not keep what was entered for another. */}
-      <Loaded query={query} notFound={webhookWords.notFound}>
+      <Loaded query={query} notFound={webhookStrings.notFound}>
         {(webhook) => <Parts key={webhookId} webhook={webhook} />}
       </Loaded>
     </Page>
@@ -49,7 +49,7 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
   const { webhookId, webhookUrl, events, hasSecret, enabled } = webhook;
   return (
     <>
-      {!enabled && <Notice tone="warn">{webhookWords.enabledHint}</Notice>}
+      {!enabled && <Notice tone="warn">{webhookStrings.enabledHint}</Notice>}
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-2">
         <BreakerCard webhookId={webhookId} />
         <HealthCard webhookId={webhookId} />
@@ -69,15 +69,15 @@ function DeleteWebhook({ webhookId }: { readonly webhookId: string }) {
 
   async function remove() {
     await api.webhooks.endpoints.delete({ webhookId });
-    toast(webhookWords.removed);
+    toast(webhookStrings.removed);
     await navigate({ to: '/webhooks' });
     queries.removeQueries({ queryKey: ['webhooks', webhookId] });
     await refresh('webhooks');
   }
 
   return (
-    <ConfirmButton title={webhookWords.removeTitle} confirm={webhookWords.remove} onConfirm={remove}>
-      {webhookWords.removeHint}
+    <ConfirmButton title={webhookStrings.removeTitle} confirm={webhookStrings.remove} onConfirm={remove}>
+      {webhookStrings.removeHint}
     </ConfirmButton>
   );
 }

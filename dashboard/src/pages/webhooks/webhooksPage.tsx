@@ -9,43 +9,43 @@ import { Lamp, Tag } from '../../components/lamp.tsx';
 import { ListPage } from '../../components/listPage.tsx';
 import { usePaged } from '../../paged.ts';
 import { eventTypes } from '../../strings/events.ts';
-import { webhookWords } from '../../strings/webhooks.ts';
+import { webhookStrings } from '../../strings/webhooks.ts';
 import { AddWebhook } from './addWebhook.tsx';
 
 const columns: readonly Column<WebhookEndpoint>[] = [
   {
     id: 'url',
-    header: webhookWords.url,
+    header: webhookStrings.url,
     width: 'minmax(0, 1fr)',
     cell: ({ webhookId, webhookUrl, isDefault }) => (
       <>
         <Link to="/webhooks/$webhookId" params={{ webhookId }} className={rowLinkClass}>
           {webhookUrl}
         </Link>{' '}
-        {isDefault && <Tag>{webhookWords.isDefault}</Tag>}
+        {isDefault && <Tag>{webhookStrings.isDefault}</Tag>}
       </>
     ),
   },
   {
     id: 'types',
-    header: webhookWords.types,
+    header: webhookStrings.types,
     width: '7rem',
     wideOnly: true,
-    cell: ({ events }) => webhookWords.typesOf(events.length, eventTypes.length),
+    cell: ({ events }) => webhookStrings.typesOf(events.length, eventTypes.length),
   },
   {
     id: 'secret',
-    header: webhookWords.signing,
+    header: webhookStrings.signing,
     width: '7rem',
     wideOnly: true,
-    cell: ({ hasSecret }) => (hasSecret ? webhookWords.signed : webhookWords.unsigned),
+    cell: ({ hasSecret }) => (hasSecret ? webhookStrings.signed : webhookStrings.unsigned),
   },
   {
     id: 'state',
-    header: webhookWords.state,
+    header: webhookStrings.state,
     width: '8rem',
     cell: ({ webhookId, enabled }) =>
-      enabled ? <BreakerLamp webhookId={webhookId} /> : <Lamp tone="off">{webhookWords.disabled}</Lamp>,
+      enabled ? <BreakerLamp webhookId={webhookId} /> : <Lamp tone="off">{webhookStrings.disabled}</Lamp>,
   },
 ];
 
@@ -55,7 +55,7 @@ export function WebhooksPage() {
 
   return (
     <ListPage
-      strings={webhookWords}
+      strings={webhookStrings}
       icon={<Webhook />}
       list={webhooks}
       columns={columns}
