@@ -45,14 +45,12 @@ export interface Dialect {
   };
   /** Returns a statement that serializes transactions until they end; undefined if all writers take turns anyway. */
   readonly oneAtATime: ((thing: OneAtATime) => string) | undefined;
-  /** Whether a statement takes many rows as a JSON list, which saves PostgreSQL round trips but slows SQLite. */
-  readonly takesLists: boolean;
   /**
-   * The rows of a batch as a table: one row of values, or a JSON list of rows if `takesLists`.
+   * The rows of a JSON list as a table, which saves PostgreSQL round trips. Undefined if a statement for each row is
+   * faster.
    * @param columns name → type
-   * @param value returns the parameter for a column's value, or for the whole list under the name `list`
    */
-  recordset(columns: Columns, value: (name: string) => unknown): RawBuilder<unknown>;
+  readonly recordset: ((columns: Columns, list: unknown) => RawBuilder<unknown>) | undefined;
   /** A JSON list of texts as the right-hand side of `in`. */
   texts(json: unknown): RawBuilder<string>;
   /**

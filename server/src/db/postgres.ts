@@ -65,10 +65,9 @@ const postgres: Dialect = {
     terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
   },
   oneAtATime: (thing) => `select pg_advisory_xact_lock(${locks[thing]})`,
-  takesLists: true,
-  recordset: (columns, value) => {
-    const list = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
-    return sql`(select * from json_to_recordset(${value('list')}::json) as recordset(${sql.join(list)}))`;
+  recordset: (columns, list) => {
+    const typed = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
+    return sql`(select * from json_to_recordset(${list}::json) as recordset(${sql.join(typed)}))`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   log: {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { CompiledQuery, Kysely, RawBuilder } from 'kysely';
+import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Columns, Dialect, Queryable } from './dialect.ts';
 import type { Schema } from './schema.ts';
 
@@ -61,28 +61,43 @@ type Row<C extends Columns> = {
   readonly [name in keyof C]: (C[name] extends 'text' ? string : number) | null;
 };
 
-/**
- * Declares an insert or update that handles batches of any size with one prepared statement.
- *
- * @param build receives the rows as a table to select from, which needs an alias (`${rows} as r`)
- */
+/** The rows of a batch in its statement: a table on PostgreSQL, the parameters of a statement for each row on SQLite. */
+export interface BatchRows<C extends Columns> {
+  /** The values of a row. */
+  readonly row: { readonly [name in keyof C]: RawBuilder<unknown> };
+  /** Goes where a `from` clause without other tables goes. */
+  readonly from: RawBuilder<unknown>;
+  /** Goes behind another table of a `from` clause. */
+  readonly join: RawBuilder<unknown>;
+  readonly dialect: Dialect;
+}
+
+/** Declares a statement that handles batches of any size and is prepared once. */
 export function batch<C extends Columns, R = unknown>(
   columns: C,
-  build: (rows: RawBuilder<unknown>, dialect: Dialect) => Compiles<R>,
+  build: (rows: BatchRows<C>) => Compiles<R>,
 ): Batch<C, R> {
-  const statement = query<Record<string, unknown>, R>((_, p, dialect) =>
-    build(
-      dialect.recordset(columns, (name) => p[name]),
-      dialect,
-    ),
-  );
+  const statement = query<Record<string, unknown>, R>((_, p, dialect) => build(rowsOf(columns, p, dialect)));
   const all: Batch<C, R>['all'] = async (on, rows) => {
-    if (on.dialect.takesLists) return rows.length > 0 ? statement.all(on, { list: JSON.stringify(rows) }) : [];
+    if (on.dialect.recordset !== undefined)
+      return rows.length > 0 ? statement.all(on, { list: JSON.stringify(rows) }) : [];
     const found: R[] = [];
     for (const row of rows) found.push(...(await statement.all(on, row)));
     return found;
   };
   return { all, run: async (on, rows) => void (await all(on, rows)) };
+}
+
+function rowsOf<C extends Columns>(columns: C, p: Record<string, unknown>, dialect: Dialect): BatchRows<C> {
+  const table = dialect.recordset?.(columns, p['list']);
+  const value = (name: string) => (table === undefined ? sql`${p[name]}` : sql.ref(`r.${name}`));
+  return {
+    // The names are those of the columns.
+    row: Object.fromEntries(Object.keys(columns).map((name) => [name, value(name)])) as BatchRows<C>['row'],
+    from: table === undefined ? sql`` : sql`from ${table} as r`,
+    join: table === undefined ? sql`` : sql`cross join ${table} as r`,
+    dialect,
+  };
 }
 
 interface Statement {

@@ -66,11 +66,7 @@ const sqlite: Dialect = {
     terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
   },
   oneAtATime: undefined, // `begin immediate` excludes all other writers
-  takesLists: false,
-  recordset: (columns, value) => {
-    const list = Object.keys(columns).map((name) => sql`${value(name)} as ${sql.ref(name)}`);
-    return sql`(select ${sql.join(list)})`;
-  },
+  recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order of their ids.
   log: { order: ['event_id'], horizon: async () => 0, tables: [], position: () => '0' },

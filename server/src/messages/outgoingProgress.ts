@@ -131,19 +131,20 @@ async function sentAs(
 
 const sentByNetworkId = batch(
   { session_id: 'text', network_id: 'text' },
-  (rows) => sql<MessageRow>`
-    select m.* from ${rows} as r
-    join messages m on m.session_id = r.session_id and m.network_id = r.network_id
-    where m.direction = 'outgoing' order by m.message_id`,
+  ({ row, join }) => sql<MessageRow>`
+    select m.* from messages m ${join}
+    where m.session_id = ${row.session_id} and m.network_id = ${row.network_id} and m.direction = 'outgoing'
+    order by m.message_id`,
 );
 
 // A message that was acknowledged after its timeout is `failed` although it was sent.
 const markSent = batch(
   { account_id: 'text', message_id: 'text', sent_at: 'bigint' },
-  (rows) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
-    update messages set status = 'sent', timestamp = r.sent_at, sent_at = r.sent_at, error = null, failed_at = null
-    from ${rows} as r
-    where messages.account_id = r.account_id and messages.message_id = r.message_id
+  ({ row, from }) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
+    update messages
+    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, failed_at = null
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}
       and messages.status in ('queued', 'failed') and messages.sent_at is null
     returning messages.message_id, messages.chat_id, messages.to_id`,
 );
@@ -167,9 +168,9 @@ const advance = batch(
     read_at: 'bigint',
     failed_at: 'bigint',
   },
-  (rows) => sql`
-    update messages set status = r.status, error = r.error, sent_at = r.sent_at, delivered_at = r.delivered_at,
-      read_at = r.read_at, failed_at = r.failed_at
-    from ${rows} as r
-    where messages.account_id = r.account_id and messages.message_id = r.message_id`,
+  ({ row, from }) => sql`
+    update messages set status = ${row.status}, error = ${row.error}, sent_at = ${row.sent_at},
+      delivered_at = ${row.delivered_at}, read_at = ${row.read_at}, failed_at = ${row.failed_at}
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
 );

@@ -41,11 +41,11 @@ export const indexWords: LateWriter<Searchable> = (tx, messages) =>
 
 export const dropWords = batch(
   { rowid: 'bigint' },
-  (rows) => sql`delete from message_words where rowid in (select r.rowid from ${rows} as r)`,
+  ({ row, from }) => sql`delete from message_words where rowid in (select ${row.rowid} ${from})`,
 );
 
 const insertWords = batch(
   { rowid: 'bigint', words: 'text' },
-  (rows, dialect) => sql`
-    insert into message_words (rowid, words) select r.rowid, ${dialect.search.stored(sql`r.words`)} from ${rows} as r`,
+  ({ row, from, dialect }) => sql`
+    insert into message_words (rowid, words) select ${row.rowid}, ${dialect.search.stored(row.words)} ${from}`,
 );

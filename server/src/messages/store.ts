@@ -143,11 +143,10 @@ const messageById = query((db, p: { accountId: string; messageId: string }) =>
   db.selectFrom('messages').selectAll().where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
 );
 
-const insertMessages = batch(messageColumns, (rows) => {
-  const names = sql.join(Object.keys(messageColumns).map((name) => sql.ref(name)));
-  // `where true` keeps SQLite from parsing the conflict clause as part of a join.
+const insertMessages = batch(messageColumns, ({ row, from }) => {
+  const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
   return sql<Pick<MessageRow, 'message_id' | 'seq'>>`
-    insert into messages (${names}) select ${names} from ${rows} as r where true
+    insert into messages (${names}) select ${sql.join(Object.values(row))} ${from}
     on conflict do nothing returning message_id, seq`;
 });
 
@@ -162,10 +161,11 @@ const touchChats = batch(
     last_message_at: 'bigint',
     unread: 'bigint',
   },
-  (rows) => sql`
+  ({ row, from }) => sql`
     insert into chats
       (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned)
-    select account_id, session_id, chat_id, type, last_message_id, last_message_at, unread, 0, 0 from ${rows} as r where true
+    select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, ${row.last_message_id},
+      ${row.last_message_at}, ${row.unread}, 0, 0 ${from}
     on conflict (session_id, chat_id) do update set
       last_message_id = excluded.last_message_id,
       last_message_at = excluded.last_message_at,

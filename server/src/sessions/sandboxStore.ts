@@ -267,20 +267,21 @@ const insertMail = batch(
     receipt_to: 'text',
     created_at: 'bigint',
   },
-  (rows) => sql<Pick<SandboxMailTable, 'session_id'>>`
+  ({ row, join }) => sql<Pick<SandboxMailTable, 'session_id'>>`
     insert into sandbox_mailbox (session_id, event, direct_from, sent_at, message_id, receipt_to, created_at)
-    select n.session_id, r.event, r.direct_from, r.sent_at, r.message_id, r.receipt_to, r.created_at
-    from ${rows} as r join sandbox_numbers n on n.number = r.number where true order by r.place
+    select n.session_id, ${row.event}, ${row.direct_from}, ${row.sent_at}, ${row.message_id}, ${row.receipt_to},
+      ${row.created_at}
+    from sandbox_numbers n ${join} where n.number = ${row.number} order by ${row.place}
     on conflict do nothing returning session_id`,
 );
 
 /** Receipts for sessions that are still on a network. */
 const insertReceipts = batch(
   { place: 'bigint', session_id: 'text', event: 'text', confirms: 'text', created_at: 'bigint' },
-  (rows) => sql`
+  ({ row, from }) => sql`
     insert into sandbox_mailbox (session_id, event, confirms, created_at)
-    select r.session_id, r.event, r.confirms, r.created_at from ${rows} as r
-    where exists (select 1 from sandbox_numbers n where n.session_id = r.session_id) order by r.place`,
+    select ${row.session_id}, ${row.event}, ${row.confirms}, ${row.created_at} ${from}
+    where exists (select 1 from sandbox_numbers n where n.session_id = ${row.session_id}) order by ${row.place}`,
 );
 
 const oldestMail = query((db, p: { sessionId: string; limit: number }) =>
@@ -306,7 +307,7 @@ const sessionsWithMail = query((db, p: { sessionIds: string }, dialect) =>
 
 const deleteMail = batch(
   { mail_id: 'bigint' },
-  (rows) => sql<Pick<MailRow, 'mail_id' | 'message_id' | 'receipt_to'>>`
-    delete from sandbox_mailbox where mail_id in (select r.mail_id from ${rows} as r)
+  ({ row, from }) => sql<Pick<MailRow, 'mail_id' | 'message_id' | 'receipt_to'>>`
+    delete from sandbox_mailbox where mail_id in (select ${row.mail_id} ${from})
     returning mail_id, message_id, receipt_to`,
 );

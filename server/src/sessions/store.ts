@@ -54,11 +54,10 @@ export function storeOf(
   };
 }
 
-// "where true" keeps SQLite from parsing "on conflict" as part of a join.
 const putValues = batch(
   { session_id: 'text', key: 'text', value: 'text' },
-  (rows) => sql`
-    insert into session_store (session_id, key, value) select r.session_id, r.key, r.value from ${rows} as r where true
+  ({ row, from }) => sql`
+    insert into session_store (session_id, key, value) select ${row.session_id}, ${row.key}, ${row.value} ${from}
     on conflict (session_id, key) do update set value = excluded.value`,
 );
 

@@ -105,9 +105,10 @@ const insertEvents = batch(
     trace: 'text',
     created_at: 'bigint',
   },
-  (rows) => sql`
+  ({ row, from }) => sql`
     insert into events (account_id, event_id, kind, conversation, message_id, body, trace, is_test, created_at)
-    select account_id, event_id, kind, conversation, message_id, body, trace, 0, created_at from ${rows} as r`,
+    select ${row.account_id}, ${row.event_id}, ${row.kind}, ${row.conversation}, ${row.message_id}, ${row.body},
+      ${row.trace}, 0, ${row.created_at} ${from}`,
 );
 
 const insertDeliveries = batch(
@@ -120,9 +121,9 @@ const insertDeliveries = batch(
     conversation: 'text',
     created_at: 'bigint',
   },
-  (rows) => sql`
+  ({ row, from }) => sql`
     insert into deliveries
       (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts, steps, is_test, created_at)
-    select account_id, delivery_id, webhook_id, event_id, kind, conversation, 'pending', 0, 0, 0, 0, created_at
-    from ${rows} as r`,
+    select ${row.account_id}, ${row.delivery_id}, ${row.webhook_id}, ${row.event_id}, ${row.kind}, ${row.conversation},
+      'pending', 0, 0, 0, 0, ${row.created_at} ${from}`,
 );

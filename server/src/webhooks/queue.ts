@@ -291,29 +291,30 @@ const settled = {
 
 const logAttempts = batch(
   settled,
-  (rows) => sql`
+  ({ row, join }) => sql`
     insert into attempts (account_id, delivery_id, number, webhook_id, class, status, duration_ms, message, response, started_at)
-    select r.account_id, r.delivery_id, r.number, r.webhook_id, r.class, r.status, r.duration_ms, r.message, r.response, r.started_at
-    from ${rows} as r
-    join deliveries d on d.account_id = r.account_id and d.delivery_id = r.delivery_id
-    where d.state = 'pending' and d.attempts = r.number - 1`,
+    select ${row.account_id}, ${row.delivery_id}, ${row.number}, ${row.webhook_id}, ${row.class}, ${row.status},
+      ${row.duration_ms}, ${row.message}, ${row.response}, ${row.started_at}
+    from deliveries d ${join}
+    where d.account_id = ${row.account_id} and d.delivery_id = ${row.delivery_id}
+      and d.state = 'pending' and d.attempts = ${row.number} - 1`,
 );
 
 const moveDeliveries = batch(
   settled,
-  (rows) => sql`
-    update deliveries set state = r.state, due_at = r.due_at, attempts = r.number, steps = r.steps,
-      last_class = r.class, last_message = r.message, settled_at = r.settled_at
-    from ${rows} as r
-    where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
-      and deliveries.state = 'pending' and deliveries.attempts = r.number - 1`,
+  ({ row, from }) => sql`
+    update deliveries set state = ${row.state}, due_at = ${row.due_at}, attempts = ${row.number}, steps = ${row.steps},
+      last_class = ${row.class}, last_message = ${row.message}, settled_at = ${row.settled_at}
+    ${from}
+    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
+      and deliveries.state = 'pending' and deliveries.attempts = ${row.number} - 1`,
 );
 
 const requeue = batch(
   { account_id: 'text', delivery_id: 'text', due_at: 'bigint' },
-  (rows) => sql`
-    update deliveries set state = 'pending', due_at = r.due_at, steps = 0, settled_at = null
-    from ${rows} as r
-    where deliveries.account_id = r.account_id and deliveries.delivery_id = r.delivery_id
+  ({ row, from }) => sql`
+    update deliveries set state = 'pending', due_at = ${row.due_at}, steps = 0, settled_at = null
+    ${from}
+    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
       and deliveries.state <> 'pending'`,
 );

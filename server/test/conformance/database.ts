@@ -240,7 +240,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
     it('accept batches of rows of any size, in order', async () => {
       const putAll = batch(
         { id: 'text', n: 'bigint' },
-        (rows) => sql`insert into things (id, n) select id, n from ${rows} as r`,
+        ({ row, from }) => sql`insert into things (id, n) select ${row.id}, ${row.n} ${from}`,
       );
       await database.commit(async (tx) => {
         await putAll.run(tx, []);
@@ -258,6 +258,22 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         { id: 'f1', n: 1 },
         { id: 'f2', n: null },
       ]);
+      const addAll = batch(
+        { id: 'text', n: 'bigint' },
+        ({ row, from }) => sql`update things set n = things.n + ${row.n} ${from} where things.id = ${row.id}`,
+      );
+      const findAll = batch(
+        { id: 'text' },
+        ({ row, join }) => sql<{ n: number }>`select things.n from things ${join} where things.id = ${row.id}`,
+      );
+      const found = await database.commit(async (tx) => {
+        await addAll.run(tx, [
+          { id: 'f1', n: 10 },
+          { id: "f'3 ü", n: 20 },
+        ]);
+        return findAll.all(tx, [{ id: 'f1' }, { id: "f'3 ü" }, { id: 'f missing' }]);
+      });
+      assert.deepEqual(found.map(({ n }) => n).toSorted(), [11, 23]);
     });
 
     it('distinguish a violated unique key from other errors', async () => {
