@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { oneAtATime, type Tx } from '../db/commit.ts';
+import { serialize, type Tx } from '../db/commit.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
 import { OperatorError } from '../errors.ts';
 import { leasable } from './leaseRows.ts';
@@ -60,7 +60,7 @@ export class CopiedFolderError extends OperatorError {
  * @throws {CopiedFolderError}
  */
 export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<Membership> {
-  await oneAtATime(tx, 'nodes');
+  await serialize(tx, 'nodes');
   await requireOwnFolder(tx, joining);
   const { now } = tx.dialect;
   const { nodeId, epoch, instance, url, version, acceptsWork, jwtFingerprint, fileStore } = joining;
@@ -140,7 +140,7 @@ const latest = ({ dialect }: Queryable, leaseMs: number) => sql<number>`${dialec
  * clock has caught up. Live nodes renew their own.
  */
 export async function shortenLeases(tx: Tx, leaseMs: number): Promise<void> {
-  await oneAtATime(tx, 'nodes');
+  await serialize(tx, 'nodes');
   await sql`update nodes set expires_at = ${tx.dialect.now} + ${leaseMs} where expires_at > ${latest(tx, leaseMs)}`.execute(
     tx.kysely,
   );
@@ -152,7 +152,7 @@ export async function announce(tx: Tx, { nodeId }: Membership, url: string): Pro
 
 /** Evicts nodes that have not renewed their leases in time, and frees the leases. Returns their ids. */
 export async function evictDead(tx: Tx): Promise<string[]> {
-  await oneAtATime(tx, 'nodes');
+  await serialize(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where expires_at <= ${tx.dialect.now} returning node_id`.execute(tx.kysely);
   const dead = rows.map(({ node_id }) => node_id);
@@ -161,7 +161,7 @@ export async function evictDead(tx: Tx): Promise<string[]> {
 }
 
 export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void> {
-  await oneAtATime(tx, 'nodes');
+  await serialize(tx, 'nodes');
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where node_id = ${nodeId} and epoch = ${epoch} returning node_id`.execute(tx.kysely);
   if (rows.length > 0) await free(tx, [nodeId]);

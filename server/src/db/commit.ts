@@ -3,9 +3,9 @@ import {
   type Dialect,
   FencedError,
   type Membership,
-  type OneAtATime,
   type OpenTransaction,
   type Queryable,
+  type SerializedWork,
   type Store,
 } from './dialect.ts';
 
@@ -55,9 +55,9 @@ interface Later {
   readonly item: unknown;
 }
 
-/** Serializes transactions that do the same thing, until they end. */
-export async function oneAtATime({ dialect, connection }: Queryable, thing: OneAtATime): Promise<void> {
-  const lock = dialect.oneAtATime?.(thing);
+/** Waits until no other transaction does this work, and excludes others until this one ends. */
+export async function serialize({ dialect, connection }: Queryable, work: SerializedWork): Promise<void> {
+  const lock = dialect.lockStatement(work);
   if (lock !== undefined) await connection.query(lock, []);
 }
 

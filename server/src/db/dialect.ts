@@ -14,7 +14,7 @@ import type { Schema } from './schema.ts';
  * Work that only one process does at a time. With `nodes`, two nodes that evict the same one do not deadlock, nor a node
  * and its successor.
  */
-export type OneAtATime = 'migrate' | 'nodes' | 'register';
+export type SerializedWork = 'migrate' | 'nodes' | 'register';
 
 /** Everything that SQLite and PostgreSQL do differently. No other file asks which of the two it uses. */
 export interface Dialect {
@@ -43,8 +43,10 @@ export interface Dialect {
     /** Searches for all of the words. The last one also matches as a prefix if it is long enough. */
     terms(words: readonly string[]): string;
   };
-  /** Returns a statement that serializes transactions until they end; undefined if all writers take turns anyway. */
-  readonly oneAtATime: ((thing: OneAtATime) => string) | undefined;
+  /** Whether transactions that write can overlap; otherwise the database serializes them. */
+  readonly hasConcurrentWriters: boolean;
+  /** A statement that locks `work` until the transaction ends; undefined without concurrent writers. */
+  lockStatement(work: SerializedWork): string | undefined;
   /**
    * The rows of a JSON list as a table, which saves PostgreSQL round trips. Undefined if a statement for each row is
    * faster.

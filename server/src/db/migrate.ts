@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
-import { inTransaction, oneAtATime } from './commit.ts';
+import { inTransaction, serialize } from './commit.ts';
 import type { OpenTransaction, Queryable, Store } from './dialect.ts';
 import { newestShape, migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
@@ -73,7 +73,7 @@ export async function migrate(store: Store, now: () => number, migrations = rele
   const applied: number[] = [];
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
   const applyNext = async (tx: OpenTransaction): Promise<number | undefined> => {
-    await oneAtATime(tx, 'migrate');
+    await serialize(tx, 'migrate');
     const { version, worksFrom } = await readVersion(tx);
     if (worksFrom > newest) throw new NewerSchemaError(version, newest);
     if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);

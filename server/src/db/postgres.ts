@@ -9,14 +9,14 @@ import {
   isBeginning,
   type Listening,
   type Membership,
-  type OneAtATime,
   queryable,
+  type SerializedWork,
   type Store,
 } from './dialect.ts';
 import { logPositions, readHorizon } from './postgresLog.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
-const locks: Readonly<Record<OneAtATime, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
+const locks: Readonly<Record<SerializedWork, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
 
 /** The tables beside `schema_versions` and itself. Indexes made by constraints are identified by their columns. */
 const PARTS = `
@@ -64,7 +64,8 @@ const postgres: Dialect = {
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
     terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
   },
-  oneAtATime: (thing) => `select pg_advisory_xact_lock(${locks[thing]})`,
+  hasConcurrentWriters: true,
+  lockStatement: (work) => `select pg_advisory_xact_lock(${locks[work]})`,
   recordset: (columns, list) => {
     const typed = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
     return sql`(select * from json_to_recordset(${list}::json) as recordset(${sql.join(typed)}))`;

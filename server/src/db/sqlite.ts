@@ -65,7 +65,8 @@ const sqlite: Dialect = {
     matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
     terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
   },
-  oneAtATime: undefined, // `begin immediate` excludes all other writers
+  hasConcurrentWriters: false, // `begin immediate` excludes all other writers
+  lockStatement: () => undefined,
   recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order of their ids.

@@ -17,7 +17,7 @@ export async function requireRoom(
   most: number,
   advice: string,
 ): Promise<void> {
-  if (tx.dialect.oneAtATime !== undefined) await lockedAccount.first(tx, { accountId });
+  if (tx.dialect.hasConcurrentWriters) await lockedAccount.first(tx, { accountId });
   const rows = sql<{
     count: number;
   }>`select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`;

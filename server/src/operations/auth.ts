@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Taken } from '../auth/loginLimit.ts';
 import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
-import { oneAtATime, type Tx } from '../db/commit.ts';
+import { serialize, type Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { list, named, object, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
@@ -238,7 +238,7 @@ async function insertAccount(
   row: AccountTable,
 ): Promise<'registration_closed' | 'email_taken' | undefined> {
   if (settings.registration === 'closed') {
-    await oneAtATime(tx, 'register');
+    await serialize(tx, 'register');
     const first = await tx.kysely.selectFrom('accounts').select('account_id').limit(1).executeTakeFirst();
     if (first !== undefined) return 'registration_closed';
   }
