@@ -696,12 +696,14 @@ export interface CircuitBreaker {
     windowFailureRate: number;
     /** Successful probes in a row that close it. */
     successesToClose: number;
-    /** Length of the first open period. Each failed probe doubles it. */
+    /** Length of the first open period, and of every other one in the first part of an outage. */
     openSeconds: number;
+    /** Length of the first part of an outage. After it, each failed probe doubles the open period. */
+    steadySeconds: number;
     /** Length of the longest open period. */
     longestOpenSeconds: number;
   };
-  /** Latest changes of the state, newest first. */
+  /** Latest changes of the state, newest first. Of several failed probes in a row only the last one is listed. */
   transitions: {
     /** When the state changed. */
     at: string;

@@ -100,7 +100,11 @@ export const settingsTable = {
     'Waits between the attempts of a delivery, each varied by up to 20 %.',
     '5,30,120,600,1800,3600,10800,21600,43200,86400',
   ),
-  breakerOpenSeconds: setting(number(1, 900), 'First pause of an open breaker; doubles up to 15 minutes.', '30'),
+  breakerOpenSeconds: setting(
+    number(1, 900),
+    'Pause between the probes of an open breaker; doubles after 5 minutes.',
+    '5',
+  ),
   eventRetentionDays: setting(number(1, 3650), 'How long events and the delivery log are kept.', '30'),
   heldRetentionDays: setting(number(1, 365), 'How long an event waits behind an open breaker before it expires.', '7'),
   stopDelaySeconds: setting(number(0, 300), 'How long GET /ready answers 503 before a stop refuses requests.', '0'),

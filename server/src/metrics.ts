@@ -78,7 +78,7 @@ export class Metrics {
   });
   readonly breakersOpened = new Counter({
     name: 'switchboard_breakers_opened_total',
-    help: 'Times that the circuit breaker of a webhook opened',
+    help: 'Times that the circuit breaker of a webhook opened, without failed probes',
     registers: [this.#registry],
   });
   readonly #gauges = gauges.map(({ name, help, label, read }) => {

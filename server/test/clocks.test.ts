@@ -227,7 +227,8 @@ async function startNode(
   log: ReturnType<typeof createLog>,
 ) {
   const clock: Clock = { ...systemClock, now: () => Date.now() + offsetMs };
-  const env = { DATA_DIR: join(home.dataDir, name), MEDIA_DIR: join(home.dataDir, 'media') };
+  const folders = { DATA_DIR: join(home.dataDir, name), MEDIA_DIR: join(home.dataDir, 'media') };
+  const env = { ...folders, BREAKER_OPEN_SECONDS: '900' };
   const server = await startServer({ home, clock, env, log });
   test.after(() => server.stop());
   return server;

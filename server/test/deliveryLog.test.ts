@@ -163,7 +163,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
   });
 
   it('supports several webhooks per account, each with its own event types, secret and breaker', async () => {
-    const server = await start();
+    const server = await start({ env: { BREAKER_OPEN_SECONDS: '900' } });
     const [main, audit] = [await receive(), await receive()];
     const { call } = await setUp(server, main);
     const created = await call('POST', '/webhooks/endpoints', {

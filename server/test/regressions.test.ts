@@ -448,7 +448,8 @@ it('event streams count toward the rate limit', async (test) => {
 });
 
 it('resetting a breaker with many held events takes several short transactions', async (test) => {
-  const { server, receiver, call, account } = await setUp(test, { WEBHOOK_RETRY_SECONDS: '3600' });
+  const env = { WEBHOOK_RETRY_SECONDS: '3600', BREAKER_OPEN_SECONDS: '900' };
+  const { server, receiver, call, account } = await setUp(test, env);
   receiver.respond(410);
   await call('POST', '/messages/send', { to: '491702222222', message: 'x' });
   await eventually(

@@ -24,8 +24,8 @@ export const breakerStrings = {
     `${failures} of ${attempts} attempts failed in the last ${seconds} s`,
   rule: (inARow: number, rate: number, attempts: number, seconds: number) =>
     `Opens after ${inARow} consecutive failures, or when ${Math.round(rate * 100)} % of at least ${attempts} attempts within ${seconds} s fail. A 410 response or a forbidden address opens it immediately.`,
-  openFor: (openSeconds: number, longest: number) =>
-    `Stays open for ${openSeconds < 60 ? inSeconds(openSeconds) : inMinutes(Math.round(openSeconds / 60))}, twice as long after each failed probe, up to ${inMinutes(Math.round(longest / 60))}.`,
+  probes: (openSeconds: number, steady: number, longest: number) =>
+    `Probes go out every ${openSeconds < 60 ? inSeconds(openSeconds) : inMinutes(Math.round(openSeconds / 60))}. After ${inMinutes(Math.round(steady / 60))}, each failed probe doubles the pause, up to ${inMinutes(Math.round(longest / 60))}.`,
   reset: 'Reset breaker',
   resetHint: 'A reset closes the breaker now and sends the held events in order, slowly at first.',
   wasReset: (released: number) =>

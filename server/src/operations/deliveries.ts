@@ -327,12 +327,12 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   const shown = (at: number) => isoTime(steady.toWall(at));
   if (webhook === undefined) return 'The webhook was removed.';
   if (webhook.enabled === 0) return 'The webhook is disabled; the delivery goes out once you enable it.';
-  const { state, since, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
+  const { state, since, outageSince, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
   const error = lastError === null ? '' : `: ${lastError.message}`;
   if (state === 'open') {
     const next =
       openUntil !== null && openUntil > now ? `the next probe goes out at ${shown(openUntil)}` : 'a probe goes out now';
-    return `The circuit breaker holds this delivery and has been open since ${shown(since)}${error}; ${next}.`;
+    return `The circuit breaker holds this delivery and has been open since ${shown(outageSince ?? since)}${error}; ${next}.`;
   }
   if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
   if (pausedUntil !== null && pausedUntil > now)

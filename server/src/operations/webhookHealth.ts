@@ -82,15 +82,19 @@ const CircuitBreaker = named('CircuitBreaker', {
     windowAttempts: Count('Minimum attempts in the window before the failure rate applies.'),
     windowFailureRate: number('Failure rate in the window that opens it, from 0 to 1.'),
     successesToClose: Count('Successful probes in a row that close it.'),
-    openSeconds: Count('Length of the first open period. Each failed probe doubles it.'),
+    openSeconds: Count('Length of the first open period, and of every other one in the first part of an outage.'),
+    steadySeconds: Count('Length of the first part of an outage. After it, each failed probe doubles the open period.'),
     longestOpenSeconds: Count('Length of the longest open period.'),
   }),
-  transitions: entries('Latest changes of the state, newest first.', {
-    at: time('When the state changed.'),
-    from: State,
-    to: State,
-    reason: string('Why the state changed.'),
-  }),
+  transitions: entries(
+    'Latest changes of the state, newest first. Of several failed probes in a row only the last one is listed.',
+    {
+      at: time('When the state changed.'),
+      from: State,
+      to: State,
+      reason: string('Why the state changed.'),
+    },
+  ),
 });
 
 const BreakerReset = named('BreakerReset', {
@@ -203,6 +207,7 @@ async function breakerOf({ steady, database, settings }: Context, row: WebhookTa
       windowFailureRate: thresholds.windowFailureRate,
       successesToClose: thresholds.successesToClose,
       openSeconds: settings.breakerOpenSeconds,
+      steadySeconds: thresholds.steadyMs / 1000,
       longestOpenSeconds: thresholds.longestOpenMs / 1000,
     },
     transitions: breaker.transitions.map((transition) => ({ ...transition, at: shown(transition.at) })),

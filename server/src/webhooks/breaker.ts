@@ -10,7 +10,9 @@ import { DEFAULT_PAUSE_MS, jitter, MAX_RETRY_AFTER_MS } from './retry.ts';
  * open: nothing is attempted, and events are held. When the open period is over and something is held, it becomes
  *
  * half_open: exactly one attempt at a time, the oldest held event first. Two successes in a row close it; a failure
- * opens it again, for twice as long as before, up to 15 minutes.
+ * opens it again. Most outages are short, so the open periods of the first five minutes are all as long as the first
+ * one. From then on each failure doubles the period, up to 15 minutes. After 410 and a forbidden address, which rarely
+ * pass by themselves, it doubles from the beginning.
  *
  * The state is stored with the webhook in the transaction that settles the outcome, so a restart changes nothing. Every
  * change of state increments `generation`; the result of an attempt that began under an older generation is ignored.
@@ -42,8 +44,10 @@ export interface Breaker {
   /** Successes in a row while half open. */
   readonly successes: number;
   readonly openUntil: number | null;
-  /** Length of the last open period; the next one is twice as long. Null if the last probe succeeded. */
+  /** Length of the last open period without its jitter; null since the breaker last closed. */
   readonly openForMs: number | null;
+  /** When the breaker last opened after being closed; undefined if an earlier release opened it, null if it never did. */
+  readonly outageSince: number | null | undefined;
   /** Deliveries in flight that a slow start allows, and how many of them have succeeded; null once it is over. */
   readonly slowStart: { readonly limit: number; readonly successes: number } | null;
   /** Until when the receiver asked the lane to pause (429). */
@@ -56,7 +60,7 @@ export interface Breaker {
     readonly message: string;
     readonly at: number;
   } | null;
-  /** The latest changes of state, newest first. */
+  /** The latest changes of state, newest first. Of several failed probes in a row only the last one is kept. */
   readonly transitions: readonly {
     readonly at: number;
     readonly from: BreakerState;
@@ -66,7 +70,7 @@ export interface Breaker {
 }
 
 export interface BreakerPolicy {
-  /** First open period. */
+  /** First open period, and every other one in the first minutes of an outage. */
   readonly openMs: number;
   readonly random: () => number;
 }
@@ -77,6 +81,7 @@ export const thresholds = {
   windowAttempts: 20,
   windowFailureRate: 0.5,
   successesToClose: 2,
+  steadyMs: 5 * 60_000,
   longestOpenMs: 15 * 60_000,
 } as const;
 
@@ -93,6 +98,7 @@ export function newBreaker(now: number): Breaker {
     successes: 0,
     openUntil: null,
     openForMs: null,
+    outageSince: null,
     slowStart: null,
     pausedUntil: null,
     window: [],
@@ -123,11 +129,12 @@ export function permit(breaker: Breaker, maxInFlight: number, now: number): Perm
 
 /** Limits an open period or pause to its full length: after a restored backup, the steady clock may be behind. */
 export function clampToClock(breaker: Breaker, now: number): Breaker {
-  const { openUntil, openForMs, pausedUntil } = breaker;
+  const { openUntil, openForMs, outageSince, pausedUntil } = breaker;
   const longestOpenMs = Math.min((openForMs ?? Number.POSITIVE_INFINITY) * 1.2, thresholds.longestOpenMs);
   return {
     ...breaker,
     openUntil: openUntil && Math.min(openUntil, now + longestOpenMs),
+    outageSince: outageSince && Math.min(outageSince, now),
     pausedUntil: pausedUntil && Math.min(pausedUntil, now + MAX_RETRY_AFTER_MS),
   };
 }
@@ -229,11 +236,27 @@ function isRecent(at: number, now: number): boolean {
   return at > now - thresholds.windowMs && at <= now;
 }
 
-function open(breaker: Breaker, reason: BreakerReason, now: number, { openMs, random }: BreakerPolicy): Breaker {
-  const isFirst = breaker.openForMs === null;
-  const openForMs = Math.min(isFirst ? openMs : (breaker.openForMs ?? 0) * 2, thresholds.longestOpenMs);
-  const periodMs = isFirst ? openForMs : Math.min(jitter(openForMs, random), thresholds.longestOpenMs);
-  return { ...enter(breaker, 'open', reason, now), openForMs, openUntil: now + periodMs };
+function open(breaker: Breaker, reason: BreakerReason, now: number, policy: BreakerPolicy): Breaker {
+  const outageSince = breaker.openForMs === null ? now : breaker.outageSince;
+  const { openForMs, periodMs } = nextPeriod({ ...breaker, outageSince }, reason, now, policy);
+  return { ...enter(breaker, 'open', reason, now), outageSince, openForMs, openUntil: now + periodMs };
+}
+
+/** Returns the length of the next open period, without and with its jitter. */
+function nextPeriod(
+  { openForMs: last, outageSince }: Breaker,
+  reason: BreakerReason,
+  now: number,
+  { openMs, random }: BreakerPolicy,
+): { openForMs: number; periodMs: number } {
+  if (last === null) return { openForMs: openMs, periodMs: openMs };
+  const isLasting = reason === 'gone' || reason === 'invalid_target';
+  // Breakers that opened under an earlier release have no `outageSince`, and keep doubling.
+  const isSteady = !isLasting && outageSince != null && now - outageSince < thresholds.steadyMs;
+  const openForMs = isSteady ? openMs : Math.min(last * 2, thresholds.longestOpenMs);
+  // A steady period is never shorter than configured, because that limits how often the receiver is probed.
+  const periodMs = isSteady ? Math.round(openMs * (1 + 0.2 * random())) : jitter(openForMs, random);
+  return { openForMs, periodMs: Math.min(periodMs, thresholds.longestOpenMs) };
 }
 
 function close(breaker: Breaker, reason: BreakerReason, now: number): Breaker {
@@ -248,7 +271,6 @@ function close(breaker: Breaker, reason: BreakerReason, now: number): Breaker {
 }
 
 function enter(breaker: Breaker, state: BreakerState, reason: BreakerReason, now: number): Breaker {
-  const transition = { at: now, from: breaker.state, to: state, reason };
   return {
     ...breaker,
     state,
@@ -258,8 +280,15 @@ function enter(breaker: Breaker, state: BreakerState, reason: BreakerReason, now
     successes: 0,
     openUntil: null,
     slowStart: null,
-    transitions: [transition, ...breaker.transitions].slice(0, TRANSITIONS_KEPT),
+    transitions: remember(breaker.transitions, { at: now, from: breaker.state, to: state, reason }),
   };
+}
+
+/** Adds a transition. Of several failed probes in a row only the last one stays, so that the cause of an outage does. */
+function remember(transitions: Breaker['transitions'], next: Breaker['transitions'][number]): Breaker['transitions'] {
+  const [began, before] = transitions;
+  const repeats = next.reason === 'probe_failed' && before?.reason === 'probe_failed' && began !== undefined;
+  return (repeats ? [next, began, ...transitions.slice(3)] : [next, ...transitions]).slice(0, TRANSITIONS_KEPT);
 }
 
 function withError(breaker: Breaker, { class: kind, status, message }: Outcome, now: number): Breaker {

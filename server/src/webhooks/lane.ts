@@ -290,8 +290,12 @@ export class Lane {
     const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, steady.now(), policy);
     this.#webhook = { ...webhook, breaker };
     if (breaker.state !== 'open' || webhook.breaker.state === 'open') return;
-    metrics.breakersOpened.inc();
-    log.warn({ webhook: this.webhookId, reason: breaker.reason, error: outcome.message }, 'circuit breaker opened');
+    const fields = { webhook: this.webhookId, reason: breaker.reason, error: outcome.message };
+    if (webhook.breaker.state === 'half_open') log.debug(fields, 'probe failed');
+    else {
+      metrics.breakersOpened.inc();
+      log.warn(fields, 'circuit breaker opened');
+    }
     this.#backlog.forgetWaiting();
     this.#mayHaveMore = true;
   }

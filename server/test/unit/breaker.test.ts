@@ -18,6 +18,7 @@ import { type Outcome, type OutcomeClass, outcomeClasses } from '../../src/webho
 const T0 = Date.UTC(2026, 0, 1);
 const MAX_IN_FLIGHT = 8;
 const policy: BreakerPolicy = { openMs: 30_000, random: () => 0.5 };
+const MINUTE_MS = 60_000;
 
 function outcome(kind: OutcomeClass, more: Partial<Outcome> = {}): Outcome {
   return { class: kind, status: null, durationMs: 1, message: kind, response: null, retryAfterMs: null, ...more };
@@ -136,29 +137,67 @@ describe('a half-open breaker', () => {
     assert.equal(twice.reason, 'probes_succeeded');
   });
 
-  it('opens again on a failure, doubling the period up to 15 minutes', () => {
+  /** Lengths of the open periods after failed probes, each sent when it is due. */
+  function periodsOf(first: Breaker, count: number, kind: OutcomeClass = 'connect'): number[] {
     const periods: number[] = [];
-    let breaker = opened();
-    let now = T0;
-    for (let round = 0; round < 8; round++) {
-      now = breaker.openUntil ?? now;
-      breaker = feed(beginProbe(breaker, now), ['connect'], now);
-      assert.equal(breaker.reason, 'probe_failed');
+    let breaker = first;
+    for (let round = 0; round < count; round++) {
+      const now = breaker.openUntil ?? 0;
+      breaker = feed(beginProbe(breaker, now), [kind], now);
       periods.push((breaker.openUntil ?? 0) - now);
     }
-    assert.deepEqual(periods, [60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000, 900_000]);
+    return periods;
+  }
+
+  it('opens again on a failure: for as long as before within five minutes, then doubling up to 15 minutes', () => {
+    const periods = periodsOf(opened(), 16);
+    // Nine probes within five minutes, 33 s apart.
+    assert.deepEqual(periods.slice(0, 9), Array(9).fill(33_000));
+    assert.deepEqual(periods.slice(9), [60_000, 120_000, 240_000, 480_000, 900_000, 900_000, 900_000]);
   });
 
-  it('varies the period by 20 % in either direction', () => {
-    const at = (random: number) => {
-      const next = onOutcome(halfOpen(), outcome('connect'), halfOpen().generation, MAX_IN_FLIGHT, T0, {
-        openMs: 30_000,
-        random: () => random,
-      });
-      return (next.openUntil ?? 0) - T0;
+  it('doubles the period from the beginning after 410 and a forbidden address', () => {
+    for (const kind of ['gone', 'blocked_address'] as const)
+      assert.deepEqual(periodsOf(feed(newBreaker(T0), [kind]), 3, kind), [60_000, 120_000, 240_000]);
+  });
+
+  it('doubles the period of a breaker that an earlier release opened', () => {
+    const { outageSince, ...earlier } = opened();
+    assert.equal(outageSince, T0);
+    assert.deepEqual(periodsOf(earlier as Breaker, 2), [60_000, 120_000]);
+  });
+
+  it('varies the period by up to 20 %, within five minutes only upwards', () => {
+    const at = (random: number, now: number) => {
+      const drawn = { ...policy, random: () => random };
+      const next = onOutcome(halfOpen(), outcome('connect'), halfOpen().generation, MAX_IN_FLIGHT, now, drawn);
+      return (next.openUntil ?? 0) - now;
     };
-    assert.equal(at(0), 48_000);
-    assert.equal(at(1), 72_000);
+    assert.deepEqual([at(0, T0 + 30_000), at(1, T0 + 30_000)], [30_000, 36_000]);
+    assert.deepEqual([at(0, T0 + 5 * MINUTE_MS), at(1, T0 + 5 * MINUTE_MS)], [48_000, 72_000]);
+  });
+
+  it('restarts the five minutes once it was closed', () => {
+    const closed = feed(halfOpen(), ['ok', 'ok'], T0 + 30_000);
+    const reopened = feed(closed, times(5, 'timeout'), T0 + 6 * MINUTE_MS);
+    assert.deepEqual(periodsOf(reopened, 2), [33_000, 33_000]);
+  });
+
+  it('keeps only the last of several failed probes among the transitions', () => {
+    let breaker = opened();
+    for (let round = 0; round < 30; round++) {
+      const now = breaker.openUntil ?? 0;
+      breaker = feed(beginProbe(breaker, now), ['connect'], now);
+    }
+    assert.deepEqual(
+      breaker.transitions.map(({ from, to, reason }) => [from, to, reason]),
+      [
+        ['half_open', 'open', 'probe_failed'],
+        ['open', 'half_open', 'probe_due'],
+        ['closed', 'open', 'failures_in_a_row'],
+      ],
+    );
+    assert.equal(breaker.transitions[0]?.at, breaker.since);
   });
 
   it('restarts from 30 s once it was closed', () => {
@@ -218,6 +257,7 @@ it('has the documented thresholds', () => {
     windowAttempts: 20,
     windowFailureRate: 0.5,
     successesToClose: 2,
+    steadyMs: 300_000,
     longestOpenMs: 900_000,
   });
 });
@@ -285,6 +325,12 @@ describe('any series of outcomes, probes and resets', () => {
       const allowed = permit(after, MAX_IN_FLIGHT, now);
       if (allowed.kind === 'wait') assert.ok(allowed.until > now);
       if (allowed.kind === 'go') assert.ok(allowed.limit >= 1 && allowed.limit <= MAX_IN_FLIGHT);
+    });
+  });
+
+  it('opens for at least the first period, so that probes of a receiver that is down are as far apart', () => {
+    follow((before, { state, openUntil }, now) => {
+      if (state === 'open' && before.state === 'half_open') assert.ok((openUntil ?? 0) >= now + policy.openMs);
     });
   });
 

@@ -84,7 +84,7 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
             thresholds.windowAttempts,
             thresholds.windowSeconds,
           )}{' '}
-          {breakerStrings.openFor(thresholds.openSeconds, thresholds.longestOpenSeconds)}
+          {breakerStrings.probes(thresholds.openSeconds, thresholds.steadySeconds, thresholds.longestOpenSeconds)}
         </p>
       </details>
     </div>
