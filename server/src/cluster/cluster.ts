@@ -90,7 +90,7 @@ class NoSignals extends Signals {
 
 const ownsAll: Leases = {
   owns: () => true,
-  isOurs: () => true,
+  mayWrite: () => true,
   ownerOf: async () => 'here',
   nodeFor: async () => 'here',
   acquire: async () => 'here',

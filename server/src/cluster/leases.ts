@@ -22,7 +22,7 @@ export interface Leases {
   /** Whether this node owns the lease and is not releasing it. */
   owns(id: string): boolean;
   /** Whether this node may still write its state: it owns the lease, or stops work before it releases the lease. */
-  isOurs(id: string): boolean;
+  mayWrite(id: string): boolean;
   ownerOf(id: string): Promise<Owner>;
   /** Like `ownerOf`; if it is free and this node does not accept work, returns a node that does. */
   nodeFor(id: string): Promise<Owner>;
@@ -91,7 +91,7 @@ export class NodeLeases implements Leases {
     return this.#owned.has(id);
   }
 
-  isOurs(id: string): boolean {
+  mayWrite(id: string): boolean {
     return this.#owned.has(id) || this.#leaving.get(id) === 'stopping';
   }
 

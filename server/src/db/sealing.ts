@@ -41,7 +41,7 @@ export async function openSeal(
       const previous = check === undefined ? PLAIN : new Seal(encryptionKeyPrevious);
       if (check !== undefined && (encryptionKeyPrevious === '' || !opens(previous, check)))
         throw wrongKey(encryptionKey);
-      requireAlone(others);
+      requireNoOtherNode(others);
       if (await replaceCheck(tx, check, encryptionKey === '' ? undefined : seal)) await resealAll(tx, previous, seal);
     }
     return others.length === 0 && (await readSecret(tx, REWRITE)) !== undefined;
@@ -64,7 +64,7 @@ async function liveNodes({ kysely, dialect }: Tx): Promise<string[]> {
 }
 
 /** @throws {WrongKeyError} because running nodes with another key could not read what this one encrypts */
-function requireAlone(nodes: readonly string[]): void {
+function requireNoOtherNode(nodes: readonly string[]): void {
   if (nodes.length === 0) return;
   throw new WrongKeyError(
     `ENCRYPTION_KEY differs from that of the running nodes. To change it, first stop them: ${nodes.join(', ')}.`,

@@ -10,7 +10,7 @@ import { AppError } from '../errors.ts';
  * @param advice the name of the rows, their setting and what to do, such as `sessions (MAX_SESSIONS); delete one first`
  * @throws {AppError} `too_many`
  */
-export async function requireRoom(
+export async function requireBelowLimit(
   tx: Tx,
   accountId: string,
   table: 'api_keys' | 'sessions' | 'webhooks',

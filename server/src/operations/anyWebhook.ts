@@ -59,7 +59,7 @@ export function onAnyWebhook(
 }
 
 /** @throws {AppError} `webhook_not_set` */
-export function requireSet(row: WebhookTable | undefined): WebhookTable {
+export function requireWebhook(row: WebhookTable | undefined): WebhookTable {
   if (row === undefined) throw new AppError('webhook_not_set');
   return row;
 }

@@ -4,7 +4,7 @@ import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { requireRoom } from '../invoke/accountLimit.ts';
+import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import { list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
@@ -72,7 +72,7 @@ export const createApiKey = defineOperation({
     };
     await ctx.database.commit(async (tx) => {
       const most = ctx.settings.maxApiKeys;
-      await requireRoom(tx, ctx.accountId, 'api_keys', most, 'API keys (MAX_API_KEYS); revoke one first');
+      await requireBelowLimit(tx, ctx.accountId, 'api_keys', most, 'API keys (MAX_API_KEYS); revoke one first');
       await tx.kysely.insertInto('api_keys').values(row).execute();
     });
     ctx.authenticator.made(key);

@@ -52,7 +52,7 @@ export const register = defineOperation({
   example: { email: 'you@example.com', password: 'correct horse battery' },
   async run(ctx, input) {
     const email = input.email.toLowerCase();
-    await requireStrong(ctx, 'password', input.password, email);
+    await requireStrongPassword(ctx, 'password', input.password, email);
     const registration = await ctx.loginLimit.takeRegistration(ctx.address);
     // Finding out which emails exist is limited like guessing passwords.
     const registering = ctx.loginLimit.guess({ email, address: ctx.address }, async (guess) => {
@@ -187,7 +187,7 @@ export const changePassword = defineOperation({
   errors: ['validation_failed', 'too_busy'],
   async run(ctx, input) {
     const account = await ownAccount(ctx);
-    await requireStrong(ctx, 'newPassword', input.newPassword, account.email);
+    await requireStrongPassword(ctx, 'newPassword', input.newPassword, account.email);
     // Logged-in callers share no limit with strangers.
     const device = `that is logged in to ${account.account_id}`;
     await ctx.loginLimit.guess({ email: account.email, address: ctx.address, device }, async (guess) => {
@@ -202,7 +202,7 @@ export const changePassword = defineOperation({
 });
 
 /** @throws {AppError} `validation_failed` */
-async function requireStrong(
+async function requireStrongPassword(
   { passwordRules }: PublicContext,
   field: string,
   password: string,

@@ -1,5 +1,5 @@
 import type { WebhookTable } from '../db/schema.ts';
-import { requireRoom } from '../invoke/accountLimit.ts';
+import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import { boolean, integer, named, object, oneOf, onlyTrue, optional } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
@@ -68,7 +68,7 @@ export const createEndpoint = defineOperation({
       maxInFlight,
     };
     const row = await ctx.database.commit(async (tx) => {
-      await requireRoom(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
+      await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);
     return toEndpoint(row);

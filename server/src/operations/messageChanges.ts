@@ -60,7 +60,7 @@ export const editMessage = defineOperation({
   },
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
   async run(ctx, { messageId, message }) {
-    const row = await requireOwn(ctx, messageId);
+    const row = await requireOutgoing(ctx, messageId);
     if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(row.type))
       throw new AppError('message_state', `A message of type ${row.type} has no text to edit`);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
@@ -78,7 +78,7 @@ export const deleteMessage = defineOperation({
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
   input: { messageId: MessageId },
   async run(ctx, { messageId }) {
-    const row = await requireOwn(ctx, messageId);
+    const row = await requireOutgoing(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
     await remove(await keyOf(ctx.database.reader, row));
     return storeChange(ctx, row, (tx) => storeDeletion(tx, row, ctx.clock.now()));
@@ -94,7 +94,7 @@ async function requireSent(ctx: Context, messageId: string): Promise<MessageRow>
   return row;
 }
 
-async function requireOwn(ctx: Context, messageId: string): Promise<MessageRow> {
+async function requireOutgoing(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireSent(ctx, messageId);
   if (row.direction !== 'outgoing')
     throw new AppError('message_state', 'Only a message that the session sent can be edited or deleted');

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { requireRoom } from '../invoke/accountLimit.ts';
+import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import {
   named,
   object,
@@ -130,7 +130,7 @@ export const createSession = defineOperation({
       // A repeated request gets the session that it created.
       if ((await readSession(tx, { accountId: ctx.accountId, sessionId })) !== undefined) return;
       const most = ctx.settings.maxSessions;
-      await requireRoom(tx, ctx.accountId, 'sessions', most, 'sessions (MAX_SESSIONS); delete one first');
+      await requireBelowLimit(tx, ctx.accountId, 'sessions', most, 'sessions (MAX_SESSIONS); delete one first');
       await tx.kysely
         .insertInto('sessions')
         .values(row)

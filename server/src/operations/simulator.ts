@@ -116,8 +116,8 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     return value;
   };
   const from = () => phoneNumber('from', needed('from', input.from));
-  const group = () => requireGroup(ctx, session, needed('groupId', input.groupId));
-  const message = () => requireMessage(ctx, session, needed('messageId', input.messageId));
+  const group = () => requireGroupOfSession(ctx, session, needed('groupId', input.groupId));
+  const message = () => requireMessageOfSession(ctx, session, needed('messageId', input.messageId));
   const key = async () => keyOf(ctx.database.reader, await message());
   switch (input.action) {
     case 'pair':
@@ -189,13 +189,13 @@ async function toContent(ctx: Context, input: SimulateInput): Promise<MessageCon
   return { type: 'text', text };
 }
 
-async function requireGroup(ctx: Context, session: SessionRef, groupId: string): Promise<string> {
+async function requireGroupOfSession(ctx: Context, session: SessionRef, groupId: string): Promise<string> {
   const networkId = await networkIdOfGroup(ctx.database.reader, session, groupId);
   if (networkId === undefined) throw new AppError('not_found', `The session has no group ${groupId}`);
   return networkId;
 }
 
-async function requireMessage(ctx: Context, { accountId, sessionId }: SessionRef, messageId: string) {
+async function requireMessageOfSession(ctx: Context, { accountId, sessionId }: SessionRef, messageId: string) {
   const row = await findMessage(ctx.database.reader, accountId, messageId);
   if (row?.session_id !== sessionId) throw new AppError('not_found', `The session has no message ${messageId}`);
   return row;

@@ -1,6 +1,6 @@
 import { boolean, integer, named, optional, orNull, string, time } from '../invoke/fields.ts';
 import { rotateSecret } from '../webhooks/destinations.ts';
-import { onAnyWebhook, requireSet } from './anyWebhook.ts';
+import { onAnyWebhook, requireWebhook } from './anyWebhook.ts';
 
 const SecretRotation = named('SecretRotation', {
   hasSecret: boolean('Whether a secret is set.'),
@@ -27,7 +27,7 @@ export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
     needsWebhook: true,
     run: (ctx, find, { secret, graceSeconds }) =>
       ctx.database.commit(
-        async (tx) => rotateSecret(ctx, tx, requireSet(await find(tx)), secret, graceSeconds),
+        async (tx) => rotateSecret(ctx, tx, requireWebhook(await find(tx)), secret, graceSeconds),
         ctx.accountId,
       ),
   },

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { boolean, integer, list, named, object, oneOf, optional, orNull, record, string } from '../invoke/fields.ts';
 import { sendTest } from '../webhooks/testDelivery.ts';
 import { toWebhook } from '../webhooks/webhook.ts';
-import { onAnyWebhook, requireSet } from './anyWebhook.ts';
+import { onAnyWebhook, requireWebhook } from './anyWebhook.ts';
 import { acceptedKind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
 
@@ -45,7 +45,7 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     output: WebhookTest,
     needsWebhook: true,
     async run(ctx, find, { event }) {
-      const webhook = toWebhook(requireSet(await find(ctx.database.reader)), ctx.database.seal);
+      const webhook = toWebhook(requireWebhook(await find(ctx.database.reader)), ctx.database.seal);
       return sendTest(ctx, webhook, acceptedKind(event ?? webhook.events[0] ?? ''));
     },
   },

@@ -157,14 +157,14 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     if (this.stateOf(session) !== undefined) return;
     const owner = await this.#cluster.sessions.ownerOf(sessionId);
     if (owner !== 'here' || this.#restoring.has(sessionId))
-      this.requireOwnedBy(owner, await findSession(this.#database.reader, session));
+      this.throwIfElsewhere(owner, await findSession(this.#database.reader, session));
   }
 
   /** @throws {AppError} the errors of `requireOwner` */
-  requireOwnedBy(owner: Owner, row: SessionTable | undefined): void {
+  throwIfElsewhere(owner: Owner, row: SessionTable | undefined): void {
     if (typeof owner === 'object') throw new MovedError();
-    const isOnItsWay = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
-    if (isOnItsWay) throw new AppError('session_unavailable');
+    const isBeingRestored = row?.wanted === 1 && (owner === 'nobody' || this.#restoring.has(row.session_id));
+    if (isBeingRestored) throw new AppError('session_unavailable');
   }
 
   /** Marks acquired sessions as about to be opened. The caller calls the returned function after each has been. */

@@ -72,7 +72,7 @@ export class SessionHosts {
     const { cluster, inbox, clock } = this.#options;
     const file = await this.#keepFile(state, event);
     // Another node may own the session. The network keeps an event that is rejected and reports it again.
-    if (state.isLost || !cluster.sessions.isOurs(state.sessionId)) throw new AppError('session_not_connected');
+    if (state.isLost || !cluster.sessions.mayWrite(state.sessionId)) throw new AppError('session_not_connected');
     // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);

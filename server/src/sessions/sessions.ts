@@ -102,7 +102,7 @@ export class Sessions implements LeaseWorker {
       const connection = await this.#retire(session);
       if (connection !== undefined) {
         await connection.close().catch(() => {});
-        this.#requireOurs(session);
+        this.#requireWritable(session);
       }
       await this.#end(session, 'disconnected', 'The account disconnected the session');
     });
@@ -113,7 +113,7 @@ export class Sessions implements LeaseWorker {
       const connection = await this.#retire(session);
       if (connection !== undefined) {
         await connection.logout();
-        this.#requireOurs(session);
+        this.#requireWritable(session);
       }
       await this.#freeNumber(session);
       await storeOf(this.#options.database, session.sessionId).clear();
@@ -185,7 +185,7 @@ export class Sessions implements LeaseWorker {
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');
     const owner = await cluster.sessions.acquire(session.sessionId);
-    this.#live.requireOwnedBy(owner, row);
+    this.#live.throwIfElsewhere(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
     // From now until `inbox.end`, the owner of the session connects it, even after it moves.
     await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
@@ -203,7 +203,7 @@ export class Sessions implements LeaseWorker {
     if (connector === undefined)
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
-    if (this.#isStopped || !this.#options.cluster.sessions.isOurs(row.session_id)) return;
+    if (this.#isStopped || !this.#options.cluster.sessions.mayWrite(row.session_id)) return;
     const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;
@@ -250,13 +250,13 @@ export class Sessions implements LeaseWorker {
     this.#live.remove(state);
     await this.#lastHeard.keep(state);
     await this.#live.drain(state);
-    this.#requireOurs(session);
+    this.#requireWritable(session);
     return state.connection;
   }
 
   /** @throws {AppError} `session_unavailable` if another node may own the session: nothing of it must be stored */
-  #requireOurs({ sessionId }: SessionRef): void {
-    if (!this.#options.cluster.sessions.isOurs(sessionId)) throw new AppError('session_unavailable');
+  #requireWritable({ sessionId }: SessionRef): void {
+    if (!this.#options.cluster.sessions.mayWrite(sessionId)) throw new AppError('session_unavailable');
   }
 
   async #end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void> {

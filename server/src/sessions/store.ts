@@ -7,18 +7,18 @@ import { aboutStored } from '../db/sealing.ts';
 
 /**
  * The database storage of a connector for its session, encrypted because it contains credentials.
- * @param isOurs returns false once another node owns the session, whose keys have moved on: nothing is written then
+ * @param mayWrite returns false once another node owns the session, whose keys have moved on: nothing is written then
  */
 export function storeOf(
   { reader, commit, seal }: Database,
   sessionId: string,
-  isOurs: () => boolean = () => true,
+  mayWrite: () => boolean = () => true,
 ): SessionStore {
   const opened = (rows: readonly { key: string; value: string }[]) =>
     new Map(rows.map(({ key, value }) => [key, seal.open(value, aboutStored(sessionId, key))]));
 
-  function requireOurs(): void {
-    if (!isOurs()) throw new FencedError();
+  function requireWritable(): void {
+    if (!mayWrite()) throw new FencedError();
   }
 
   async function write(changes: ReadonlyMap<string, string | null>): Promise<void> {
@@ -26,7 +26,7 @@ export function storeOf(
     const rows = [...changes].flatMap(([key, text]) =>
       text === null ? [] : [{ session_id: sessionId, key, value: seal.close(text, aboutStored(sessionId, key)) }],
     );
-    requireOurs();
+    requireWritable();
     // Keyed by the session, so that writes take effect in order.
     await commit(async (tx) => {
       if (gone.length > 0) await dropKeys.run(tx, { sessionId, keys: JSON.stringify(gone) });
@@ -45,7 +45,7 @@ export function storeOf(
     write,
     delete: (key) => write(new Map([[key, null]])),
     async clear() {
-      requireOurs();
+      requireWritable();
       await commit(
         (tx) => tx.kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute(),
         sessionId,

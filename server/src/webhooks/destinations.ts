@@ -158,7 +158,7 @@ export async function removeWebhook(
   const { engine } = ctx.webhooks;
   const known = await find(ctx.database.reader);
   if (known === undefined) return false;
-  await engine.requireHere(known.webhook_id);
+  await engine.requireOwner(known.webhook_id);
   const removed = await ctx.database.commit(async (tx) => {
     const row = await find(tx);
     if (row === undefined) return undefined;

@@ -93,7 +93,7 @@ export class Engine implements LeaseWorker {
   }
 
   /** @throws {MovedError} if another node delivers to this webhook */
-  async requireHere(webhookId: string): Promise<void> {
+  async requireOwner(webhookId: string): Promise<void> {
     if (typeof (await this.#leases.ownerOf(webhookId)) === 'object') throw new MovedError();
   }
 

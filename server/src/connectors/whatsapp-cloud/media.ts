@@ -32,7 +32,7 @@ const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
 };
 
 /** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp reports them only after sending */
-export function requireFit(type: MessageType, media: NetworkMedia): void {
+export function requireSendableMedia(type: MessageType, media: NetworkMedia): void {
   const mimeType = typeOf(media);
   const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
   if (mimeTypes !== undefined && !mimeTypes.some((accepted) => mimeType.startsWith(accepted))) {

@@ -40,7 +40,7 @@ export function createProfileActions({ graph, monitor, options }: CloudNumber): 
       throw new AppError('not_supported', 'The WhatsApp Cloud API does not provide contact profiles');
     },
     async update(change) {
-      requirePossible(change);
+      requireSupportedFields(change);
       const { about, picture } = change;
       await monitor.ask(async () => {
         const handle = picture ? await upload(picture) : undefined;
@@ -55,7 +55,7 @@ export function createProfileActions({ graph, monitor, options }: CloudNumber): 
 }
 
 /** @throws {AppError} `not_supported`, `unsupported_media_type`, `payload_too_large` */
-function requirePossible({ name, about, picture }: ProfileChange): void {
+function requireSupportedFields({ name, about, picture }: ProfileChange): void {
   if (name !== undefined)
     throw new AppError('not_supported', 'Meta must approve the name of a business; change it in the WhatsApp Manager');
   if (about === '') throw new AppError('not_supported', 'The WhatsApp Cloud API does not accept an empty about text');

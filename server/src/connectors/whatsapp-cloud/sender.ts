@@ -6,7 +6,7 @@ import type { NetworkChat, OutgoingMessage } from '../connector.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { verdictOf } from './errors.ts';
 import { GraphError, NoAnswerError } from './graph.ts';
-import { requireFit, uploadMedia } from './media.ts';
+import { requireSendableMedia, uploadMedia } from './media.ts';
 import { toGraph } from './outgoing.ts';
 import { Pacing } from './pacing.ts';
 
@@ -79,7 +79,7 @@ export class Sender {
     const { graph, options, people, host } = this.#number;
     const { chat, content } = message;
     const body = await toGraph(message, await people.addressOf(chat), async (media) => {
-      requireFit(content.type, media);
+      requireSendableMedia(content.type, media);
       return uploadMedia(graph, options.phoneNumberId, media);
     });
     let unmarked = Promise.resolve();
