@@ -134,6 +134,53 @@ describeOnEachDeployment('the delivery log', (_, database) => {
       [1, 2, 3],
     );
     assert.equal(new Set(receiver.deliveries.map(({ id }) => id)).size, 1);
+    const again = await eventually(
+      () => call('GET', `/webhooks/deliveries/${deliveryId}`),
+      (answer) => answer.body.state === 'delivered',
+    );
+    assert.deepEqual(
+      again.body.attemptLog.map(({ number, status }: { number: number; status: number }) => [number, status]),
+      [
+        [1, 404],
+        [2, 404],
+        [3, 200],
+      ],
+    );
+  });
+
+  it('keeps the attempts of a cancelled delivery beside the reason', async () => {
+    const server = await start({ env: { WEBHOOK_RETRY_SECONDS: '600' } });
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    receiver.respond(503);
+    await send(call, 0);
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries'),
+      (answer) => answer.body.data[0]?.attempts === 1,
+    );
+    const [{ deliveryId, lastMessage: answered }] = body.data;
+    const isCancelled = (one: Answer) => one.body.state === 'cancelled';
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.read'] });
+    const read = () => call('GET', `/webhooks/deliveries/${deliveryId}`);
+    const cancelled = (await eventually(read, isCancelled)).body;
+    assert.match(cancelled.lastMessage, /no longer/);
+    assert.match(cancelled.why, /^It was cancelled at 20.*no longer/);
+    assert.deepEqual(
+      cancelled.attemptLog.map(({ number, message }: { number: number; message: string }) => [number, message]),
+      [[1, answered]],
+    );
+
+    receiver.respond(200);
+    await call('POST', '/webhooks/replay', { deliveryIds: [deliveryId] });
+    const delivered = (await eventually(read, (one) => one.body.state === 'delivered')).body;
+    assert.equal(delivered.lastMessage, 'Answered 200');
+    assert.deepEqual(
+      delivered.attemptLog.map(({ number, status }: { number: number; status: number }) => [number, status]),
+      [
+        [1, 503],
+        [2, 200],
+      ],
+    );
   });
 
   it('replays a range by filter, after a dry run, at the requested rate', async () => {

@@ -89,6 +89,9 @@ describeOnEachFixture((version, database) => {
     const call = bearer(server.url, apiKey);
     const { body: found } = await call('GET', '/messages?q=quick%20fox');
     assert.ok(found.data.some((message: { messageId: string }) => message.messageId === messageId));
+    const { body: settled } = await asOwner('GET', '/webhooks/deliveries?state=delivered&limit=1');
+    const { body: delivered } = await asOwner('GET', `/webhooks/deliveries/${settled.data[0].deliveryId}`);
+    assert.equal(delivered.attemptLog.length, delivered.attempts, 'attempts of earlier versions are listed');
     const { body: log } = await asOwner('GET', '/events?limit=200');
     assert.ok(log.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
@@ -179,6 +182,7 @@ const FROZEN = {
     3: '5362b1d5f9c4868df23906ff9e69ce15bc162537fc30277595007d3c151d959d',
     4: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855', // nothing to do on SQLite
     5: '71a7bc4c80b859367f6c9b635969c6d5116cdf95fec574f4c3e11dfe2e7548c0',
+    6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -186,6 +190,7 @@ const FROZEN = {
     3: 'c0289d0635596c31d4b797a81a4944c552313af166c90f39f2c9d1ee6fee15b2',
     4: '505f1192312614736d2438e706e3b0758b71b8376997d6a676c4dc1594edc945',
     5: '2e81590db67c8d20dee769ab6dc0ab82748846918f7ccd0b12a8da17e8f6861e',
+    6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
   },
 };
 

@@ -249,10 +249,16 @@ export interface Schema {
     attempts: number;
     /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
     steps: number;
-    /** Outcome class of the last attempt. */
+    /** The last attempt, with the columns of `attempts`, which contains the earlier ones. */
     last_class: string | null;
-    /** Why the delivery failed for good, or the error of the last attempt. */
     last_message: string | null;
+    last_status: number | null;
+    last_duration_ms: number | null;
+    last_response: string | null;
+    /** Null if there was none, or if it is in `attempts`, as it was in earlier versions. */
+    last_started_at: number | null;
+    /** Why it was cancelled or has expired. */
+    reason: string | null;
     is_test: number;
     created_at: number;
     settled_at: number | null;

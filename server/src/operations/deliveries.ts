@@ -130,13 +130,7 @@ export const getDelivery = defineOperation({
     const { kysely } = ctx.database.reader;
     const row = await deliveries(ctx).select('e.body').where('d.delivery_id', '=', deliveryId).executeTakeFirst();
     if (row === undefined) throw new AppError('not_found', `The delivery ${deliveryId} does not exist`);
-    const attempts = await kysely
-      .selectFrom('attempts')
-      .selectAll()
-      .where('account_id', '=', ctx.accountId)
-      .where('delivery_id', '=', deliveryId)
-      .orderBy('number')
-      .execute();
+    const attempts = await attemptsOf(kysely, row);
     const webhook = await kysely
       .selectFrom('webhooks')
       .selectAll()
@@ -280,6 +274,29 @@ function deliveries(ctx: Context) {
     .where('d.account_id', '=', ctx.accountId);
 }
 
+/** Returns the attempts in order. The last one is in the row itself, unless an earlier version stored it. */
+async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: DeliveryRow) {
+  const stored = await kysely
+    .selectFrom('attempts')
+    .select(['number', 'class', 'status', 'duration_ms', 'message', 'response', 'started_at'])
+    .where('account_id', '=', row.account_id)
+    .where('delivery_id', '=', row.delivery_id)
+    .orderBy('number')
+    .execute();
+  if (row.last_started_at === null) return stored;
+  const last = {
+    number: row.attempts,
+    class: row.last_class,
+    status: row.last_status,
+    duration_ms: row.last_duration_ms ?? 0,
+    message: row.last_message ?? '',
+    response: row.last_response,
+    started_at: row.last_started_at,
+  };
+  // A later attempt may have replaced it since the row was read.
+  return [...stored.filter(({ number }) => number < row.attempts), last];
+}
+
 function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: SteadyClock) {
   return {
     deliveryId: row.delivery_id,
@@ -289,7 +306,7 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
     state: row.state,
     attempts: row.attempts,
     lastClass: row.last_class as 'ok' | null, // written by the lane, from the same list
-    lastMessage: row.last_message,
+    lastMessage: row.reason ?? row.last_message,
     dueAt: row.state === 'pending' ? isoTime(dueAt(row, steady)) : null,
     messageId: row.message_id,
     isTest: row.is_test === 1,
@@ -305,7 +322,7 @@ const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
 /** Explains in one sentence why a delivery has or has not arrived. */
 function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const settledAt = isoTime(row.settled_at);
-  const last = row.last_message ?? 'no attempt has been made';
+  const last = row.reason ?? row.last_message ?? 'no attempt has been made';
   switch (row.state) {
     case 'delivered':
       return `It was delivered at ${settledAt}, on attempt ${row.attempts}.`;

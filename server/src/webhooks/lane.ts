@@ -330,7 +330,7 @@ export class Lane {
     const { database, clock, steady, metrics } = this.#deps;
     const figures = batch.reduce((sum, { outcome, state }) => count(sum, outcome, state), noFigures);
     await this.#commit(async (tx) => {
-      await settle(tx, this.webhookId, batch);
+      await settle(tx, batch);
       if (database.shared === undefined) await storeSteadyTime(tx, steady.now());
       await addFigures(tx, this.webhookId, minuteOf(clock.now()), figures);
     });

@@ -77,14 +77,13 @@ export async function readHeld(on: Queryable, webhookId: string): Promise<{ coun
 }
 
 /**
- * Settles attempts: logs them and changes the state of their deliveries. An attempt whose delivery was cancelled, or
- * settled by another node, changes nothing and is not logged.
+ * Settles attempts: stores them and the new state of their deliveries. An attempt whose delivery was cancelled, or
+ * settled by another node, changes nothing and is not stored.
  */
-export async function settle(on: Queryable, webhookId: string, settlements: readonly Settlement[]): Promise<void> {
+export async function settle(on: Queryable, settlements: readonly Settlement[]): Promise<void> {
   const rows = settlements.map(({ due, outcome, startedAt, state, dueAt, steps }) => ({
     account_id: due.accountId,
     delivery_id: due.deliveryId,
-    webhook_id: webhookId,
     number: due.attempts + 1,
     class: outcome.class,
     status: outcome.status,
@@ -97,7 +96,11 @@ export async function settle(on: Queryable, webhookId: string, settlements: read
     steps,
     settled_at: state === 'pending' ? null : startedAt + outcome.durationMs,
   }));
-  await logAttempts.run(on, rows);
+  const repeated = rows.filter(({ number }) => number > 1);
+  await keepAttempts.run(
+    on,
+    repeated.map(({ account_id, delivery_id, number }) => ({ account_id, delivery_id, number })),
+  );
   await moveDeliveries.run(on, rows);
 }
 
@@ -202,7 +205,7 @@ const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
 const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now: number; limit: number }, dialect) =>
   db
     .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: p.now, last_message: p.reason })
+    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason })
     .where('account_id', '=', p.accountId)
     .where(
       'delivery_id',
@@ -275,7 +278,6 @@ const oldestPending = query((db, p: { webhookId: string }) =>
 const settled = {
   account_id: 'text',
   delivery_id: 'text',
-  webhook_id: 'text',
   number: 'bigint',
   class: 'text',
   status: 'bigint',
@@ -289,22 +291,25 @@ const settled = {
   settled_at: 'bigint',
 } as const;
 
-const logAttempts = batch(
-  settled,
+/** Keeps the last attempts of deliveries that the next ones are about to replace. */
+const keepAttempts = batch(
+  { account_id: 'text', delivery_id: 'text', number: 'bigint' },
   ({ row, join }) => sql`
     insert into attempts (account_id, delivery_id, number, webhook_id, class, status, duration_ms, message, response, started_at)
-    select ${row.account_id}, ${row.delivery_id}, ${row.number}, ${row.webhook_id}, ${row.class}, ${row.status},
-      ${row.duration_ms}, ${row.message}, ${row.response}, ${row.started_at}
+    select d.account_id, d.delivery_id, d.attempts, d.webhook_id, d.last_class, d.last_status, d.last_duration_ms,
+      d.last_message, d.last_response, d.last_started_at
     from deliveries d ${join}
     where d.account_id = ${row.account_id} and d.delivery_id = ${row.delivery_id}
-      and d.state = 'pending' and d.attempts = ${row.number} - 1`,
+      and d.state = 'pending' and d.attempts = ${row.number} - 1 and d.last_started_at is not null`,
 );
 
 const moveDeliveries = batch(
   settled,
   ({ row, from }) => sql`
     update deliveries set state = ${row.state}, due_at = ${row.due_at}, attempts = ${row.number}, steps = ${row.steps},
-      last_class = ${row.class}, last_message = ${row.message}, settled_at = ${row.settled_at}
+      last_class = ${row.class}, last_message = ${row.message}, last_status = ${row.status},
+      last_duration_ms = ${row.duration_ms}, last_response = ${row.response}, last_started_at = ${row.started_at},
+      settled_at = ${row.settled_at}
     ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
       and deliveries.state = 'pending' and deliveries.attempts = ${row.number} - 1`,
@@ -313,7 +318,8 @@ const moveDeliveries = batch(
 const requeue = batch(
   { account_id: 'text', delivery_id: 'text', due_at: 'bigint' },
   ({ row, from }) => sql`
-    update deliveries set state = 'pending', due_at = ${row.due_at}, steps = 0, settled_at = null
+    update deliveries set state = 'pending', due_at = ${row.due_at}, steps = 0, settled_at = null,
+      reason = null
     ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
       and deliveries.state <> 'pending'`,

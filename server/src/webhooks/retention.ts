@@ -198,7 +198,7 @@ const expireHeld = query((db, p: Held) => {
       .where('delivery_id', '<', p.firstKept);
   return db
     .updateTable('deliveries')
-    .set({ state: 'expired', settled_at: p.now, last_message: p.reason })
+    .set({ state: 'expired', settled_at: p.now, reason: p.reason })
     .where('account_id', '=', (eb) =>
       eb.selectFrom('webhooks').select('account_id').where('webhook_id', '=', p.webhookId),
     )

@@ -71,7 +71,7 @@ async function logTest(
     .execute();
   const due = { accountId, deliveryId, attempts: 0 };
   const state = outcome.class === 'ok' ? 'delivered' : 'failed';
-  await settle(tx, webhookId, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
+  await settle(tx, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
 }
 
 /** Lets an open breaker send its next probe now. */

@@ -89,6 +89,6 @@ export async function watchForTwoOwners(home: Home): Promise<() => Promise<strin
         end if;
         return new;
       end $$ language plpgsql;
-    create trigger note_attempt before insert on attempts for each row execute function note_attempt();`);
+    create trigger note_attempt before update of last_started_at on deliveries for each row execute function note_attempt();`);
   return async () => (await ask<{ what: string }>('select what from violations')).map(({ what }) => what);
 }

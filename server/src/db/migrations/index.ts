@@ -3,13 +3,21 @@ import { sandboxScopes } from './0002-sandbox-scopes.ts';
 import { order } from './0003-order.ts';
 import { logPositions } from './0004-log-positions.ts';
 import { sandboxMailbox } from './0005-sandbox-mailbox.ts';
+import { lastAttempt } from './0006-last-attempt.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'wxHbPcS1tQTLhO8rELK4bE1p2wY3RqR5j6r286uY_RI',
-  postgres: 'wmpUbt4lug29Engw-sGmzRsPIoMJBmGLYp-BCatuPaw',
+  sqlite: 'aZH5p-61Dvbihw6yjpD_myy0Pcfw4sSPxqE0ygaEHSY',
+  postgres: 'YbORId-xchbYClrVjyZpZ5K13evFM6NFpAaqexOTNkQ',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
-export const migrations: readonly Migration[] = [foundation, sandboxScopes, order, logPositions, sandboxMailbox];
+export const migrations: readonly Migration[] = [
+  foundation,
+  sandboxScopes,
+  order,
+  logPositions,
+  sandboxMailbox,
+  lastAttempt,
+];
