@@ -31,12 +31,12 @@ export const MediaPart = Type.Object({
 });
 
 /** An optional field with message content. */
-export const Part = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
+export const OptionalContent = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
 
 /** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {
-  media: Part(MediaPart),
-  location: Part(
+  media: OptionalContent(MediaPart),
+  location: OptionalContent(
     Type.Object({
       latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
       longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
@@ -44,33 +44,33 @@ export const messageParts = {
       address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
     }),
   ),
-  contact: Part(
+  contact: OptionalContent(
     Type.Object({
       name: Type.String({ description: 'Name on the contact card.' }),
       phoneNumbers: Type.Array(Digits('Phone number digits of the contact.')),
     }),
   ),
-  poll: Part(
+  poll: OptionalContent(
     Type.Object({
       options: Type.Array(Type.String(), { description: 'Answers to choose from. The question is in `message`.' }),
       maxSelections: Type.Integer({ minimum: 1, description: 'Number of options that one person can choose.' }),
     }),
   ),
-  template: Part(
+  template: OptionalContent(
     Type.Object({
       name: Type.String({ description: 'Name of the template at the network.' }),
       language: Type.String({ description: 'Language of the template, such as `en_US`.' }),
       components: Type.Array(Type.Unknown(), { description: "Values of the template, in the network's format." }),
     }),
   ),
-  interactive: Part(
+  interactive: OptionalContent(
     Type.Record(Type.String(), Type.Unknown(), {
       description: 'Buttons, list or link of the message, as they were sent.',
     }),
   ),
-  mentions: Part(Type.Array(Digits('Phone number digits of a mentioned person.'))),
+  mentions: OptionalContent(Type.Array(Digits('Phone number digits of a mentioned person.'))),
   forwarded: Type.Optional(Type.Literal(true, { description: 'Present if the message was forwarded.' })),
-  payload: Part(Type.String({ description: 'Id of the button or list row that the sender chose.' })),
+  payload: OptionalContent(Type.String({ description: 'Id of the button or list row that the sender chose.' })),
 };
 
 /** Part of a message or event whose content the caller may not see. Webhooks never get it. */

@@ -41,8 +41,8 @@ export function number(least: number, most: number): Kind<number> {
 const wholeNumber = (least: number, most: number) => (text: string) =>
   /^\d+$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined;
 
-export function oneOf<const T extends string>(...words: T[]): Kind<T> {
-  return kind(`one of ${words.join(', ')}`, (text) => words.find((word) => word === text));
+export function oneOf<const T extends string>(...values: T[]): Kind<T> {
+  return kind(`one of ${values.join(', ')}`, (text) => values.find((word) => word === text));
 }
 
 const switched = oneOf('on', 'off');

@@ -69,7 +69,7 @@ export interface Dialect {
   /** The migration that creates the event positions that `log` relies on; empty if ids are already ordered. */
   readonly logPositions: readonly string[];
   readonly shape: {
-    /** A query of the parts of all tables, as `Part`. */
+    /** A query of the parts of all tables, as `SchemaPart`. */
     readonly parts: string;
     /** Runs `work` in an empty schema and drops everything it creates. */
     inScratch<T>(tx: Queryable, work: (scratch: Queryable) => Promise<T>): Promise<T>;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Queryable } from './dialect.ts';
 
 /** A column, an index or the options of a table. */
-export interface Part {
+export interface SchemaPart {
   readonly table: string;
   /** The name for operators: `column email`, `index messages_from`. */
   readonly part: string;
@@ -12,16 +12,16 @@ export interface Part {
   readonly binding: number | boolean;
 }
 
-export async function readShape({ connection, dialect }: Queryable): Promise<Part[]> {
-  const { rows } = await connection.query<Part>(dialect.shape.parts, []);
+export async function readShape({ connection, dialect }: Queryable): Promise<SchemaPart[]> {
+  const { rows } = await connection.query<SchemaPart>(dialect.shape.parts, []);
   // Spacing and case of a table's SQL do not matter.
   return rows.map((row) => ({ ...row, definition: row.definition.replaceAll(/\s+/g, ' ').trim().toLowerCase() }));
 }
 
-const nameOf = ({ table, part }: Part) => `${table}: ${part}`;
+const nameOf = ({ table, part }: SchemaPart) => `${table}: ${part}`;
 
 /** Two databases with the same fingerprint have the same tables. */
-export function fingerprintOf(shape: readonly Part[]): string {
+export function fingerprintOf(shape: readonly SchemaPart[]): string {
   const parts = shape.map((part) => `${nameOf(part)} ${part.definition}`).sort();
   return createHash('sha256').update(parts.join('\n')).digest('base64url');
 }
@@ -30,7 +30,7 @@ export function fingerprintOf(shape: readonly Part[]): string {
  * Describes how a database differs from the expected shape, one phrase per difference; empty if it is usable. Tables,
  * columns and indexes that an operator added count only if they can make inserts fail.
  */
-export function differences(expected: readonly Part[], actual: readonly Part[]): string[] {
+export function differences(expected: readonly SchemaPart[], actual: readonly SchemaPart[]): string[] {
   const tables = new Set(actual.map(({ table }) => table));
   const found = new Map(actual.map((part) => [nameOf(part), part.definition]));
   const changed = expected.flatMap((part) => {

@@ -58,8 +58,8 @@ async function deleteDuplicates(tx: Tx, { accountId, sessionId, placeholder, pho
   if (twins.rows.length === 0) return;
   const seqs = twins.rows.map(({ seq }) => seq);
   await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
-  const words = seqs.map((rowid) => ({ rowid }));
-  await dropWords.run(tx, words);
+  const rows = seqs.map((rowid) => ({ rowid }));
+  await dropWords.run(tx, rows);
 }
 
 async function mergeChats({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {

@@ -132,7 +132,7 @@ function messagesOf(
 const rareStatuses: readonly MessageStatus[] = ['queued', 'scheduled', 'sent', 'failed'];
 
 /** How many of the newest messages are scanned in order, before an unordered index is queried for all. */
-const LOOKED_THROUGH = 20_000;
+const NEWEST_SCANNED = 20_000;
 
 /**
  * Messages that contain all the words, newest first. A common word is found among the newest messages, where the order
@@ -153,7 +153,7 @@ async function search(
   const { kysely, dialect } = ctx.database.reader;
   const matches = dialect.search.matches('w', dialect.search.terms([accountWord(ctx.accountId), ...words]));
   const end = cursor === undefined ? await endOfMessages(ctx) : Number(cursor);
-  const start = dialect.search.isOrdered ? 0 : Math.max(0, end - LOOKED_THROUGH);
+  const start = dialect.search.isOrdered ? 0 : Math.max(0, end - NEWEST_SCANNED);
   const newest = await messagesOf(ctx, filters)
     .innerJoin('message_words as w', 'w.rowid', 'm.seq')
     .where(matches)

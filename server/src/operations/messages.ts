@@ -5,7 +5,14 @@ import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { ContentHidden, messageContent, messageParts, Part, SentElsewhere, Unidentified } from '../events.ts';
+import {
+  ContentHidden,
+  messageContent,
+  messageParts,
+  OptionalContent,
+  SentElsewhere,
+  Unidentified,
+} from '../events.ts';
 import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
@@ -40,13 +47,13 @@ export const Message = named('Message', {
   contentHidden: ContentHidden,
   unidentified: Unidentified,
   sentElsewhere: SentElsewhere,
-  votes: Part(
+  votes: OptionalContent(
     entries('Votes on the poll, one entry per voter.', {
       from: string('Phone number digits of the voter.'),
       options: list(Type.String(), 'Options that the voter chose.'),
     }),
   ),
-  reactions: Part(
+  reactions: OptionalContent(
     entries('Reactions to the message, one per person.', {
       from: string('Phone number digits of the person who reacted.'),
       emoji: string('The emoji.'),

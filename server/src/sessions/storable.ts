@@ -3,19 +3,19 @@
  * would repeat a report that cannot be stored forever. Only plain objects and lists are searched; unchanged values are
  * returned as they are.
  */
-export function storable<T>(told: T): T;
-export function storable(told: unknown): unknown {
-  if (typeof told === 'string') return told.replaceAll('\0', '\ufffd').toWellFormed();
-  if (Array.isArray(told)) {
-    const cleaned = told.map((entry) => storable(entry));
-    return cleaned.some((entry, index) => entry !== told[index]) ? cleaned : told;
+export function storable<T>(value: T): T;
+export function storable(value: unknown): unknown {
+  if (typeof value === 'string') return value.replaceAll('\0', '\ufffd').toWellFormed();
+  if (Array.isArray(value)) {
+    const cleaned = value.map((entry) => storable(entry));
+    return cleaned.some((entry, index) => entry !== value[index]) ? cleaned : value;
   }
-  if (typeof told !== 'object' || told === null || Object.getPrototypeOf(told) !== Object.prototype) return told;
-  const entries = Object.entries(told).map(([name, value]): [string, unknown, unknown] => [
+  if (typeof value !== 'object' || value === null || Object.getPrototypeOf(value) !== Object.prototype) return value;
+  const entries = Object.entries(value).map(([name, member]): [string, unknown, unknown] => [
     name,
-    value,
-    storable(value),
+    member,
+    storable(member),
   ]);
-  if (entries.every(([, value, cleaned]) => value === cleaned)) return told;
+  if (entries.every(([, member, cleaned]) => member === cleaned)) return value;
   return Object.fromEntries(entries.map(([name, , cleaned]) => [name, cleaned]));
 }

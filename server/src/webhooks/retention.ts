@@ -24,7 +24,7 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 10 * 60 * 1000;
 /** Rows per transaction, which takes some milliseconds; other writes go in between. */
 const CHUNK = 500;
-const FIGURES_DAYS = 8;
+const STATS_DAYS = 8;
 /** Steps of merging the search index in one round, some milliseconds each. */
 const MAX_STEPS = 5000;
 
@@ -69,7 +69,7 @@ export class Retention {
       pruned += await this.#repeat((tx) => pruneDeliveries(tx, accountId, now - eventDays * DAY_MS));
       pruned += await this.#repeat((tx) => pruneEvents(tx, accountId, now - eventDays * DAY_MS));
     }
-    await this.#pruneKeysAndFigures(now);
+    await this.#pruneIdempotencyKeysAndStats(now);
     await this.#purgeWords();
     const { reader, commit } = this.#database;
     const { reclaim } = reader.dialect;
@@ -100,7 +100,7 @@ export class Retention {
     return expired;
   }
 
-  async #pruneKeysAndFigures(now: number): Promise<void> {
+  async #pruneIdempotencyKeysAndStats(now: number): Promise<void> {
     await this.#database.commit(async ({ kysely }) => {
       await kysely
         .deleteFrom('idempotency_keys')
@@ -108,7 +108,7 @@ export class Retention {
         .execute();
       await kysely
         .deleteFrom('webhook_minutes')
-        .where('minute', '<', this.#options.clock.now() - FIGURES_DAYS * DAY_MS)
+        .where('minute', '<', this.#options.clock.now() - STATS_DAYS * DAY_MS)
         .execute();
     });
   }

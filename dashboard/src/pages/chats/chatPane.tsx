@@ -139,19 +139,19 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
 const TYPING_EVERY_MS = 5000;
 
 function useTyping(sessionId: string, chatId: string): (isTyping: boolean) => void {
-  const told = useRef(0);
+  const sentAt = useRef(0);
 
-  function tell(isTyping: boolean) {
+  function sendState(isTyping: boolean) {
     const now = Date.now();
-    if (isTyping ? now - told.current < TYPING_EVERY_MS : told.current === 0) return;
-    told.current = isTyping ? now : 0;
+    if (isTyping ? now - sentAt.current < TYPING_EVERY_MS : sentAt.current === 0) return;
+    sentAt.current = isTyping ? now : 0;
     // Best effort: a network may not support it, and the chat may be new.
     api.chats.setTyping({ sessionId, chatId, state: isTyping ? 'typing' : 'paused' }).catch(() => {});
   }
 
-  const stop = useEffectEvent(() => tell(false));
+  const stop = useEffectEvent(() => sendState(false));
   useEffect(() => () => stop(), []);
-  return tell;
+  return sendState;
 }
 
 /** The contact of a direct chat, if the session knows it. */

@@ -24,11 +24,11 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
   return (
     <div className="grid grid-cols-1 gap-6">
       {description && <Prose text={description} />}
-      <Part title={referenceStrings.example}>
+      <DetailSection title={referenceStrings.example}>
         <CodeSnippets label={referenceStrings.examples} snippets={exampleCode(operation, location.origin)} />
-      </Part>
+      </DetailSection>
       {parameters.length > 0 && (
-        <Part title={referenceStrings.parameters}>
+        <DetailSection title={referenceStrings.parameters}>
           <ul className="grid grid-cols-1 gap-3">
             {parameters.map(({ name, in: place, required, schema, description: meaning }) => (
               <li key={`${place} ${name}`}>
@@ -41,18 +41,18 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
               </li>
             ))}
           </ul>
-        </Part>
+        </DetailSection>
       )}
       {body && (
-        <Part title={referenceStrings.body}>
+        <DetailSection title={referenceStrings.body}>
           {fields === undefined ? (
             <Prose text={body.description ?? ''} />
           ) : (
             <FieldList schema={fields} schemas={schemas} />
           )}
-        </Part>
+        </DetailSection>
       )}
-      <Part title={referenceStrings.responses}>
+      <DetailSection title={referenceStrings.responses}>
         {successes.map(([status, { description: meaning, content = {} }]) => (
           <div key={status} className="mb-4 grid grid-cols-1 gap-3">
             <p className="text-sm">
@@ -69,9 +69,9 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
             ))}
           </div>
         ))}
-      </Part>
+      </DetailSection>
       {failures.length > 0 && (
-        <Part title={referenceStrings.errorResponses}>
+        <DetailSection title={referenceStrings.errorResponses}>
           <ul className="grid grid-cols-1 gap-1.5 text-sm">
             {failures.map(([status, { description: meaning }]) => (
               <li key={status} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
@@ -82,7 +82,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
               </li>
             ))}
           </ul>
-        </Part>
+        </DetailSection>
       )}
     </div>
   );
@@ -95,19 +95,19 @@ export function EventDetails({ operation, components: { schemas } }: OperationPr
   return (
     <div className="grid grid-cols-1 gap-6">
       {description && <Prose text={description} />}
-      <Part title={referenceStrings.body}>
+      <DetailSection title={referenceStrings.body}>
         <ResponseBody
           status={operation.path}
           schema={schema && nestedSchema(schema, schemas)}
           schemas={schemas}
           example={example}
         />
-      </Part>
+      </DetailSection>
     </div>
   );
 }
 
-function Part({ title, children }: { readonly title: string; readonly children: ReactNode }) {
+function DetailSection({ title, children }: { readonly title: string; readonly children: ReactNode }) {
   return (
     <div className="grid grid-cols-1 gap-2">
       <h3 className="text-sm font-medium">{title}</h3>

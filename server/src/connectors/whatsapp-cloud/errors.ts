@@ -60,28 +60,28 @@ export function verdictOf({ code, status }: GraphError): Verdict {
 }
 
 export function toAppError(error: GraphError): AppError {
-  const words = describe(error);
+  const message = describe(error);
   switch (verdictOf(error)) {
     case 'nobody':
-      return new AppError('recipient_not_on_network', words, { cause: error });
+      return new AppError('recipient_not_on_network', message, { cause: error });
     case 'window':
       return new AppError(
         'template_required',
-        `The recipient has not written within the last 24 hours; send a template with messages/send-template. ${words}`,
+        `The recipient has not written within the last 24 hours; send a template with messages/send-template. ${message}`,
         { cause: error },
       );
     case 'session':
-      return new AppError('session_not_connected', words, { cause: error });
+      return new AppError('session_not_connected', message, { cause: error });
     case 'permission':
-      return new AppError('network_denied', words, { cause: error });
+      return new AppError('network_denied', message, { cause: error });
     case 'pair':
-      return new AppError('rate_limited', words, { cause: error, retryAfterSeconds: 6 });
+      return new AppError('rate_limited', message, { cause: error, retryAfterSeconds: 6 });
     case 'retry':
       return error.status >= 500
-        ? new AppError('send_failed', words, { cause: error })
-        : new AppError('rate_limited', words, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? 30 });
+        ? new AppError('send_failed', message, { cause: error })
+        : new AppError('rate_limited', message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? 30 });
     case 'refused':
-      return new AppError('send_failed', words, { cause: error });
+      return new AppError('send_failed', message, { cause: error });
   }
 }
 

@@ -183,9 +183,9 @@ async function errorOf(
 ): Promise<GraphError> {
   const answer = await body.json().catch(() => undefined);
   const { code = 0, message, error_data: data } = (answer as { error?: ErrorFields } | undefined)?.error ?? {};
-  const words = typeof data?.details === 'string' ? data.details : message;
+  const text = typeof data?.details === 'string' ? data.details : message;
   const retryAfter = Number(headers['retry-after']);
-  return new GraphError(typeof words === 'string' ? redact(words) : `The WhatsApp Cloud API answered ${status}`, {
+  return new GraphError(typeof text === 'string' ? redact(text) : `The WhatsApp Cloud API answered ${status}`, {
     code: typeof code === 'number' ? code : 0,
     status,
     retryAfterSeconds: retryAfter > 0 ? retryAfter : undefined,

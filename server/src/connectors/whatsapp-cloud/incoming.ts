@@ -15,13 +15,13 @@ import { describe } from './errors.ts';
 // Fields and parts that a callback may lack.
 const Text = Type.Optional(Type.String());
 const Flag = Type.Optional(Type.Boolean());
-const Part = <T extends TProperties>(properties: T) => Type.Optional(Type.Object(properties));
+const OptionalObject = <T extends TProperties>(properties: T) => Type.Optional(Type.Object(properties));
 const Amount = Type.Union([Type.Number(), Type.String()]);
 const Seconds = Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })]);
-const Body = Part({ body: Type.String() });
-const Caption = Part({ caption: Text });
-const Choice = Part({ id: Text, title: Type.String() });
-const File = Part({ id: Type.String(), caption: Text, filename: Text, voice: Flag });
+const Body = OptionalObject({ body: Type.String() });
+const Caption = OptionalObject({ caption: Text });
+const Choice = OptionalObject({ id: Text, title: Type.String() });
+const File = OptionalObject({ id: Type.String(), caption: Text, filename: Text, voice: Flag });
 
 const Card = Type.Object({
   name: Type.Object({ formatted_name: Type.String() }),
@@ -43,7 +43,7 @@ const Message = Type.Object({
   group_id: Text,
   timestamp: Seconds,
   type: Type.String(),
-  context: Part({ id: Text, forwarded: Flag, frequently_forwarded: Flag }),
+  context: OptionalObject({ id: Text, forwarded: Flag, frequently_forwarded: Flag }),
   text: Body,
   image: File,
   video: File,
@@ -51,22 +51,22 @@ const Message = Type.Object({
   voice: File,
   document: File,
   sticker: File,
-  location: Part({ latitude: Type.Number(), longitude: Type.Number(), name: Text, address: Text }),
+  location: OptionalObject({ latitude: Type.Number(), longitude: Type.Number(), name: Text, address: Text }),
   contacts: Type.Optional(Type.Array(Card)),
-  reaction: Part({ message_id: Type.String(), emoji: Text }),
-  revoke: Part({ original_message_id: Type.String() }),
-  edit: Part({
+  reaction: OptionalObject({ message_id: Type.String(), emoji: Text }),
+  revoke: OptionalObject({ original_message_id: Type.String() }),
+  edit: OptionalObject({
     original_message_id: Type.String(),
     message: Type.Object({ text: Body, image: Caption, video: Caption, document: Caption }),
   }),
-  button: Part({ text: Type.String(), payload: Text }),
-  interactive: Part({
+  button: OptionalObject({ text: Type.String(), payload: Text }),
+  interactive: OptionalObject({
     button_reply: Choice,
     list_reply: Choice,
-    nfm_reply: Part({ body: Text, response_json: Text }),
+    nfm_reply: OptionalObject({ body: Text, response_json: Text }),
   }),
-  order: Part({ text: Text, product_items: Type.Array(OrderedItem) }),
-  system: Part({ body: Text }),
+  order: OptionalObject({ text: Text, product_items: Type.Array(OrderedItem) }),
+  system: OptionalObject({ body: Text }),
 });
 type Message = Static<typeof Message>;
 
@@ -74,7 +74,7 @@ const Problem = Type.Object({
   code: Type.Integer(),
   title: Text,
   message: Text,
-  error_data: Part({ details: Text }),
+  error_data: OptionalObject({ details: Text }),
 });
 
 const Status = Type.Object({

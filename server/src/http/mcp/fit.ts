@@ -43,7 +43,7 @@ const INNER_ENTRIES = 20;
 const MIN_NAMES = 16;
 
 /** The field of an output that is read in parts. */
-export interface Part {
+export interface Slice {
   readonly field: string;
   /** Characters of a text or entries of a list to skip; undefined if the caller did not ask for a part. */
   readonly offset: number | undefined;
@@ -78,10 +78,10 @@ export function fitPage(page: Page, schema: Schema, cursors: readonly string[]):
 }
 
 /** Cuts an object as far as necessary. Marks it with `truncated` if it is cut, and `nextOffset` to continue. */
-export function fitOne(output: Fields, schema: Schema, part?: Part): Fields {
+export function fitOne(output: Fields, schema: Schema, slice?: Slice): Fields {
   let shown: Fields = {};
   for (const limits of STEPS) {
-    shown = show(output, schema, limits, part);
+    shown = show(output, schema, limits, slice);
     if (costOf(shown) <= ROOM_BYTES) break;
   }
   return shown;
@@ -93,18 +93,18 @@ export function beginningOf(text: string, length: number): string {
   return text.slice(0, isSplit(text, length) ? length - 1 : length);
 }
 
-function show(output: Fields, schema: Schema, limits: Limits, part: Part | undefined): Fields {
-  const whole = part && output[part.field];
-  if (part === undefined || !(typeof whole === 'string' || Array.isArray(whole)))
+function show(output: Fields, schema: Schema, limits: Limits, slice: Slice | undefined): Fields {
+  const whole = slice && output[slice.field];
+  if (slice === undefined || !(typeof whole === 'string' || Array.isArray(whole)))
     return cutObject(output, schema, () => limits).value;
-  const { field, offset = 0 } = part;
+  const { field, offset = 0 } = slice;
   const start = typeof whole === 'string' && isSplit(whole, offset) ? offset - 1 : offset;
   const rest = whole.slice(start);
-  const ofPart = {
-    text: part.offset === undefined ? limits.text : limits.text * READ_ON_PURPOSE,
+  const sliceLimits = {
+    text: slice.offset === undefined ? limits.text : limits.text * READ_ON_PURPOSE,
     entries: Math.max(1, limits.entries),
   };
-  const { value } = cutObject({ ...output, [field]: rest }, schema, (name) => (name === field ? ofPart : limits));
+  const { value } = cutObject({ ...output, [field]: rest }, schema, (name) => (name === field ? sliceLimits : limits));
   const shown = value[field];
   const length = typeof shown === 'string' || Array.isArray(shown) ? shown.length : 0;
   return length < rest.length ? { ...value, nextOffset: start + length } : value;

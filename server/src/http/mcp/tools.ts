@@ -192,8 +192,8 @@ const DEEPEST = 2;
  * optional and deeply nested fields only the type stays: the list of all tools must fit into its context.
  */
 function outline(schema: Schema, depth = 0): Schema {
-  const { type, properties, required, items, anyOf, enum: words } = without(schema, RULES) as Schema;
-  if (depth >= DEEPEST && (type !== undefined || words !== undefined)) return { type: type ?? 'string' };
+  const { type, properties, required, items, anyOf, enum: values } = without(schema, RULES) as Schema;
+  if (depth >= DEEPEST && (type !== undefined || values !== undefined)) return { type: type ?? 'string' };
   if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
   if (type === 'array') return { type, items: outline(items as Schema, depth) };
   if (type !== 'object') return without(schema, RULES) as Schema;

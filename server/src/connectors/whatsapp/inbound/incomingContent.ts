@@ -76,8 +76,8 @@ export function concernsPeople(baileys: Baileys, whole: Message): boolean {
   return parseContent(baileys, message) !== undefined;
 }
 
-const text = (words: Field<string>, context?: Field<Context>): Parsed => ({
-  content: { type: 'text', text: words ?? '' },
+const text = (body: Field<string>, context?: Field<Context>): Parsed => ({
+  content: { type: 'text', text: body ?? '' },
   context,
 });
 
@@ -108,8 +108,8 @@ const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Pars
   groupInviteMessage: ({ groupInviteMessage: m }) => text(m?.caption || m?.groupName, m?.contextInfo),
 };
 
-function choice(words: Field<string>, payload: Field<string>, context: Field<Context>): Parsed {
-  return { content: { type: 'text', text: words ?? '', ...(payload && { payload }) }, context };
+function choice(label: Field<string>, payload: Field<string>, context: Field<Context>): Parsed {
+  return { content: { type: 'text', text: label ?? '', ...(payload && { payload }) }, context };
 }
 
 function media(type: (typeof mediaTypes)[number], file: Field<File>, caption: Field<string>): Parsed {
@@ -139,11 +139,11 @@ function referenceOf(
   return { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 };
 }
 
-function location(m: Field<proto.Message.ILocationMessage>, words: Field<string>): Parsed {
+function location(m: Field<proto.Message.ILocationMessage>, caption: Field<string>): Parsed {
   return {
     content: {
       type: 'location',
-      text: words ?? '',
+      text: caption ?? '',
       location: {
         latitude: m?.degreesLatitude ?? 0,
         longitude: m?.degreesLongitude ?? 0,

@@ -15,7 +15,7 @@ export function rateLimited(message: string, waitMs: number, cause?: unknown): A
 }
 
 /** Error messages that replace the general ones. */
-export interface ErrorWords {
+export interface ErrorMessages {
   /** The subject of the request does not exist. */
   readonly missing?: string;
   /** The session lacks the permission. */
@@ -25,7 +25,7 @@ export interface ErrorWords {
 /** Runs a request and translates an error of the server into one that the caller of the API can act on. */
 export async function translateErrors<T>(
   request: () => Promise<T>,
-  { missing, forbidden = 'Only an admin of the group can do this' }: ErrorWords = {},
+  { missing, forbidden = 'Only an admin of the group can do this' }: ErrorMessages = {},
 ): Promise<T> {
   try {
     return await request();
@@ -47,8 +47,8 @@ export async function translateErrors<T>(
       case 429:
         throw rateLimited('WhatsApp limits the requests of this session; wait before the next one', 60_000, cause);
       default: {
-        const words = cause instanceof Error ? cause.message : String(cause);
-        throw new AppError('send_failed', `WhatsApp did not accept the request: ${words}`, { cause });
+        const message = cause instanceof Error ? cause.message : String(cause);
+        throw new AppError('send_failed', `WhatsApp did not accept the request: ${message}`, { cause });
       }
     }
   }

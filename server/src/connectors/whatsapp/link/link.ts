@@ -190,19 +190,19 @@ export class Link extends EventEmitter<LinkEvents> {
     socket.ws.on('frame', () => {
       lastFrameAt = clock.now();
     });
-    const lookLater = () => {
-      this.#cancelWatch = clock.after(silenceMs / 3, look);
+    const scheduleCheck = () => {
+      this.#cancelWatch = clock.after(silenceMs / 3, check);
     };
-    const look = () => {
+    const check = () => {
       if (this.#socket !== socket) return;
       const now = clock.now();
       // A person who is shown a code needs time to get the phone.
       const limitMs = this.#state === 'open' ? silenceMs : Math.max(silenceMs, OPENING_MS);
       const isLate = this.#state === 'opening' && now - startedAt > OPENING_MS;
       if (isLate || now - lastFrameAt > limitMs) this.reset(NO_ANSWER);
-      else lookLater();
+      else scheduleCheck();
     };
-    lookLater();
+    scheduleCheck();
   }
 
   #onUpdate(socket: WASocket, { qr, connection, lastDisconnect }: BaileysEventMap['connection.update']): void {

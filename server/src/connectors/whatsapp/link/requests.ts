@@ -2,7 +2,7 @@ import type { WASocket } from 'baileys';
 import { unlessAborted } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import { type ErrorWords, translateErrors } from './errors.ts';
+import { type ErrorMessages, translateErrors } from './errors.ts';
 import type { Link } from './link.ts';
 
 /** A request will not be answered, because its socket is no longer the session's. */
@@ -33,11 +33,11 @@ export class Requests {
   }
 
   /** Like `run` over the open socket, but with errors that the caller of the API can act on. */
-  ask<T>(work: (socket: WASocket, signal: AbortSignal) => Promise<T>, words?: ErrorWords): Promise<T> {
+  ask<T>(work: (socket: WASocket, signal: AbortSignal) => Promise<T>, messages?: ErrorMessages): Promise<T> {
     return translateErrors(async () => {
       const socket = this.#link.requireSocket();
       return this.run(socket, (signal) => work(socket, signal));
-    }, words);
+    }, messages);
   }
 
   /**

@@ -164,8 +164,8 @@ const UNCONFIRMED =
 
 function unsent(error: unknown): AppError {
   if (error instanceof AppError) return error;
-  const words = error instanceof Error ? error.message : String(error);
-  return new AppError('send_failed', `The message could not be sent: ${words}`, { cause: error });
+  const message = error instanceof Error ? error.message : String(error);
+  return new AppError('send_failed', `The message could not be sent: ${message}`, { cause: error });
 }
 
 /** Error codes of the server, as far as their meaning is known. */

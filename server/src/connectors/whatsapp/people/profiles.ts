@@ -67,10 +67,10 @@ async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
 
 async function aboutOf(socket: WASocket, jid: string): Promise<string | null> {
   const [found] = (await socket.fetchStatus(jid)) ?? [];
-  const said = found?.['status'];
-  const isSaid = typeof said === 'object' && said !== null && 'status' in said && typeof said.status === 'string';
+  const about = found?.['status'];
+  if (typeof about !== 'object' || about === null || !('status' in about)) return null;
   // Baileys returns an empty text for a hidden one.
-  return isSaid && said.status !== '' ? (said.status as string) : null;
+  return typeof about.status === 'string' && about.status !== '' ? about.status : null;
 }
 
 /** @throws {AppError} `fetch_failed` */
