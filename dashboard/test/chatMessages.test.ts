@@ -207,11 +207,11 @@ describe('messages of a chat', async () => {
     await write('Are you there?');
     await page.goto(`/chats?chat=${FRIEND}`);
     const box = page.getByLabel('Message', { exact: true });
-    const told = (state: string) =>
+    const typingSent = (state: string) =>
       page.waitForRequest((request) => request.postDataJSON()?.state === state && request.url().endsWith('/typing'));
     for (const leave of [() => box.press('Enter'), () => page.getByRole('link', { name: 'API keys' }).click()]) {
-      await Promise.all([told('typing'), box.pressSequentially('Yes')]);
-      await Promise.all([told('paused'), leave()]);
+      await Promise.all([typingSent('typing'), box.pressSequentially('Yes')]);
+      await Promise.all([typingSent('paused'), leave()]);
     }
   });
 
@@ -221,15 +221,15 @@ describe('messages of a chat', async () => {
     await write('What time is it?');
     await page.goto(`/chats?chat=${FRIEND}`);
     const question = page.getByRole('article').filter({ hasText: 'What time is it?' }).first();
-    const told = page.getByRole('status').filter({ hasText: 'New message' });
+    const notice = page.getByRole('status').filter({ hasText: 'New message' });
     await question.waitFor();
-    await assertSoon(() => told.count(), 0, 'existing messages are not announced');
+    await assertSoon(() => notice.count(), 0, 'existing messages are not announced');
     await write('Hello?');
-    await told.waitFor();
-    const first = await told.locator('span').elementHandle();
+    await notice.waitFor();
+    const first = await notice.locator('span').elementHandle();
     await write('Anybody?');
     await page.waitForFunction((element) => element?.isConnected === false, first);
-    await told.waitFor();
+    await notice.waitFor();
     await question.getByRole('button', { name: 'Message actions' }).click();
     await page.getByRole('menuitem', { name: 'React with 👍' }).click();
     await question.getByText('👍 by', { exact: false }).waitFor();

@@ -110,24 +110,24 @@ describe('the client', () => {
       [new Blob([bytes]).stream(), 1_000_000, undefined],
       [form, 1_000_000, undefined],
     ] as const) {
-      const told: number[] = [];
+      const reported: number[] = [];
       const media = await sb.media.upload(
         content,
         {},
         {
           onProgress: (progress) => {
-            told.push(progress.sentBytes);
+            reported.push(progress.sentBytes);
             assert.equal(progress.totalBytes, totalBytes);
           },
         },
       );
       assert.equal(media.size, size);
-      assert.ok(told.length > 3, `only ${told} were reported`);
+      assert.ok(reported.length > 3, `only ${reported} were reported`);
       assert.deepEqual(
-        told,
-        told.toSorted((one, other) => one - other),
+        reported,
+        reported.toSorted((one, other) => one - other),
       );
-      if (totalBytes !== undefined) assert.equal(told.at(-1), totalBytes);
+      if (totalBytes !== undefined) assert.equal(reported.at(-1), totalBytes);
       if (content === text) assert.match(media.mimeType, /^text\/plain/);
     }
   });
@@ -141,12 +141,12 @@ describe('the client', () => {
         return fetch(...request);
       },
     });
-    const told: number[] = [];
+    const reported: number[] = [];
     await assert.rejects(
-      own.media.upload('text', {}, { onProgress: ({ sentBytes }) => told.push(sentBytes) }),
+      own.media.upload('text', {}, { onProgress: ({ sentBytes }) => reported.push(sentBytes) }),
       AuthenticationError,
     );
-    assert.deepEqual([asked, told], [1, [4]]);
+    assert.deepEqual([asked, reported], [1, [4]]);
   });
 
   it('cancels an upload midway', async () => {

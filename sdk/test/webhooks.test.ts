@@ -578,7 +578,7 @@ describe('parsing', () => {
 
   test('narrows the type of `data` in a switch over `event`, for every event type', () => {
     // The test is that this compiles.
-    function told(event: WebhookEvent): string {
+    function describeEvent(event: WebhookEvent): string {
       switch (event.event) {
         case 'message.incoming':
           return event.data.replyTo ?? event.data.message;
@@ -600,8 +600,10 @@ describe('parsing', () => {
           return event satisfies never;
       }
     }
-    const tellings = eventKinds.map((kind) => told(parse(JSON.stringify({ event: kind, data: dataByKind[kind] }))));
-    assert.deepEqual(tellings, ['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject']);
+    const descriptions = eventKinds.map((kind) =>
+      describeEvent(parse(JSON.stringify({ event: kind, data: dataByKind[kind] }))),
+    );
+    assert.deepEqual(descriptions, ['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject']);
   });
 });
 

@@ -68,24 +68,24 @@ it('the example connector of the docs sends, receives and protects its secret', 
   const poll = await call('POST', '/messages/send-poll', { to: '4917012345', question: 'When?', options: ['1', '2'] });
   assert.equal(poll.body.code, 'not_supported');
 
-  const tell = (told: object, secret = SECRET) =>
+  const callBack = (body: object, secret = SECRET) =>
     fetch(server.url + callbackUrl, {
       method: 'POST',
       headers: { authorization: `Bearer ${secret}` },
-      body: JSON.stringify(told),
+      body: JSON.stringify(body),
     });
-  assert.equal((await tell({ type: 'shown', id: sent.body.messageId }, 'a guess')).status, 403);
-  assert.equal((await tell({ type: 'shown', id: sent.body.messageId })).status, 204);
+  assert.equal((await callBack({ type: 'shown', id: sent.body.messageId }, 'a guess')).status, 403);
+  assert.equal((await callBack({ type: 'shown', id: sent.body.messageId })).status, 204);
   assert.equal((await call('GET', `/messages/${sent.body.messageId}`)).body.status, 'delivered');
   const answer = { type: 'answer', id: 'p-1', from: '4917012345', text: 'On my way', answers: sent.body.messageId };
-  for (const _ of [1, 2]) assert.equal((await tell(answer)).status, 204);
+  for (const _ of [1, 2]) assert.equal((await callBack(answer)).status, 204);
   const incoming = await eventOf(call, 'message.incoming');
   assert.deepEqual([incoming.message, incoming.replyTo], ['On my way', sent.body.messageId]);
   assert.equal((await call('GET', '/messages?direction=incoming')).body.data.length, 1, 'delivered twice, stored once');
 
   await call('PATCH', `/sessions/${sessionId}`, { options: { gateway: gateway.url } });
   await call('POST', `/sessions/${sessionId}/disconnect`);
-  assert.equal((await tell(answer)).status, 409, 'without a connected session the network retries');
+  assert.equal((await callBack(answer)).status, 409, 'without a connected session the network retries');
   await call('POST', `/sessions/${sessionId}/connect`);
   const shown = await call('GET', `/sessions/${sessionId}`);
   assert.deepEqual([shown.body.status, shown.body.options], ['connected', { gateway: gateway.url }]);

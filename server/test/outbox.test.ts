@@ -332,9 +332,9 @@ describeOnEachDatabase('a queued message', (_, database) => {
     const { messageId } = page.data[0];
     await clock.advance(30_000);
     assert.equal((await sending).status, 502);
-    const tell = (status: 'delivered' | 'failed' | 'sent') =>
+    const report = (status: 'delivered' | 'failed' | 'sent') =>
       puppet.host?.onEvent({ type: 'receipt', networkIds: [messageId], status, timestamp: clock.now() });
-    await tell('delivered');
+    await report('delivered');
     await untilStatus(messageId, 'delivered');
     assert.deepEqual(await events(messageId, 2), ['message.sent', 'message.delivered']);
   });
@@ -348,7 +348,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
       ({ body }) => body.data.length === 1,
     );
     const { messageId } = page.data[0];
-    const tell = (status: 'failed' | 'sent', error?: string) =>
+    const report = (status: 'failed' | 'sent', error?: string) =>
       puppet.host?.onEvent({
         type: 'receipt',
         networkIds: [messageId],
@@ -356,8 +356,8 @@ describeOnEachDatabase('a queued message', (_, database) => {
         timestamp: clock.now(),
         ...(error !== undefined && { error }),
       });
-    await tell('failed', 'Nobody is there');
-    await tell('sent');
+    await report('failed', 'Nobody is there');
+    await report('sent');
     assert.equal(await statusOf(messageId), 'failed');
     assert.deepEqual(await events(messageId, 0), []);
     await clock.advance(30_000);

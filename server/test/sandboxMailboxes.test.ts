@@ -374,9 +374,9 @@ describeOnEachDatabase('a sandbox mailbox after a crash between delivery and rem
       (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
     assert.deepEqual(await stored(again), ['final text', '', 'the last']);
     assert.equal((await eventsOf('message.incoming')).filter(isTheirs).length, 3);
-    const told = (await eventsOf('group.updated')).filter(isTheirs);
+    const events = (await eventsOf('group.updated')).filter(isTheirs);
     assert.deepEqual(
-      told.map(({ subject }: Body) => subject),
+      events.map(({ subject }: Body) => subject),
       subjects,
     );
     const { body: list } = await again('GET', `/messages?sessionId=${other}&direction=incoming&limit=200`);

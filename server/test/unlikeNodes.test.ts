@@ -94,19 +94,19 @@ describe('nodes with different secrets for login tokens', () => {
     await queryOf(home)(`
       update nodes set node_id = 'nod_other', instance = 'other', url = 'http://other', jwt_fingerprint = 'other',
         expires_at = expires_at + 600000`);
-    const told = () => lines.filter((line) => line.includes('node cannot join'));
+    const errors = () => lines.filter((line) => line.includes('node cannot join'));
     await eventually(
       async () => lines,
-      (all) => told().length > 0 && all.some((line) => /OtherSecretError.*failed to join/.test(line)),
+      (all) => errors().length > 0 && all.some((line) => /OtherSecretError.*failed to join/.test(line)),
     );
-    assert.match(told().join(), /"level":50.*node cannot join: JWT_SECRET differs from .*\(http:\/\/other\)/);
+    assert.match(errors().join(), /"level":50.*node cannot join: JWT_SECRET differs from .*\(http:\/\/other\)/);
     assert.equal(await status('/ready'), 503);
     await queryOf(home)(`delete from nodes where node_id = 'nod_other'`);
     await eventually(
       () => status('/ready'),
       (ready) => ready === 200,
     );
-    assert.equal(told().length, 1, 'one line for all attempts');
+    assert.equal(errors().length, 1, 'one line for all attempts');
   });
 });
 

@@ -78,11 +78,11 @@ describeOnEachDatabase('accounts and logins', (_, database) => {
     };
     const [wrong, unknown] = [await ask('known@example.com'), await ask('unknown@example.com')];
     assert.equal(wrong.answer.body.code, 'invalid_credentials');
-    const told = ({ answer: { status, body, headers } }: { answer: Answer }) => {
+    const visible = ({ answer: { status, body, headers } }: { answer: Answer }) => {
       const { requestId: _, ...problem } = body;
       return { status, problem, headers: [...headers.keys()] };
     };
-    assert.deepEqual(told(wrong), told(unknown));
+    assert.deepEqual(visible(wrong), visible(unknown));
     // Without a hash to compare with, it would be some 20 times faster.
     // The fastest of many shows the cost alone: a busy machine only ever adds to it, and without a hash the gap never
     // closes.

@@ -203,12 +203,12 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
       image: { id: graph.keep(GIF, 'image/gif'), caption: 'look' },
     };
     const change = { ...echo, id: graph.newId(), type: 'revoke', revoke: { original_message_id: 'wamid.1' } };
-    const told = {
+    const report = {
       field: 'smb_message_echoes',
       message_echoes: [text, image, change, { id: 7 }, { ...text, to: undefined }],
     };
-    assert.equal(await graph.post(told), 200);
-    assert.equal(await graph.post(told), 200);
+    assert.equal(await graph.post(report), 200);
+    assert.equal(await graph.post(report), 200);
     const sent = await eventOf(call, 'message.sent', ({ message }) => message === 'from the counter');
     assert.deepEqual([sent.to, sent.chatId, sent.status, sent.sentElsewhere], [ADA, ADA, 'sent', true]);
     assert.equal(sent.from, graph.phoneNumber);
@@ -328,8 +328,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual([sent.recipient, sent.to], [userId, undefined]);
     await graph.settled();
     assert.equal(await statusOf(body.messageId), 'delivered');
-    const told = await eventOf(call, 'message.delivered');
-    assert.deepEqual([told.to, told.chatId], [placeholder, placeholder]);
+    const delivered = await eventOf(call, 'message.delivered');
+    assert.deepEqual([delivered.to, delivered.chatId], [placeholder, placeholder]);
     await graph.incoming(ADA, { type: 'text', text: { body: 'It is me' } }, { userId });
     const { data } = (await call('GET', `/messages?chatId=${ADA}`)).body;
     assert.deepEqual(

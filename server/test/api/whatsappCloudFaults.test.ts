@@ -197,7 +197,7 @@ it('a file that is unavailable, too large or empty does not hold back its messag
 it('retries a file that is temporarily unavailable for six hours after its message', async (t) => {
   const { graph, call } = await cloudSession(t);
   const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
-  const told = (hours: number, caption: string) => ({
+  const report = (hours: number, caption: string) => ({
     from: ADA,
     id: graph.newId(),
     timestamp: String(Number(graph.now()) - hours * 3600),
@@ -206,7 +206,7 @@ it('retries a file that is temporarily unavailable for six hours after its messa
   });
   const received = async () =>
     (await call('GET', '/messages')).body.data.map(({ message, media }: Answer['body']) => [message, media?.size]);
-  const first = { messages: [told(5, 'recent')] };
+  const first = { messages: [report(5, 'recent')] };
   graph.failNextFiles({ code: 0, status: 503 });
   assert.equal(await graph.post(first), 500);
   graph.failNextFiles('hang up');
@@ -217,10 +217,10 @@ it('retries a file that is temporarily unavailable for six hours after its messa
   assert.equal(await graph.post(first), 200);
 
   graph.failNextFiles('hang up');
-  assert.equal(await graph.post({ messages: [told(7, 'old')] }), 200);
+  assert.equal(await graph.post({ messages: [report(7, 'old')] }), 200);
   graph.failNext({ code: 131016, status: 503 });
-  assert.equal(await graph.post({ messages: [told(7, 'older')] }), 200);
-  assert.equal(await graph.post({ messages: [told(7, 'in time')] }), 200);
+  assert.equal(await graph.post({ messages: [report(7, 'older')] }), 200);
+  assert.equal(await graph.post({ messages: [report(7, 'in time')] }), 200);
   assert.deepEqual((await received()).toSorted(), [
     ['in time', 8],
     ['old', undefined],
@@ -387,8 +387,8 @@ it('does not fetch a file from another host, and never sends the token there', a
   for (const [index, place] of places.entries()) {
     const id = graph.keep(Buffer.from('x'), 'text/plain', '', place);
     await graph.incoming(ADA, { type: 'document', document: { id, filename: 'a.txt', caption: `file ${index}` } });
-    const told = await eventOf(call, 'message.incoming', ({ message }) => message === `file ${index}`);
-    assert.equal(told.media, undefined, place);
+    const event = await eventOf(call, 'message.incoming', ({ message }) => message === `file ${index}`);
+    assert.equal(event.media, undefined, place);
   }
   assert.deepEqual(visits, []);
   assert.ok(!graph.calls.some((one) => one.includes('/cdn/')));

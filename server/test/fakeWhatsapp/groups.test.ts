@@ -28,9 +28,9 @@ describe('groups', () => {
     assert.equal(group.subject, 'Team');
     assert.equal(group.ownerPn, me.numberJid);
     assert.deepEqual(await rolesOf(), { [me.number]: 'superadmin', [bob.number]: null });
-    const [told] = await client.event('groups.upsert');
-    assert.equal(told?.id, group.id);
-    assert.equal(told?.authorPn, me.numberJid);
+    const [created] = await client.event('groups.upsert');
+    assert.equal(created?.id, group.id);
+    assert.equal(created?.authorPn, me.numberJid);
   });
 
   it('deliver texts to all members and return their receipts', async () => {
@@ -68,8 +68,8 @@ describe('groups', () => {
     assert.equal((await add(carol.numberJid))[0]?.status, '200');
     assert.equal((await add(carol.numberJid))[0]?.status, '409');
     assert.equal((await add('15559999999@s.whatsapp.net'))[0]?.status, '404');
-    const told = await client.event('group-participants.update', ({ action }) => action === 'add');
-    assert.equal(told.participants[0]?.phoneNumber, carol.numberJid);
+    const update = await client.event('group-participants.update', ({ action }) => action === 'add');
+    assert.equal(update.participants[0]?.phoneNumber, carol.numberJid);
     const sent = await client.socket.sendMessage(group.id, { text: 'welcome' });
     await carol.messages.waitFor((message) => message.id === sent?.key.id);
     const id = await carol.sendText(group.id, 'thanks');

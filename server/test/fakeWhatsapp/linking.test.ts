@@ -56,11 +56,11 @@ describe('linking', () => {
     client.connect();
     await client.qr();
     // The client does not react to it, so callers must listen for this.
-    const told = new Promise((resolve) => {
+    const notified = new Promise((resolve) => {
       client.socket.ws.once('CB:notification,type:companion_reg_refresh', resolve);
     });
     whatsapp.faults.retireQrSecrets();
-    await told;
+    await notified;
   });
 
   it('works by a pairing code that is typed on the phone', async () => {

@@ -4,7 +4,7 @@ import { storable } from '../../src/sessions/storable.ts';
 
 it('removes NUL and unpaired surrogates from every text of a network, and keeps everything else', () => {
   const open = async () => 'a stream';
-  const told = {
+  const value = {
     type: 'reaction',
     emoji: '\0😀',
     chat: { id: '49\0' },
@@ -13,8 +13,8 @@ it('removes NUL and unpaired surrogates from every text of a network, and keeps 
     at: 7,
     no: null,
   };
-  assert.deepEqual(storable(told), {
-    ...told,
+  assert.deepEqual(storable(value), {
+    ...value,
     emoji: '\ufffd😀',
     chat: { id: '49\ufffd' },
     list: ['a', 'b\ufffd', 'half \ufffd'],

@@ -32,18 +32,18 @@ it('an error of the Cloud API is classified by its code, or by its status if the
 });
 
 it('callers get it as an API error with Retry-After', () => {
-  const told = (code: number, status?: number, retryAfter?: number) => {
+  const translated = (code: number, status?: number, retryAfter?: number) => {
     const { code: name, retryAfterSeconds, message } = toAppError(error(code, status, retryAfter));
     assert.match(message, code === 0 ? /in words$/ : new RegExp(`in words \\(${code}\\)$`));
     return [name, retryAfterSeconds];
   };
-  assert.deepEqual(told(130429, 429, 60), ['rate_limited', 60]);
-  assert.deepEqual(told(80007), ['rate_limited', 30]);
-  assert.deepEqual(told(131056), ['rate_limited', 6]);
-  assert.deepEqual(told(131016, 503), ['send_failed', undefined]);
-  assert.deepEqual(told(0, 502), ['send_failed', undefined]);
-  assert.deepEqual(told(131047), ['template_required', undefined]);
-  assert.deepEqual(told(131026), ['recipient_not_on_network', undefined]);
-  assert.deepEqual(told(10, 403), ['network_denied', undefined]);
-  assert.deepEqual(told(190, 401), ['session_not_connected', undefined]);
+  assert.deepEqual(translated(130429, 429, 60), ['rate_limited', 60]);
+  assert.deepEqual(translated(80007), ['rate_limited', 30]);
+  assert.deepEqual(translated(131056), ['rate_limited', 6]);
+  assert.deepEqual(translated(131016, 503), ['send_failed', undefined]);
+  assert.deepEqual(translated(0, 502), ['send_failed', undefined]);
+  assert.deepEqual(translated(131047), ['template_required', undefined]);
+  assert.deepEqual(translated(131026), ['recipient_not_on_network', undefined]);
+  assert.deepEqual(translated(10, 403), ['network_denied', undefined]);
+  assert.deepEqual(translated(190, 401), ['session_not_connected', undefined]);
 });

@@ -35,8 +35,8 @@ for (const [kind, start] of [
 
     const sent = picture();
     await bob.sendFile(me.number, 'image', sent, { caption: kind });
-    const told = await eventOf(call, 'message.incoming', ({ message }) => message === kind);
-    assert.deepEqual((await download(server, token, told.media.mediaId)).bytes, sent);
+    const event = await eventOf(call, 'message.incoming', ({ message }) => message === kind);
+    assert.deepEqual((await download(server, token, event.media.mediaId)).bytes, sent);
     assert.ok(proxy.targets.length > uploaded, 'the download bypassed the proxy');
   });
 }

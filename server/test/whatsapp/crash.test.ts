@@ -29,7 +29,7 @@ it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeou
   let call = bearer(server.url, body.token);
   const sessionId = await linkSession(call, me);
 
-  const told = async (): Promise<string[]> => {
+  const received = async (): Promise<string[]> => {
     const { body: page } = await call('GET', '/events?kinds=message.incoming&limit=200');
     return page.data.map(({ data }: Answer['body']) => data.message);
   };
@@ -39,12 +39,12 @@ it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeou
     const texts = expected.slice(round * perRound, (round + 1) * perRound);
     for (const text of texts) await bob.sendText(me.number, text);
     // Midway: some are stored, some are only decrypted, some have not arrived.
-    await eventually(told, (some) => some.length >= round * perRound + perRound / 3);
+    await eventually(received, (some) => some.length >= round * perRound + perRound / 3);
     await server.kill();
     server = await spawnServer(home, env);
     call = bearer(server.url, body.token);
   }
-  const all = await eventually(told, (some) => some.length >= MESSAGES);
+  const all = await eventually(received, (some) => some.length >= MESSAGES);
   assert.deepEqual(all.toSorted(), expected.toSorted());
   // Written messages are reported before the session reconnects.
   await inStatus(call, sessionId, 'connected');

@@ -27,8 +27,8 @@ async function createGroup(subject: string): Promise<Answer['body']> {
 
 /** The reported changes of a group, in order. */
 async function changesOf(groupId: string): Promise<Answer['body'][]> {
-  const told = await eventsOf(setting.call, sessionId, ['group.updated']);
-  return told.filter(({ data }) => data.groupId === groupId).map(({ data }) => data.change);
+  const events = await eventsOf(setting.call, sessionId, ['group.updated']);
+  return events.filter(({ data }) => data.groupId === groupId).map(({ data }) => data.change);
 }
 
 it('a created group is reported once, and accepts messages both ways', async () => {
@@ -226,9 +226,9 @@ it('a member whose number becomes known has neither joined nor left', async () =
   carol.groups.rename(networkId, 'Friends');
   await eventOf(call, 'group.updated', (data) => data.groupId === groupId && data.subject === 'Friends');
   assert.deepEqual((await members()).toSorted(), [carol, dave, erin, frank].map(({ number }) => number).toSorted());
-  const told = await eventsOf(call, session, ['group.updated']);
+  const events = await eventsOf(call, session, ['group.updated']);
   assert.deepEqual(
-    told.map(({ data }) => data.change.type),
+    events.map(({ data }) => data.change.type),
     ['subject', 'subject'],
   );
 });

@@ -117,9 +117,9 @@ export async function openAsHost(
     connection,
     logged,
     async waitForEvent(type, fits = () => true) {
-      type Told = Extract<NetworkEvent, { type: typeof type }>;
+      type Wanted = Extract<NetworkEvent, { type: typeof type }>;
       // TypeScript cannot infer that an event with this `type` has this type.
-      return (await events.waitFor((event) => event.type === type && fits(event as Told))) as Told;
+      return (await events.waitFor((event) => event.type === type && fits(event as Wanted))) as Wanted;
     },
   };
 }

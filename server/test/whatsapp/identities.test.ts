@@ -114,6 +114,6 @@ it('a sender with a hosted address is known by number', async () => {
   const shop = nextPhone(whatsapp, 'Shop');
   await linkSession(call, me);
   await shop.sendText(me.number, 'we are open', { addressing: 'hosted' });
-  const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'we are open');
-  assert.deepEqual([told.from, told.chatId, told.unidentified], [shop.number, shop.number, undefined]);
+  const event = await eventOf(call, 'message.incoming', ({ message }) => message === 'we are open');
+  assert.deepEqual([event.from, event.chatId, event.unidentified], [shop.number, shop.number, undefined]);
 });

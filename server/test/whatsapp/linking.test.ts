@@ -110,9 +110,9 @@ it('a session that is deleted is unlinked on the phone', async () => {
     async () => me.devices(),
     (count) => count === 0,
   );
-  const told = await eventsOf(call, sessionId, ['session.disconnected']);
+  const events = await eventsOf(call, sessionId, ['session.disconnected']);
   assert.deepEqual(
-    told.map(({ data }) => data.reason),
+    events.map(({ data }) => data.reason),
     ['The account deleted the session'],
   );
 });

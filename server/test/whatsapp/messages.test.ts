@@ -309,9 +309,9 @@ describe('incoming', () => {
     whatsapp.faults.refuseDownloads(503);
     try {
       await bob.sendFile(me.number, 'document', Buffer.from('%PDF-1.4'), { caption: 'without' });
-      const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'without');
-      assert.equal(told.type, 'document');
-      assert.equal(told.media, undefined);
+      const event = await eventOf(call, 'message.incoming', ({ message }) => message === 'without');
+      assert.equal(event.type, 'document');
+      assert.equal(event.media, undefined);
     } finally {
       whatsapp.faults.refuseDownloads(undefined);
     }
@@ -342,8 +342,8 @@ describe('incoming', () => {
   it('reports a view-once message without its content', async () => {
     const content = [stanza('unavailable', { type: 'view_once' })];
     setting.whatsapp.inject(me.number, stanza('message', envelope('SEENONCE'), content));
-    const told = await eventOf(setting.call, 'message.incoming', ({ message }) => /View-once/.test(message));
-    assert.equal(told.from, bob.number);
+    const event = await eventOf(setting.call, 'message.incoming', ({ message }) => /View-once/.test(message));
+    assert.equal(event.from, bob.number);
   });
 
   it('receives the content of an empty message from the phone', async () => {
@@ -363,8 +363,8 @@ describe('incoming', () => {
         peerDataOperationRequestResponseMessage: { stanzaId: 'REQUEST', peerDataOperationResult: [result] },
       },
     });
-    const told = await eventOf(call, 'message.incoming', ({ message }) => message === 'I saw your advertisement');
-    assert.equal(told.from, bob.number);
+    const event = await eventOf(call, 'message.incoming', ({ message }) => message === 'I saw your advertisement');
+    assert.equal(event.from, bob.number);
   });
 
   /** An envelope from Bob that does not reveal its content. */

@@ -22,8 +22,8 @@ it('a recipient known to WhatsApp under another number has one chat, under that 
     const { status, body } = await call('POST', '/messages/send', { sessionId, to: written, message });
     assert.equal(status, 201, JSON.stringify(body));
     assert.equal(body.to, message === 'first' ? written : phone.number);
-    const told = await eventOf(call, 'message.sent', ({ messageId }) => messageId === body.messageId);
-    assert.deepEqual([told.to, told.chatId], [phone.number, phone.number]);
+    const event = await eventOf(call, 'message.sent', ({ messageId }) => messageId === body.messageId);
+    assert.deepEqual([event.to, event.chatId], [phone.number, phone.number]);
     await phone.messages.waitFor((came) => came.message.extendedTextMessage?.text === message);
     const { body: sent } = await call('GET', `/messages/${body.messageId}`);
     assert.deepEqual([sent.to, sent.chatId], [phone.number, phone.number]);

@@ -32,13 +32,13 @@ const phoneId = () => randomBytes(16).toString('hex').toUpperCase();
 it('a message from the phone is stored as sent, with its content, an event and receipts', async () => {
   const { call } = setting;
   const id = await me.sendText(bob.number, 'from the phone', { id: phoneId() });
-  const told = await sentElsewhere('from the phone');
-  const { messageId } = told;
-  assert.deepEqual(told, {
+  const event = await sentElsewhere('from the phone');
+  const { messageId } = event;
+  assert.deepEqual(event, {
     messageId,
     to: bob.number,
     status: 'sent',
-    timestamp: told.timestamp,
+    timestamp: event.timestamp,
     sessionId,
     chatId: bob.number,
     from: me.number,
@@ -128,8 +128,8 @@ it('a message from the phone to a group is reported with the group', async () =>
   const networkId = me.groups.create('Both of us', [bob.number]);
   const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Both of us');
   await me.sendText(networkId, 'hello, all');
-  const told = await sentElsewhere('hello, all');
-  assert.deepEqual([told.groupId, told.chatId, told.to, told.from], [groupId, groupId, groupId, me.number]);
+  const event = await sentElsewhere('hello, all');
+  assert.deepEqual([event.groupId, event.chatId, event.to, event.from], [groupId, groupId, groupId, me.number]);
 });
 
 it('a poll from the phone counts votes, including those of the phone', async () => {
@@ -171,8 +171,8 @@ it('a message sent from the phone while the session was away is reported once, a
   await inStatus(call, sessionId, 'connected');
   await me.sendText(bob.number, 'and now');
   await sentElsewhere('and now');
-  const told = await eventsOf(call, sessionId, ['message.sent']);
-  assert.equal(told.filter(({ data }) => data.message === 'meanwhile').length, 1);
+  const events = await eventsOf(call, sessionId, ['message.sent']);
+  assert.equal(events.filter(({ data }) => data.message === 'meanwhile').length, 1);
 });
 
 it('a note to oneself belongs to the chat with oneself', async () => {
@@ -231,8 +231,8 @@ it('a message delivered twice is reported once, and does not delay its receipts'
     ({ status }) => status === 'read',
     15_000,
   );
-  const told = await eventsOf(call, sessionId, ['message.sent']);
-  assert.equal(told.filter(({ data }) => data.message === 'once').length, 1);
+  const events = await eventsOf(call, sessionId, ['message.sent']);
+  assert.equal(events.filter(({ data }) => data.message === 'once').length, 1);
 });
 
 /** Lets the phone resend a message that arrived in an empty envelope. */
@@ -253,6 +253,6 @@ it('messages resent by the phone are reported, except those to an assistant or a
   await resend('1700000000@broadcast', 'LIST', 'to many');
   await resend(bob.lidJid, 'EMPTY', 'resent');
   assert.equal((await sentElsewhere('resent')).chatId, bob.number);
-  const told = await eventsOf(setting.call, sessionId, ['message.sent', 'message.incoming']);
-  assert.ok(!told.some(({ data }) => ['to nobody', 'to many'].includes(data.message)));
+  const events = await eventsOf(setting.call, sessionId, ['message.sent', 'message.incoming']);
+  assert.ok(!events.some(({ data }) => ['to nobody', 'to many'].includes(data.message)));
 });

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 
 /** The part of a callback for one number: `field` and the members of `value`. */
-export interface Told {
+export interface Report {
   readonly field?: string;
   readonly [member: string]: unknown;
 }
@@ -21,8 +21,8 @@ export interface Addressee {
 }
 
 /** The body of a callback in the format of Meta, which escapes non-ASCII characters and slashes. */
-export function callbackBody({ phoneNumberId, displayNumber }: Addressee, told: readonly Told[]): string {
-  const changes = told.map(({ field = 'messages', ...value }) => ({
+export function callbackBody({ phoneNumberId, displayNumber }: Addressee, reports: readonly Report[]): string {
+  const changes = reports.map(({ field = 'messages', ...value }) => ({
     field,
     value: {
       messaging_product: 'whatsapp',
@@ -36,8 +36,12 @@ export function callbackBody({ phoneNumberId, displayNumber }: Addressee, told: 
 }
 
 /** Posts a callback signed with the secret of the app. @returns the status of the response */
-export async function postCallback(to: Addressee, told: readonly Told[], fault: CallbackFault = {}): Promise<number> {
-  const body = callbackBody({ ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId }, told);
+export async function postCallback(
+  to: Addressee,
+  reports: readonly Report[],
+  fault: CallbackFault = {},
+): Promise<number> {
+  const body = callbackBody({ ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId }, reports);
   const signature = createHmac('sha256', fault.signWith ?? to.appSecret)
     .update(body)
     .digest('hex');

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
-import { askChallenge, type CallbackFault, postCallback, type Told } from './callbacks.ts';
+import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
 
 /*
  * A fake Graph API: the Cloud API for one number, after its documentation. It validates requests, stores media, and
@@ -129,7 +129,8 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   let calledBack: Promise<unknown> = Promise.resolve();
 
   const to = () => ({ url: callbackUrl, appSecret, phoneNumberId, displayNumber });
-  const post = (told: Told | readonly Told[], fault?: CallbackFault) => postCallback(to(), [told].flat(), fault);
+  const post = (reports: Report | readonly Report[], fault?: CallbackFault) =>
+    postCallback(to(), [reports].flat(), fault);
   const now = () => String(Math.floor(Date.now() / 1000));
   const newId = () => `wamid.${randomBytes(18).toString('base64')}`;
 
@@ -174,8 +175,13 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
         'content-type': 'application/json',
         ...(retryAfter !== undefined && { 'retry-after': String(retryAfter) }),
       });
-      const told = { message: `(#${code}) ${message}`, type: 'OAuthException', code, error_data: { details: message } };
-      response.end(JSON.stringify({ error: told }));
+      const details = {
+        message: `(#${code}) ${message}`,
+        type: 'OAuthException',
+        code,
+        error_data: { details: message },
+      };
+      response.end(JSON.stringify({ error: details }));
     }
   }
 

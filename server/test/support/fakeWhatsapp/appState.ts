@@ -74,8 +74,8 @@ async function applyChange(query: Query, asked: BinaryNode, patch: BinaryNode): 
   collection.patches.push(stored);
   account.appState.collections.set(name, collection);
   const attributes = { from: SERVER_JID, type: 'server_sync', id: newId(), t: String(nowS()) };
-  const told = stanza('collection', { name, version: String(collection.patches.length) });
-  notifyOthers(network, account, companion.id, stanza('notification', attributes, [told]));
+  const changed = stanza('collection', { name, version: String(collection.patches.length) });
+  notifyOthers(network, account, companion.id, stanza('notification', attributes, [changed]));
   return stanza('collection', { name, version: String(collection.patches.length) });
 }
 

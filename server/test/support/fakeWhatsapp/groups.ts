@@ -240,12 +240,12 @@ function changeMembers(change: Change, doTo: MemberChange, isForAdmins = true): 
   });
   const changed = outcomes.flatMap(({ member, error }) => (member && error === undefined ? [member] : []));
   if (changed.length > 0) {
-    const told = stanza(
+    const notification = stanza(
       ask.tag,
       {},
       changed.map((member) => participantStanza(change.group, member, change.group.members.get(member))),
     );
-    notify(change, told, ask.tag === 'remove' ? changed : []);
+    notify(change, notification, ask.tag === 'remove' ? changed : []);
   }
   return [
     stanza(
@@ -375,8 +375,8 @@ function notify(
     addressing_mode: addressingMode(group),
     notify: account.profile.name,
   };
-  const told = new Set([...group.members.keys(), ...others]);
-  for (const device of [...told].flatMap(devicesOf))
+  const recipients = new Set([...group.members.keys(), ...others]);
+  for (const device of [...recipients].flatMap(devicesOf))
     deliver(network, device, stanza('notification', attributes, [change]));
 }
 

@@ -18,7 +18,7 @@ const KINDS = {
     queryId: '23983697327930364',
     asked: 'xwa2_fetch_account_reachout_timelock',
     operation: 'NotificationUserReachoutTimelockUpdate',
-    told: 'xwa2_notify_account_reachout_timelock',
+    resultField: 'xwa2_notify_account_reachout_timelock',
     of: ({ noNewChatsUntilS }: Limits) => ({
       is_active: noNewChatsUntilS !== undefined,
       time_enforcement_ends: String(noNewChatsUntilS ?? 0),
@@ -29,7 +29,7 @@ const KINDS = {
     queryId: '24503548349331633',
     asked: 'xwa2_message_capping_info',
     operation: 'MessageCappingInfoNotification',
-    told: 'xwa2_notify_new_chat_messages_capping_info_update',
+    resultField: 'xwa2_notify_new_chat_messages_capping_info_update',
     of: ({ newChats }: Limits) => ({
       total_quota: newChats?.total,
       used_quota: newChats?.used,
@@ -47,13 +47,13 @@ export function answerLimitsQuery({ account, ask }: Query): Answer {
 /** Sets or removes the limits of a number, and notifies its clients. */
 export function limit(network: Network, account: Account, change: Partial<Limits>): void {
   Object.assign(account.limits, change);
-  if ('noNewChatsUntilS' in change) tell(network, account, 'timelock');
-  if ('newChats' in change) tell(network, account, 'cap');
+  if ('noNewChatsUntilS' in change) notifyOfLimit(network, account, 'timelock');
+  if ('newChats' in change) notifyOfLimit(network, account, 'cap');
 }
 
-function tell(network: Network, account: Account, name: keyof typeof KINDS): void {
-  const { operation, told, of } = KINDS[name];
-  notifyByMex(network, account, operation, { data: { [told]: of(account.limits) } });
+function notifyOfLimit(network: Network, account: Account, name: keyof typeof KINDS): void {
+  const { operation, resultField, of } = KINDS[name];
+  notifyByMex(network, account, operation, { data: { [resultField]: of(account.limits) } });
 }
 
 /** Reveals a person's number without sending a message. */

@@ -51,8 +51,8 @@ export function setPicture(network: Network, by: Account, key: string, content: 
   else network.pictures.set(key, path);
   const change = stanza(path === undefined ? 'delete' : 'set', { id: path?.slice(3), author: by.lidJid });
   const attributes = { from: isGroup(key) ? key : by.lidJid, type: 'picture', id: newId(), t: String(nowS()) };
-  const told = isGroup(key) ? (network.groups.get(key)?.members.keys() ?? []) : by.watchers;
-  for (const device of [...told].flatMap(devicesOf))
+  const recipients = isGroup(key) ? (network.groups.get(key)?.members.keys() ?? []) : by.watchers;
+  for (const device of [...recipients].flatMap(devicesOf))
     deliver(network, device, stanza('notification', attributes, [change]));
 }
 

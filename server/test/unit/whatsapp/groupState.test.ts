@@ -83,18 +83,18 @@ describe('changes between two states of a group', () => {
         const numbers = new Set(before.map(({ phoneNumber }) => phoneNumber));
         const roleIn = (list: Participants, number: string) =>
           ['member', 'admin', 'owner'].indexOf(list.find(({ phoneNumber }) => phoneNumber === number)?.role ?? '');
-        const told = new Set<string>();
+        const reported = new Set<string>();
         for (const { action, phoneNumbers = [] } of changes({ participants: after }, { participants: before })) {
           for (const number of phoneNumbers) {
-            assert.ok(!told.has(number), 'each person is reported once');
-            told.add(number);
+            assert.ok(!reported.has(number), 'each person is reported once');
+            reported.add(number);
             if (action === 'add') numbers.add(number);
             else if (action === 'remove') numbers.delete(number);
             else assert.equal(roleIn(after, number) > roleIn(before, number), action === 'promote');
           }
         }
         assert.deepEqual([...numbers].toSorted(), after.map(({ phoneNumber }) => phoneNumber).toSorted());
-        const unmentioned = after.filter(({ phoneNumber }) => !told.has(phoneNumber));
+        const unmentioned = after.filter(({ phoneNumber }) => !reported.has(phoneNumber));
         for (const { phoneNumber } of unmentioned)
           assert.equal(roleIn(after, phoneNumber), roleIn(before, phoneNumber));
       }),
