@@ -154,7 +154,7 @@ export class SettingsError extends OperatorError {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(
-      `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}`,
+      `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}\nnpm start -- --help explains every setting.`,
     );
     this.problems = problems;
   }
@@ -189,10 +189,14 @@ export const variableOf = (name: string) => name.replaceAll(/[A-Z]/g, '_$&').toU
 /** The folder of the files, unless they are in an S3 store. */
 export const contentDir = ({ mediaDir, dataDir }: Settings) => join(mediaDir ?? join(dataDir, 'media'), 'content');
 
-export function settingsHelp(): string {
-  const rows = Object.entries<Setting<unknown>>(settingsTable).map(
-    ([name, { type, default: byDefault, doc }]) =>
-      `  ${variableOf(name).padEnd(32)}${doc}\n  ${''.padEnd(32)}${type}${byDefault && `; default ${byDefault}`}`,
-  );
-  return `Settings are environment variables:\n\n${rows.join('\n')}\n`;
+/** @param names of the settings that a command uses */
+export function settingsHelp(
+  // `Object.keys` does not know the type of its result.
+  names: readonly (keyof Settings)[] = Object.keys(settingsTable) as (keyof Table)[],
+): string {
+  const rows = names.map((name) => {
+    const { type, default: byDefault, doc }: Setting<unknown> = settingsTable[name];
+    return `  ${variableOf(name).padEnd(32)}${doc}\n  ${''.padEnd(32)}${type}; ${byDefault ? `default ${byDefault}` : 'not set by default'}`;
+  });
+  return `Settings are environment variables. An empty one counts as not set.\n\n${rows.join('\n')}\n`;
 }

@@ -1,19 +1,28 @@
 import { createApp } from './app.ts';
-import { readSettings, settingsHelp } from './config.ts';
-import { OperatorError } from './errors.ts';
+import { readSettings, type Settings, settingsHelp } from './config.ts';
+import { explainStart } from './startErrors.ts';
 import { version } from './version.ts';
 
-/** Errors of files, addresses and databases. Their cause is outside our code, so a stack trace would not help. */
-const OUTSIDE = /^(E[A-Z]+|ERR_SQLITE_ERROR|28\w{3}|3D000|57P0\d)$/;
+const USAGE = 'npm start [-- --help | --version]';
 
-if (process.argv.includes('--help'))
-  print(`Switchboard ${version}: a self-hosted messaging gateway.\n\nnpm start\n\n${settingsHelp()}`);
-else if (process.argv.includes('--version')) print(`${version}\n`);
-else await run();
+const [option, ...more] = process.argv.slice(2);
+if (option === undefined) await run();
+else if (more.length === 0 && ['--help', '-h'].includes(option))
+  print(`Switchboard ${version}: a self-hosted messaging gateway.\n\n${USAGE}\n\n${settingsHelp()}`);
+else if (more.length === 0 && option === '--version') print(`${version}\n`);
+else {
+  const unknown = [option, ...more].find((one) => !['--help', '-h', '--version'].includes(one));
+  const problem = unknown === undefined ? 'Give one argument only.' : `Unknown argument: ${unknown}`;
+  process.stderr.write(
+    `${problem}\nUsage: ${USAGE}\nSettings are environment variables, such as PORT=8081 npm start\n`,
+  );
+  process.exitCode = 2;
+}
 
 async function run(): Promise<void> {
+  let settings: Settings | undefined;
   try {
-    const settings = readSettings(process.env);
+    settings = readSettings(process.env);
     const app = await createApp(settings);
     const stop = () =>
       void app.stop().then(
@@ -41,20 +50,9 @@ async function run(): Promise<void> {
       ].join('\n'),
     );
   } catch (error) {
-    process.stderr.write(`${explain(error)}\n`);
+    process.stderr.write(`${explainStart(error, settings)}\n`);
     process.exit(1);
   }
-}
-
-/** Explains problems that the operator can fix. Anything else is a bug and is shown with its stack trace. */
-function explain(error: unknown): string {
-  if (error instanceof OperatorError) return error.message;
-  if (error instanceof Error && 'code' in error) {
-    if (error.code === 'EADDRINUSE') return 'Another program uses the port. Stop it, or set PORT to another port.';
-    if (error.code === 'EACCES') return `The server lacks a permission: ${error.message}`;
-    if (OUTSIDE.test(String(error.code))) return `The server cannot start: ${error.message} (${error.code})`;
-  }
-  return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
 function print(text: string): void {

@@ -14,15 +14,18 @@ function kind<T>(type: string, read: (text: string) => T | undefined): Kind<T> {
     type,
     parse(text) {
       const value = read(text);
-      if (value === undefined) throw new Error(`must be ${type}, not "${text}"`);
+      if (value === undefined) throw new Error(`must be ${type}, not "${withoutLogin(text)}"`);
       return value;
     },
   };
 }
 
+/** Hides the user name and the password of a URL. */
+const withoutLogin = (text: string) => text.replace(/\/\/.*@/, '//[hidden]@');
+
 /** @param read returns undefined for an invalid item */
 function listOf<T>(items: string, read: (item: string) => T | undefined): Kind<readonly T[]> {
-  const item = kind(`a list of ${items}`, read);
+  const item = kind(`a comma-separated list of ${items}`, read);
   const parse = (text: string) => text.split(',').flatMap((one) => (one.trim() === '' ? [] : [item.parse(one.trim())]));
   return { type: item.type, parse };
 }
@@ -48,7 +51,7 @@ export function oneOf<const T extends string>(...values: T[]): Kind<T> {
 const switched = oneOf('on', 'off');
 export const onOff: Kind<boolean> = { type: switched.type, parse: (text) => switched.parse(text) === 'on' };
 
-export const text: Kind<string> = { type: 'a text', parse: (text) => text };
+export const text: Kind<string> = { type: 'text', parse: (text) => text };
 export const path: Kind<string> = { type: 'a path', parse: (text) => resolve(text) };
 export const packages = listOf('package names or paths', (item) => item);
 export const bucket = kind('a bucket, or bucket/prefix', matching(/^[\w.-]*(\/[\w.-]+)*$/));
@@ -56,17 +59,17 @@ export const graphVersion = kind('a version such as v25.0', matching(/^v\d{1,3}\
 export const cidrs = listOf('ranges such as 10.0.0.0/8', (item) => (ipaddr.isValidCIDR(item) ? item : undefined));
 export const hostNames = listOf('host names such as chat.example.com, without a port', matching(/^(\*|[\w.-]+)$/));
 
-export const httpUrl = kind('an http or https URL', (text) => {
+export const httpUrl = kind('an http or https URL such as https://example.com', (text) => {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) ? url : undefined;
 });
 
-export const origin = kind('an http or https URL without a path', (text) => {
+export const origin = kind('an http or https URL without a path, such as http://10.0.0.5:8080', (text) => {
   const url = URL.parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.pathname + url.search === '/' ? url : undefined;
 });
 
-export const socketUrl = kind('a ws or wss URL', (text) =>
+export const socketUrl = kind('a ws or wss URL such as ws://127.0.0.1:9000', (text) =>
   /^wss?:\/\//.test(text) && URL.canParse(text) ? text : undefined,
 );
 
@@ -79,7 +82,7 @@ export const clientVersion = kind('three numbers such as 2.3000.1043857760', (te
   return third === undefined ? undefined : ([Number(first), Number(second), Number(third)] as const);
 });
 
-const waits = listOf('waits in seconds', wholeNumber(1, 604_800));
+const waits = listOf('waits in whole seconds such as 5,30,120', wholeNumber(1, 604_800));
 export const retrySchedule: typeof waits = {
   type: waits.type,
   parse(text) {
@@ -90,19 +93,20 @@ export const retrySchedule: typeof waits = {
 };
 
 export const secret: Kind<string> = {
-  type: 'a text of 32 characters or more',
+  type: 'text of 32 characters or more',
   parse(text) {
-    if (text !== '' && text.length < 32) throw new Error('must have at least 32 characters');
+    if (text !== '' && text.length < 32)
+      throw new Error(`must have at least 32 characters, but has ${text.length}. Generate one: openssl rand -hex 32`);
     return text;
   },
 };
 
 /** The value may contain a password, so no message repeats it. */
 export const databaseUrl: Kind<string> = {
-  type: 'a URL',
+  type: 'a URL such as postgres://user:password@host:5432/database',
   parse(text) {
     if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
-      throw new Error('must start with postgres://, or be empty for SQLite');
+      throw new Error('must start with postgres://, as in postgres://user:password@host:5432/database, or be empty');
     // A URL without a host means a Unix socket, which `canParse` rejects.
     if (text !== '' && !URL.canParse(text.replace('@/', '@localhost/')))
       throw new Error('is not a valid URL; percent-encode characters such as @ : / ? # [ and % in the password');

@@ -87,6 +87,11 @@ describe('backup of a running SQLite server', () => {
       [],
     );
     const failed = await run(process.execPath, [command]).catch((error) => error);
-    assert.deepEqual([failed.code, failed.stderr], [1, 'Usage: npm run backup -- <folder that does not exist>\n']);
+    assert.equal(failed.code, 2);
+    assert.match(failed.stderr, /^The folder is missing\.\nUsage: npm run backup -- <folder that does not exist>\n$/);
+    const unknown = await run(process.execPath, [command, at('out'), '--fast']).catch((error) => error);
+    assert.deepEqual([unknown.code, /Unknown argument: --fast/.test(unknown.stderr)], [2, true]);
+    const { stdout } = await run(process.execPath, [command, '--help']);
+    for (const text of ['DATA_DIR', 'default ./data', 'MEDIA_DIR', 'pg_dump']) assert.ok(stdout.includes(text), text);
   });
 });

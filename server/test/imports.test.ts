@@ -41,6 +41,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
 /** Small parts that import nothing else, open to all others. */
 const ground = [
   'errors',
+  'startErrors',
   'events',
   'config',
   'settingKinds',

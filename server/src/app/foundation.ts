@@ -65,7 +65,7 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
 function requireDefaultConnector({ defaultConnector }: Settings, connectors: readonly Connector[]): void {
   const names = [SANDBOX, ...connectors.map(({ name }) => name)];
   if (!names.includes(defaultConnector))
-    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of: ${names.join(', ')}`]);
+    throw new SettingsError([`  DEFAULT_CONNECTOR must be one of ${names.join(', ')}, not "${defaultConnector}"`]);
 }
 
 /** Loads OpenTelemetry only if it is configured. */

@@ -3,6 +3,7 @@ import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Database } from '../db/database.ts';
 import { aboutSecret } from '../db/sealing.ts';
+import { OperatorError } from '../errors.ts';
 
 /**
  * Returns the secret that signs login tokens. Unless it is configured, it is generated on the first start and stored:
@@ -26,7 +27,10 @@ function secretInFile(file: string): string {
   if (!existsSync(file)) writeFileSync(file, makeSecret(), { mode: 0o600, flag: 'wx', flush: true });
   chmodSync(file, 0o600);
   const secret = readFileSync(file, 'utf8').trim();
-  if (secret.length < 32) throw new Error(`${file} is damaged: it holds fewer than 32 characters`);
+  if (secret.length < 32)
+    throw new OperatorError(
+      `${file} is damaged: it has fewer than 32 characters. Restore it from a backup, or delete it: the server then generates a new one, and everybody has to log in again.`,
+    );
   return secret;
 }
 

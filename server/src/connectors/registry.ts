@@ -50,7 +50,9 @@ export async function loadConnectors(
 
 async function load(name: string, tools: ConnectorTools): Promise<Connector> {
   const loaded: Partial<ConnectorModule> = await import(specifierOf(name)).catch((cause: unknown) => {
-    throw new ConnectorError(`"${name}" cannot be loaded: ${messageOf(cause)}`, { cause });
+    const isMissing = cause instanceof Error && 'code' in cause && cause.code === 'ERR_MODULE_NOT_FOUND';
+    const advice = isMissing ? '. Install the package, or write a path with ./ or / in front' : '';
+    throw new ConnectorError(`"${name}" cannot be loaded: ${messageOf(cause)}${advice}`, { cause });
   });
   if (typeof loaded.createConnector !== 'function')
     throw new ConnectorError(`"${name}" does not export a function createConnector`);

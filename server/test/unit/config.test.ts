@@ -54,6 +54,12 @@ it('reports all problems at once, each with its expected value', () => {
   const unescaped = problems({ DATABASE_URL: 'postgres://root:hunter2/[@localhost/x' });
   assert.match(unescaped, /DATABASE_URL is not a valid URL; percent-encode/);
   assert.ok(!unescaped.includes('hunter2'));
+  const login = problems({
+    MEDIA_S3_URL: 's3://ann:hunter2@files.example.com',
+    WHATSAPP_URL: 'http://ann:hunter2@host',
+  });
+  assert.match(login, /not "s3:\/\/\[hidden\]@files\.example\.com"/);
+  assert.ok(!login.includes('hunter2') && !login.includes('ann'));
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
 });
 
