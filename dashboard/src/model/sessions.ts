@@ -3,6 +3,9 @@ import { ApiError } from '@switchboard/sdk/errors';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
 
+/** The connector of sessions that the simulator can play with. */
+export const SANDBOX = 'sandbox';
+
 /** Limits the sessions to choose from, and those that are counted one by one. */
 const MAX_SESSIONS = 1000;
 

@@ -3,13 +3,12 @@ import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
 import type { TargetPolicy } from '../target.ts';
 import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
+import { SANDBOX } from './sandbox/sandbox.ts';
 import { createWhatsapp } from './whatsapp/whatsapp.ts';
 import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 
 /** A package in `CONNECTORS` cannot be used. The message names it and gives the reason. */
 export class ConnectorError extends Error {}
-
-export const SANDBOX = 'sandbox';
 
 /**
  * Loads the networks of this server, apart from the sandbox: the built-in ones, and the packages in `CONNECTORS`. A

@@ -12,6 +12,7 @@ import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
+import { SANDBOX } from '../../model/sessions.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 import { networkName } from './connectors.ts';
 
@@ -32,7 +33,7 @@ export function ConnectionCard({ session }: { readonly session: Session }) {
           <LinkButton to="/chats" search={{ session: sessionId }} size="small">
             {sessionStrings.openChats}
           </LinkButton>
-          {connector === 'sandbox' && (
+          {connector === SANDBOX && (
             <LinkButton to="/simulator" search={{ session: sessionId }} size="small">
               {sessionStrings.openSimulator}
             </LinkButton>

@@ -10,6 +10,7 @@ import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Failure } from '../../components/states.tsx';
 import { duration, useNow } from '../../components/time.tsx';
+import { SANDBOX } from '../../model/sessions.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 import { QrCode } from './qrCode.tsx';
 
@@ -54,7 +55,7 @@ function ByQr({ sessionId, connector }: PairingProps) {
     refetchInterval: ({ state }) =>
       Math.min(LATEST_MS, Math.max(SOONEST_MS, state.data ? Date.parse(state.data.expiresAt) - Date.now() : 0)),
   });
-  const isSandbox = connector === 'sandbox';
+  const isSandbox = connector === SANDBOX;
 
   return (
     <div className="grid grid-cols-1 justify-items-start gap-3">

@@ -16,6 +16,7 @@ import { Empty, Loaded } from '../../components/states.tsx';
 import { useAction } from '../../model/actions.ts';
 import { useChats } from '../../model/chats.ts';
 import { useNames } from '../../model/names.ts';
+import { SANDBOX } from '../../model/sessions.ts';
 import { chatStrings } from '../../strings/chats.ts';
 import { simulatorStrings } from '../../strings/simulator.ts';
 import { GroupForm } from './groupForm.tsx';
@@ -33,7 +34,7 @@ export function SimulatorPage() {
       strings={simulatorStrings}
       fit={chat === undefined ? 'screen' : 'screenAlone'}
       wanted={wanted}
-      isOffered={({ connector }) => connector === 'sandbox'}
+      isOffered={({ connector }) => connector === SANDBOX}
       onChoose={(session) => navigate({ to: '/simulator', search: { session } })}
       actions={(session) => <ConnectionMenu session={session} />}
       empty={

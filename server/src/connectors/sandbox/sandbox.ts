@@ -5,6 +5,9 @@ import { SandboxConnection } from './connection.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
 import { SandboxNetwork } from './network.ts';
 
+/** The name of the network. No other connector can have it. */
+export const SANDBOX = 'sandbox';
+
 interface Options extends MailboxOptions {
   readonly steady: SteadyClock;
 }
@@ -14,7 +17,7 @@ interface Options extends MailboxOptions {
  * connects at once, or with `options.pairing` by QR code or pairing code as on a real network.
  */
 export class Sandbox implements Connector {
-  readonly name = 'sandbox';
+  readonly name = SANDBOX;
   readonly options = Type.Object(
     {
       pairing: Type.Optional(
