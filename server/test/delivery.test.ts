@@ -204,7 +204,7 @@ describeOnEachDeployment('delivery', (_, database) => {
       newId,
       clock,
       metrics,
-      wake: (webhookId) => server.app.services.webhooks.engine.wake(webhookId),
+      wake: (webhookId, stored) => server.app.services.webhooks.engine.wake(webhookId, stored),
       announce: () => {},
     });
     const emitOne = (n: number) =>

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { Condition } from '../src/async.ts';
 import { Lane } from '../src/webhooks/lane.ts';
+import type { Due } from '../src/webhooks/queue.ts';
 import { startServer } from './support/server.ts';
 
 describe('a lane', () => {
@@ -12,13 +14,13 @@ describe('a lane', () => {
     const { call } = await server.account();
     const { status } = await call('POST', '/webhooks/set', { webhookUrl: server.url, events: ['message.sent'] });
     assert.equal(status, 200);
-    const { rows } = await services.database.reader.connection.query<{ webhook_id: string }>(
-      'select webhook_id from webhooks',
-      [],
-    );
+    const { webhook_id: webhookId } = await services.database.reader.kysely
+      .selectFrom('webhooks')
+      .select('webhook_id')
+      .executeTakeFirstOrThrow();
     let idle = 0;
     const newLane = () =>
-      new Lane(rows[0]?.webhook_id ?? '', {
+      new Lane(webhookId, {
         ...services,
         deliver: services.webhooks.deliver,
         retry: { stepsMs: [], random: Math.random },
@@ -42,5 +44,77 @@ describe('a lane', () => {
       await setImmediate();
       assert.equal(idle, 0, `stopped after ${ticks} of ${ticksUntilIdle} ticks`);
     }
+  });
+
+  it('starts new deliveries without reading them only if its backlog contains all earlier ones', async (test) => {
+    const server = await startServer({});
+    test.after(() => server.stop());
+    const { services } = server.app;
+    const { call, accountId } = await server.account();
+    await call('POST', '/webhooks/set', { webhookUrl: server.url, events: ['message.sent'] });
+    const { webhook_id: webhookId } = await services.database.reader.kysely
+      .selectFrom('webhooks')
+      .select('webhook_id')
+      .executeTakeFirstOrThrow();
+    const idle = new Condition();
+    let isIdle = false;
+    const sent: string[] = [];
+    const lane: Lane = new Lane(webhookId, {
+      ...services,
+      deliver: {
+        ...services.webhooks.deliver,
+        attempt: async ({ body }) => {
+          sent.push(body);
+          return { class: 'ok', status: 200, durationMs: 1, message: '', response: null, retryAfterMs: null };
+        },
+      },
+      retry: { stepsMs: [], random: Math.random },
+      breaker: { openMs: 1000, random: Math.random },
+      offer: () => {
+        while (lane.canStart) lane.startOne();
+      },
+      release: () => {},
+      idle: () => {
+        isIdle = true;
+        idle.notify();
+      },
+    });
+    test.after(() => lane.stop());
+    const untilIdle = async () => {
+      await idle.until(() => isIdle);
+      isIdle = false;
+    };
+    // None of them is in the database, so whatever the lane reads instead is not there.
+    const stored = (...names: string[]): Due[] =>
+      names.map((name) => ({
+        accountId,
+        deliveryId: `dlv_${name}`,
+        eventId: `evt_${name}`,
+        kind: 'message.sent',
+        conversation: name.slice(0, 1),
+        attempts: 0,
+        steps: 0,
+        dueAt: 0,
+        body: name,
+        trace: null,
+      }));
+    lane.wake(stored('a0'));
+    await untilIdle();
+    assert.equal(sent.length, 0, 'there may be earlier ones');
+    lane.wake(stored('a1', 'a2', 'b1'));
+    lane.wake(stored('a3'));
+    await untilIdle();
+    assert.deepEqual(sent.toSorted(), ['a1', 'a2', 'a3', 'b1']);
+    assert.deepEqual(
+      sent.filter((name) => name.startsWith('a')),
+      ['a1', 'a2', 'a3'],
+    );
+    lane.wake();
+    lane.wake(stored('a4'));
+    await untilIdle();
+    assert.equal(sent.length, 4, 'there may be others');
+    lane.wake(stored(...Array.from({ length: 1025 }, (_, n) => `c${n}`)));
+    await untilIdle();
+    assert.equal(sent.length, 4, 'they are more than a backlog has room for');
   });
 });

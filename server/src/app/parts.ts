@@ -111,7 +111,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
   cluster.signals.on('account', (accountId) => feed.announce(accountId));
   const emit = createEmit({
     ...foundation,
-    wake: (webhookId) => engine.wake(webhookId),
+    wake: (webhookId, stored) => engine.wake(webhookId, stored),
     announce: (accountId) => {
       feed.announce(accountId);
       cluster.signals.send('account', accountId);

@@ -5,6 +5,7 @@ import { batch, query } from '../db/query.ts';
 import type { EventData, EventKind } from '../events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Due } from './queue.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
@@ -48,7 +49,7 @@ export function createEmit({
   newId: NewId;
   clock: Clock;
   metrics: Metrics;
-  wake: (webhookId: string) => void;
+  wake: (webhookId: string, stored: readonly Due[]) => void;
   announce: (accountId: string) => void;
   trace?: (() => string | null) | undefined;
 }): Emit {
@@ -69,7 +70,8 @@ export function createEmit({
     tx.afterCommit(() => {
       for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);
       for (const accountId of accountIds) announce(accountId);
-      for (const webhookId of new Set(deliveries.map(({ webhook_id }) => webhook_id))) wake(webhookId);
+      for (const [webhookId, stored] of Map.groupBy(deliveries, ({ webhook_id }) => webhook_id))
+        wake(webhookId, stored.map(toDue));
     });
   };
 
@@ -84,6 +86,21 @@ export function createEmit({
       trace: causedBy,
       created_at: clock.now(),
     });
+}
+
+function toDue(row: Emitted & { readonly delivery_id: string }): Due {
+  return {
+    accountId: row.account_id,
+    deliveryId: row.delivery_id,
+    eventId: row.event_id,
+    kind: row.kind,
+    conversation: row.conversation,
+    attempts: 0,
+    steps: 0,
+    dueAt: 0,
+    body: row.body,
+    trace: row.trace,
+  };
 }
 
 const webhooksOf = query((db, p: { accountIds: string }, dialect) =>

@@ -5,7 +5,7 @@ import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
-import { countPending, readLanes } from './queue.ts';
+import { countPending, type Due, readLanes } from './queue.ts';
 import { countBreakers, readHalted } from './webhook.ts';
 
 interface Options extends LaneOptions {
@@ -80,9 +80,12 @@ export class Engine implements LeaseWorker {
     await this.#detach(webhookId)?.drain(MOVE_GRACE_MS);
   }
 
-  /** Looks for new deliveries to this webhook, on the node that owns it. */
-  wake(webhookId: string): void {
-    if (this.#leases.owns(webhookId)) this.#wakeHere(webhookId);
+  /**
+   * Looks for new deliveries to this webhook, on the node that owns it.
+   * @param stored those that a transaction has just added, in order
+   */
+  wake(webhookId: string, stored: readonly Due[] = []): void {
+    if (this.#leases.owns(webhookId)) this.#wakeHere(webhookId, stored);
     else this.#options.cluster.signals.send('lane', webhookId);
   }
 
@@ -132,8 +135,11 @@ export class Engine implements LeaseWorker {
     return lane;
   }
 
-  #wakeHere(webhookId: string): void {
-    if (this.#isRunning && this.#leases.owns(webhookId)) this.#laneOf(webhookId).wake();
+  #wakeHere(webhookId: string, stored: readonly Due[] = []): void {
+    if (!this.#isRunning || !this.#leases.owns(webhookId)) return;
+    // Transactions of several writers do not end in the order of their deliveries, so the lane reads them in order.
+    const isInOrder = this.#options.database.shared === undefined;
+    this.#laneOf(webhookId).wake(isInOrder ? stored : []);
   }
 
   #reloadHere(webhookId: string): void {

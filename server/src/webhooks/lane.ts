@@ -51,7 +51,7 @@ const GATHERED_ENOUGH = 256;
  * Processes the deliveries of one webhook.
  *
  * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
- * backlog, whenever it is half empty. The engine starts a ready one when it is the lane's turn. When its attempt ends,
+ * backlog, whenever it is half empty. If it contains all of them, new ones are added without being read. The engine starts a ready one when it is the lane's turn. When its attempt ends,
  * the outcome moves the breaker, and the next delivery of its conversation is ready. Outcomes are settled in batches:
  * those that arrive while a transaction is being written share the next one. A delivery that has to be retried is back
  * in the database then, and is read again when it is due.
@@ -70,7 +70,7 @@ export class Lane {
   /** Whether a delivery may be due that is not in the backlog. */
   #mayHaveMore = true;
   #isReading = false;
-  /** Settled since the last read began, which may still return them as pending. */
+  /** Settled while a read is in progress, which may still return them as pending. */
   readonly #settledMeanwhile = new Set<string>();
   #inFlight = 0;
   /** Attempts that have ended and are not being settled yet. */
@@ -99,9 +99,12 @@ export class Lane {
     return allowed.kind === 'go' && this.#inFlight < allowed.limit;
   }
 
-  /** Looks for due deliveries. */
-  wake(): void {
-    this.#mayHaveMore = true;
+  /**
+   * Looks for due deliveries.
+   * @param stored new deliveries, in order. They are not read if the backlog contains all earlier ones.
+   */
+  wake(stored: readonly Due[] = []): void {
+    if (stored.length === 0 || !this.#append(stored)) this.#mayHaveMore = true;
     this.#advance();
   }
 
@@ -183,6 +186,17 @@ export class Lane {
   /** Number of deliveries to keep in memory: just the probe unless the breaker is closed. */
   get #capacity(): number {
     return this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
+  }
+
+  /** Returns whether the backlog contains all due deliveries, including the new ones. */
+  #append(stored: readonly Due[]): boolean {
+    if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
+    // Disabled, or the next probe is read when it is due.
+    if (!this.#webhook?.isEnabled || this.#webhook.breaker.state !== 'closed') return false;
+    if (this.#backlog.size + stored.length > BATCH) return false;
+    let hasRoom = true;
+    for (const due of stored) hasRoom = this.#backlog.add(due) && hasRoom;
+    return hasRoom;
   }
 
   /** Reads the webhook if it has changed, otherwise more deliveries. */
@@ -336,7 +350,7 @@ export class Lane {
     });
     for (const { due, state } of batch) {
       this.#backlog.remove(due);
-      this.#settledMeanwhile.add(due.deliveryId);
+      if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
       if (state === 'pending') this.#mayHaveMore = true;
       else metrics.settled.inc({ state });
     }
