@@ -32,11 +32,11 @@ export function isLoggedOut(error: unknown): boolean {
 }
 
 /** Statuses of a proxy whose server is down, and of a server that cannot work. */
-const AWAY: ReadonlySet<number> = new Set([502, 503, 504]);
+const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([502, 503, 504]);
 
 /** Whether the same request may succeed once the server is back. */
 export function isUnavailable(error: unknown): boolean {
-  return error instanceof ConnectionError || (error instanceof ApiError && AWAY.has(error.status));
+  return error instanceof ConnectionError || (error instanceof ApiError && UNAVAILABLE_STATUSES.has(error.status));
 }
 
 /** An error that the server reports in another format than that of the API. */

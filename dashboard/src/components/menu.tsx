@@ -25,7 +25,7 @@ export function Menu({
           sideOffset={6}
           collisionPadding={12}
           className="appear z-50 min-w-48 rounded-card border border-line bg-surface p-1.5 shadow-card"
-          onCloseAutoFocus={stayWhereItWent}
+          onCloseAutoFocus={keepMovedFocus}
         >
           {children}
         </DropdownMenu.Content>
@@ -35,7 +35,7 @@ export function Menu({
 }
 
 /** Returns the focus to the button once the menu has closed, unless the selected item has moved it. */
-function stayWhereItWent(event: Event): void {
+function keepMovedFocus(event: Event): void {
   if (document.activeElement !== document.body) event.preventDefault();
 }
 

@@ -5,35 +5,35 @@ import { sharedStrings } from '../strings/shared.ts';
 import { IconButton } from './button.tsx';
 import { Dot } from './lamp.tsx';
 
-type Say = (text: string, tone?: 'good' | 'bad') => void;
+type ShowToast = (text: string, tone?: 'good' | 'bad') => void;
 
-const ToastContext = createContext<Say>(() => {});
+const ToastContext = createContext<ShowToast>(() => {});
 
 /**
  * Shows a message in a corner: `const toast = useToast(); toast(sharedStrings.saved)`. Errors stay until they are dismissed.
  */
-export function useToast(): Say {
+export function useToast(): ShowToast {
   return useContext(ToastContext);
 }
 
-interface Said {
+interface Toast {
   readonly id: number;
   readonly text: string;
   readonly tone: 'good' | 'bad';
 }
 
 export function ToastProvider({ children }: { readonly children: ReactNode }) {
-  const [said, setSaid] = useState<readonly Said[]>([]);
-  const say = useCallback<Say>((text, tone = 'good') => {
-    setSaid((before) => [...before.slice(-3), { id: (before.at(-1)?.id ?? 0) + 1, text, tone }]);
+  const [toasts, setToasts] = useState<readonly Toast[]>([]);
+  const showToast = useCallback<ShowToast>((text, tone = 'good') => {
+    setToasts((before) => [...before.slice(-3), { id: (before.at(-1)?.id ?? 0) + 1, text, tone }]);
   }, []);
-  const drop = (id: number) => setSaid((before) => before.filter((toast) => toast.id !== id));
+  const drop = (id: number) => setToasts((before) => before.filter((toast) => toast.id !== id));
 
   return (
-    <ToastContext value={say}>
+    <ToastContext value={showToast}>
       <RadixToast.Provider label={sharedStrings.notifications} duration={5000}>
         {children}
-        {said.map(({ id, text, tone }) => (
+        {toasts.map(({ id, text, tone }) => (
           <RadixToast.Root
             key={id}
             onOpenChange={(isOpen) => isOpen || drop(id)}

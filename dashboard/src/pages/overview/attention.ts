@@ -62,7 +62,7 @@ function ofWebhook({ webhook, stats, breaker }: WatchedWebhook, now: number): At
 function breakerSentence({ state, held, lastError, nextProbeAt }: CircuitBreaker, now: number): string {
   const age = held.oldestAt === null ? undefined : duration(Math.max(0, now - Date.parse(held.oldestAt)));
   const what = held.count === 0 ? overviewStrings.nothingHeld : overviewStrings.held(held.count, age);
-  return overviewStrings.failure(what, nextTry(state, nextProbeAt, now), whyOf(lastError));
+  return overviewStrings.failure(what, nextTry(state, nextProbeAt, now), reasonOf(lastError));
 }
 
 function nextTry(state: CircuitBreaker['state'], nextProbeAt: string | null, now: number): string | undefined {
@@ -72,7 +72,7 @@ function nextTry(state: CircuitBreaker['state'], nextProbeAt: string | null, now
   return waitMs > 0 ? overviewStrings.nextProbe(duration(waitMs)) : overviewStrings.probeNow;
 }
 
-function whyOf(error: CircuitBreaker['lastError']): string {
+function reasonOf(error: CircuitBreaker['lastError']): string {
   if (error === null) return overviewStrings.unknownFailure;
   if (error.status !== null) return overviewStrings.responds(error.status);
   return overviewStrings.failures[error.class] ?? error.message;

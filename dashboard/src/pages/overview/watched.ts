@@ -30,7 +30,7 @@ export function useWatchedWebhooks() {
   });
   // The default webhook is listed even before it is set.
   const all = list.data?.data.filter(({ webhookUrl }) => webhookUrl !== null) ?? [];
-  const webhooks = all.toSorted((one, other) => trouble(other) - trouble(one)).slice(0, MAX_WATCHED);
+  const webhooks = all.toSorted((one, other) => severity(other) - severity(one)).slice(0, MAX_WATCHED);
   const stats = useQueries({ queries: webhooks.map(({ webhookId }) => statsQuery(webhookId)) });
   const breakers = useQueries({ queries: webhooks.map(({ webhookId }) => breakerQuery(webhookId)) });
   const parts = [...stats, ...breakers];
@@ -53,7 +53,7 @@ export function useWatchedWebhooks() {
   };
 }
 
-function trouble({ enabled, breakerState }: WebhookEndpoint): number {
+function severity({ enabled, breakerState }: WebhookEndpoint): number {
   if (!enabled) return 1;
   return breakerState === 'closed' ? 0 : 2;
 }

@@ -90,15 +90,15 @@ function Section({
       <ul aria-label={title}>
         {operations.map((operation) => {
           const { operationId, method, path, summary } = operation;
-          const isMeant = hash === operationId;
+          const isTarget = hash === operationId;
           return (
             <li
               key={operationId}
-              ref={isMeant ? scrollIntoView : undefined}
+              ref={isTarget ? scrollIntoView : undefined}
               className="scroll-mt-20 border-t border-line"
             >
               <Disclosure
-                isOpen={isMeant}
+                isOpen={isTarget}
                 summary={
                   <span className="ml-1 inline-flex max-w-[calc(100%-1.5rem)] flex-wrap items-baseline gap-x-3 gap-y-1 align-middle">
                     <Tag>{method}</Tag>

@@ -59,7 +59,7 @@ function Breaker({ breaker }: { readonly breaker: CircuitBreaker }) {
         <p className="text-sm text-ink-soft">{breakerStrings.explain.closed}</p>
       ) : (
         <Notice tone={state === 'open' ? 'bad' : 'warn'}>
-          <Trouble breaker={breaker} />
+          <HeldNotice breaker={breaker} />
         </Notice>
       )}
       <ul className="grid gap-1 text-sm text-ink-soft">
@@ -96,7 +96,7 @@ function Since({ at }: { readonly at: string }) {
 }
 
 /** Explains why deliveries are held, and when they continue. */
-function Trouble({ breaker }: { readonly breaker: CircuitBreaker }) {
+function HeldNotice({ breaker }: { readonly breaker: CircuitBreaker }) {
   const { state, reason, lastError, held, nextProbeAt } = breaker;
   const now = useNow();
   const waitMs = nextProbeAt === null ? undefined : Date.parse(nextProbeAt) - now;
