@@ -198,14 +198,14 @@ function createSender({
       if (outcome.ok) return outcome.answer;
       const { error } = outcome;
       const ms = waitMs(error, tries);
-      if (!request.isRepeatable || !isPassing(error) || tries >= retries || ms > MAX_RETRY_AFTER_MS) throw error;
+      if (!request.isRepeatable || !isTransient(error) || tries >= retries || ms > MAX_RETRY_AFTER_MS) throw error;
       await wait(ms, request.signal);
     }
   };
 }
 
 /** Whether to retry after this error. */
-function isPassing(error: ApiError | ConnectionError): boolean {
+function isTransient(error: ApiError | ConnectionError): boolean {
   if (error instanceof ConnectionError) return true;
   // The server still works on the previous try, whose answer was lost.
   if (error.code === 'idempotency_in_flight') return true;
@@ -332,7 +332,7 @@ async function* streamEvents(
     } catch (error) {
       signal?.throwIfAborted();
       // Reconnects after a broken connection or a busy server, never after a refusal.
-      if (error instanceof ApiError && !isPassing(error)) throw error;
+      if (error instanceof ApiError && !isTransient(error)) throw error;
       if (error instanceof ApiError && error.retryAfterSeconds !== undefined) pause = error.retryAfterSeconds * 1000;
     } finally {
       connection.abort();

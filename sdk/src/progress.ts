@@ -5,7 +5,7 @@ export interface Progress {
   readonly totalBytes: number | undefined;
 }
 
-type Tell = (progress: Progress) => void;
+type ReportProgress = (progress: Progress) => void;
 
 /**
  * Sends a request like `fetch`, and reports the progress of its body. In a browser, progress is the bytes sent, which
@@ -13,19 +13,19 @@ type Tell = (progress: Progress) => void;
  * stream, progress is the bytes that the connection accepted.
  */
 export async function sendWithProgress(
-  tell: Tell,
+  report: ReportProgress,
   url: string,
   init: RequestInit & { readonly body: BodyInit },
   ownFetch: typeof fetch | undefined,
 ): Promise<Response> {
   const { body } = init;
   if (typeof XMLHttpRequest === 'undefined' || body instanceof ReadableStream)
-    return (ownFetch ?? fetch)(url, counted(tell, init));
-  return ownFetch === undefined ? sendByXhr(tell, url, init, body) : ownFetch(url, init);
+    return (ownFetch ?? fetch)(url, counted(report, init));
+  return ownFetch === undefined ? sendByXhr(report, url, init, body) : ownFetch(url, init);
 }
 
 /** Copies the request with a body that counts its bytes as they are read. */
-function counted(tell: Tell, init: RequestInit & { readonly body: BodyInit }): RequestInit {
+function counted(report: ReportProgress, init: RequestInit & { readonly body: BodyInit }): RequestInit {
   const totalBytes = sizeOf(init.body);
   const { body, headers: own } = new Response(init.body);
   const headers = new Headers(init.headers);
@@ -34,7 +34,7 @@ function counted(tell: Tell, init: RequestInit & { readonly body: BodyInit }): R
   let sentBytes = 0;
   const count = (bytes: number) => {
     sentBytes += bytes;
-    tell({ sentBytes, totalBytes });
+    report({ sentBytes, totalBytes });
   };
   // Node requires `duplex` for a stream; browser types lack it.
   const counting = { ...init, headers, body: body && countedStream(body, count), duplex: 'half' };
@@ -77,7 +77,7 @@ function countedStream(body: ReadableStream<Uint8Array<ArrayBuffer>>, count: (by
 
 /** @throws {TypeError} if there is no answer, like `fetch` */
 function sendByXhr(
-  tell: Tell,
+  report: ReportProgress,
   url: string,
   { method = 'GET', headers, signal }: RequestInit,
   body: XMLHttpRequestBodyInit,
@@ -90,7 +90,7 @@ function sendByXhr(
     for (const [name, value] of new Headers(headers)) request.setRequestHeader(name, value);
     request.responseType = 'blob';
     request.upload.onprogress = ({ loaded, total, lengthComputable }) =>
-      tell({ sentBytes: loaded, totalBytes: lengthComputable ? total : undefined });
+      report({ sentBytes: loaded, totalBytes: lengthComputable ? total : undefined });
     request.onload = () => resolve(responseOf(request));
     request.onerror = () => reject(new TypeError('The connection broke'));
     request.onabort = () => reject(signal?.reason);

@@ -55,7 +55,7 @@ export interface FieldError {
 }
 
 /** The default `Retry-After` of errors that pass by themselves. */
-const COMES_BACK_SECONDS = 2;
+const UNAVAILABLE_RETRY_SECONDS = 2;
 
 interface Details {
   readonly fields?: readonly FieldError[];
@@ -74,7 +74,8 @@ export class AppError extends Error {
     this.name = 'AppError';
     this.code = code;
     this.fields = details.fields ?? [];
-    this.retryAfterSeconds = details.retryAfterSeconds ?? (errors[code][0] === 503 ? COMES_BACK_SECONDS : undefined);
+    this.retryAfterSeconds =
+      details.retryAfterSeconds ?? (errors[code][0] === 503 ? UNAVAILABLE_RETRY_SECONDS : undefined);
   }
 
   get status(): number {

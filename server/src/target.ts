@@ -172,7 +172,7 @@ export class TargetRefused extends Error {
 }
 
 /** Lookup errors of this machine, which say nothing about the name. */
-const OWN_FAULTS: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY']);
+const LOCAL_FAULTS: ReadonlySet<string | undefined> = new Set(['EMFILE', 'ENFILE', 'ENOMEM', 'EAI_MEMORY']);
 
 export type Lookup = (
   hostname: string,
@@ -191,7 +191,7 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
     callback: (error: Error | null, address: string | LookupAddress[], family?: number) => void,
   ): void => {
     lookup(hostname, { ...options, all: true }, (error, addresses) => {
-      const fault = error && ownFault(error);
+      const fault = error && localFault(error);
       if (fault) {
         callback(fault, []);
         return;
@@ -210,14 +210,14 @@ export function createLookup(policy: TargetPolicy, lookup: Lookup = systemLookup
 }
 
 /** Without free file descriptors, a resolver reports that a name does not exist. Opening a file shows which it is. */
-function ownFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefined {
-  if (OWN_FAULTS.has(error.code)) return error;
+function localFault(error: NodeJS.ErrnoException): NodeJS.ErrnoException | undefined {
+  if (LOCAL_FAULTS.has(error.code)) return error;
   try {
     closeSync(openSync('/dev/null', 'r'));
     return undefined;
   } catch (cause) {
     const { code } = cause as NodeJS.ErrnoException;
-    return OWN_FAULTS.has(code) ? (cause as NodeJS.ErrnoException) : undefined;
+    return LOCAL_FAULTS.has(code) ? (cause as NodeJS.ErrnoException) : undefined;
   }
 }
 

@@ -32,7 +32,7 @@ export function isFromDashboard(headers: Headers): boolean {
  * Whether the browser used HTTPS, as far as its headers show: behind a proxy that terminates TLS the request itself is
  * plain. Over HTTP, browsers send `Sec-Fetch-Site` only to localhost.
  */
-export function cameByHttps({ origin, host, 'sec-fetch-site': site }: Headers): boolean {
+export function usedHttps({ origin, host, 'sec-fetch-site': site }: Headers): boolean {
   if (typeof origin === 'string') return origin.startsWith('https://');
   return site !== undefined && !/^(localhost|127\.[\d.]+|\[::1\])(:\d+)?$/.test(String(host));
 }
@@ -56,22 +56,22 @@ function readCookie(headers: Headers, suffix: string): string | undefined {
         return [name, value.join('=')];
       }),
   );
-  const plain = cameByHttps(headers) ? undefined : cookies.get(PLAIN_NAME + suffix);
+  const plain = usedHttps(headers) ? undefined : cookies.get(PLAIN_NAME + suffix);
   // Over HTTPS, a cookie without the prefix may have been set by somebody else.
   return cookies.get(SECURE_NAME + suffix) || plain || undefined;
 }
 
 /** `Set-Cookie` headers that keep a login token until it expires, and remove the other cookie. */
-export function keepToken(token: string, expiresAt: Date, isSecure: boolean): string[] {
+export function loginCookies(token: string, expiresAt: Date, isSecure: boolean): string[] {
   return [cookie(token, `Expires=${expiresAt.toUTCString()}`, isSecure), cookie('', 'Max-Age=0', !isSecure)];
 }
 
 /** `Set-Cookie` headers that remove the login token, over HTTP and HTTPS. */
-export function dropToken(): string[] {
+export function expiredLoginCookies(): string[] {
   return [cookie('', 'Max-Age=0', false), cookie('', 'Max-Age=0', true)];
 }
 
-export function keepDevice(token: string, isSecure: boolean): string {
+export function deviceCookie(token: string, isSecure: boolean): string {
   return cookie(token, `Max-Age=${DEVICE_SECONDS}`, isSecure, DEVICE);
 }
 

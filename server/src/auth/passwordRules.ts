@@ -1,7 +1,7 @@
 export const MIN_PASSWORD_LENGTH = 10;
 
 /** Words that are obvious guesses on this server. */
-const OWN_WORDS = ['switchboard'];
+const PRODUCT_WORDS = ['switchboard'];
 /** A common password with up to this many digits and symbols around it is still common: `Sunshine2026!`. */
 const MAX_TRIMMINGS = 6;
 const MIN_CHARACTERS = 4;
@@ -47,7 +47,7 @@ export class PasswordRules {
 /** Some 50,000 leaked passwords, collected for zxcvbn. Loading takes 70 ms and a few MB, so it happens on first use. */
 async function readCommon(): Promise<ReadonlySet<string>> {
   const { dictionary } = await import('@zxcvbn-ts/language-common');
-  return new Set([...dictionary['passwords-common'], ...OWN_WORDS]);
+  return new Set([...dictionary['passwords-common'], ...PRODUCT_WORDS]);
 }
 
 /** Strips a few digits and symbols from the start and the end. */

@@ -34,7 +34,7 @@ export function noteRun(
   const file = join(dataDir, 'instance-runs');
   const isNew = !existsSync(idFile(dataDir));
   const instance = instanceOf(dataDir);
-  const here = { inode: statSync(idFile(dataDir)).ino, boot: bootOfMachine() };
+  const here = { inode: statSync(idFile(dataDir)).ino, boot: bootId() };
   const noted = readRuns(file);
   const isSame = noted?.inode === here.inode && noted.boot === here.boot;
   const former = isSame ? noted.nodeIds : [];
@@ -43,7 +43,7 @@ export function noteRun(
   return { instance, former: noted === undefined && !isNew ? undefined : new Set(former) };
 }
 
-function bootOfMachine(): string {
+function bootId(): string {
   try {
     return readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
   } catch {

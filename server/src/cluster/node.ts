@@ -74,7 +74,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     this.sessions = new NodeLeases(leasable.sessions, { ...options, peers: this.#peers, signals: this.signals });
     this.webhooks = new NodeLeases(leasable.webhooks, { ...options, peers: this.#peers, signals: this.signals });
     this.#balancer = new Balancer([this.sessions, this.webhooks], this.#peers, this.#term, log);
-    this.#time = new SteadyTimeSync(shared.heart, steady);
+    this.#time = new SteadyTimeSync(shared.heartbeat, steady);
     this.signals.on('nodes', () => void this.#beatAndBalance());
     options.database.on('fenced', () => this.#lose());
   }
@@ -92,7 +92,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   }
 
   lifeOf(nodeId: string): AbortSignal {
-    return this.#peers.lifeOf(nodeId);
+    return this.#peers.lifetimeOf(nodeId);
   }
 
   counts(): ClusterCounts {
@@ -239,7 +239,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     const membership = this.#membership;
     if (membership === undefined) return false;
     const sentAt = performance.now();
-    const heard = await beat(shared.heart, membership, leaseMs);
+    const heard = await beat(shared.heartbeat, membership, leaseMs);
     if (this.#membership !== membership) return false;
     if (!heard.isMember) {
       this.#lose();

@@ -11,7 +11,7 @@ export class Peers {
   /** Includes this node. */
   #members: readonly Member[] = [];
   readonly #suspectedUntil = new Map<string, number>();
-  readonly #lives = new Map<string, AbortController>();
+  readonly #lifetimes = new Map<string, AbortController>();
   /** Media stores of other nodes that were already logged. */
   readonly #loggedStores = new Set<string | null>();
 
@@ -56,9 +56,9 @@ export class Peers {
     this.#suspectedUntil.set(nodeId, performance.now() + SUSPECT_MS);
   }
 
-  lifeOf(nodeId: string): AbortSignal {
-    const life = this.#lives.get(nodeId) ?? new AbortController();
-    this.#lives.set(nodeId, life);
+  lifetimeOf(nodeId: string): AbortSignal {
+    const life = this.#lifetimes.get(nodeId) ?? new AbortController();
+    this.#lifetimes.set(nodeId, life);
     return life.signal;
   }
 
@@ -70,10 +70,10 @@ export class Peers {
     this.#warnOfOtherFiles();
     const ids = new Set(alive.map(({ nodeId }) => nodeId));
     for (const id of this.#suspectedUntil.keys()) if (!ids.has(id)) this.#suspectedUntil.delete(id);
-    for (const [id, life] of this.#lives) {
+    for (const [id, life] of this.#lifetimes) {
       if (ids.has(id)) continue;
       life.abort();
-      this.#lives.delete(id);
+      this.#lifetimes.delete(id);
     }
     return isChanged;
   }

@@ -133,7 +133,7 @@ export interface Shared {
   /** Like `Listening.notify`, on a connection of the pool. */
   notify(channel: string, payload: string): Promise<void>;
   /** A connection for queries that must not wait behind others, with its own deadline. */
-  readonly heart: Queryable;
+  readonly heartbeat: Queryable;
 }
 
 export interface Listening {

@@ -139,7 +139,7 @@ const QUERY_MS = 30_000;
 const BEGIN_MS = 5000;
 /** The duration of a lease: a node whose commits take longer loses its leases. */
 const COMMIT_MS = 8000;
-const HEART_MS = 2000;
+const HEARTBEAT_QUERY_MS = 2000;
 const NOTIFY_MS = 1500;
 /** Limits how long a stalled process blocks the others; shorter than a lease. */
 const IDLE_TRANSACTION_MS = 2500;
@@ -167,7 +167,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     return pool;
   };
   const pool = open(poolSize);
-  const heart = open(1);
+  const heartbeatPool = open(1);
 
   const mayPrepare = directUrl === url;
 
@@ -224,7 +224,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       async notify(channel, payload) {
         await pool.query({ text: NOTIFY, values: [channel, payload], ...deadline(NOTIFY_MS) });
       },
-      heart: queryable(postgres, connectionOn(heart, mayPrepare, HEART_MS)),
+      heartbeat: queryable(postgres, connectionOn(heartbeatPool, mayPrepare, HEARTBEAT_QUERY_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async rewrite() {
@@ -233,7 +233,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     startCheck() {}, // PostgreSQL checks its own files
     trimLog() {}, // the log belongs to the whole database cluster
     async close() {
-      await Promise.all([pool.end(), heart.end()]);
+      await Promise.all([pool.end(), heartbeatPool.end()]);
     },
   };
 }

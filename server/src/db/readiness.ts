@@ -44,13 +44,13 @@ export function createReadiness({
 
   async function ask(): Promise<boolean> {
     try {
-      const goesThrough = async () => {
+      const probe = async () => {
         await database.reader.connection.query('select 1', []);
         await database.commit(async () => {});
         wasFull &&= !(await hasRoom(database));
         if (wasFull) throw new Error('the disk of the database is full');
       };
-      await withTimeout(systemClock, TIMEOUT_MS, goesThrough());
+      await withTimeout(systemClock, TIMEOUT_MS, probe());
       const { bavail, bsize } = await statfs(dataDir);
       return bavail * bsize >= reserveBytes;
     } catch {

@@ -1,5 +1,5 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { cameByHttps, dropToken, isFromDashboard, keepDevice, keepToken } from '../auth/loginCookie.ts';
+import { deviceCookie, expiredLoginCookies, isFromDashboard, loginCookies, usedHttps } from '../auth/loginCookie.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { Operation } from '../invoke/operation.ts';
 
@@ -16,15 +16,15 @@ export function replyWithLogin(
 ): unknown {
   if (operation.login === undefined || !isFromDashboard(request.headers)) return output;
   if (operation.login === 'ends') {
-    reply.header('set-cookie', dropToken());
+    reply.header('set-cookie', expiredLoginCookies());
     return output;
   }
   // The operations that return a token are those that log in.
-  const isSecure = request.protocol === 'https' || cameByHttps(request.headers);
+  const isSecure = request.protocol === 'https' || usedHttps(request.headers);
   const begun = output as { token: string; expiresAt: string; account: { email: string } };
   reply.header('set-cookie', [
-    ...keepToken(begun.token, new Date(begun.expiresAt), isSecure),
-    keepDevice(devices.issue(begun.account.email), isSecure),
+    ...loginCookies(begun.token, new Date(begun.expiresAt), isSecure),
+    deviceCookie(devices.issue(begun.account.email), isSecure),
   ]);
   return { ...begun, token: '' };
 }

@@ -30,7 +30,7 @@ export function limitReading(app: FastifyInstance): void {
   app.addHook('preParsing', (request, _, payload, done) => {
     const { raw } = request;
     if (raw.headers['content-length'] !== undefined || raw.headers['transfer-encoding'] !== undefined) {
-      if (!request.routeOptions.config.takesContent) hangUpUnlessRead(raw, REQUEST_TIMEOUT_MS);
+      if (!request.routeOptions.config.takesContent) closeUnlessRead(raw, REQUEST_TIMEOUT_MS);
     }
     done(null, payload);
   });
@@ -41,7 +41,7 @@ export function limitReading(app: FastifyInstance): void {
   // The client may still be sending, and sees a refusal only as long as its connection is open.
   app.addHook('onResponse', async ({ raw }) => {
     if (raw.complete) return;
-    hangUpUnlessRead(raw, LINGER_MS);
+    closeUnlessRead(raw, LINGER_MS);
     raw.resume();
   });
 }
@@ -58,7 +58,7 @@ export function acceptContent(
   });
 }
 
-function hangUpUnlessRead(raw: IncomingMessage, withinMs: number): void {
+function closeUnlessRead(raw: IncomingMessage, withinMs: number): void {
   // Null if the client has already hung up, despite Node's types.
   const socket: Socket | null = raw.socket;
   if (socket === null || socket.destroyed) return;

@@ -89,7 +89,7 @@ export function routeOf(
   const isOpen = operation.credential === 'none';
   const handler = async (request: FastifyRequest, reply: FastifyReply) => {
     const { key: _, ...query } = request.query as Record<string, unknown>;
-    const { caller, presented } = isOpen ? NOBODY : callers.of(request);
+    const { caller, presented } = isOpen ? ANONYMOUS : callers.of(request);
     const idempotencyKey = request.headers['idempotency-key'];
     const answer = await invoke(operation, {
       caller,
@@ -101,7 +101,7 @@ export function routeOf(
       trace: request.headers['traceparent']?.toString(),
       credential: presented?.value,
       isForwarded: forwardedRequests.has(request),
-      signal: () => AbortSignal.any([stopping, hungUp(reply)]),
+      signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),
     });
@@ -119,10 +119,10 @@ export function routeOf(
   return { handler, ...(!isOpen && { onRequest }) };
 }
 
-const NOBODY: Partial<Authenticated> = {};
+const ANONYMOUS: Partial<Authenticated> = {};
 
 /** Aborted when the caller hangs up before the response. */
-export function hungUp(reply: FastifyReply): AbortSignal {
+export function disconnectSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   if (reply.raw.closed) gone.abort();
   else reply.raw.once('close', () => gone.abort());

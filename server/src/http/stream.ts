@@ -160,20 +160,20 @@ class Reader {
 }
 
 async function follow(reader: Reader, tail: EventTail, response: ServerResponse, signal: AbortSignal): Promise<void> {
-  let heardAt = performance.now();
+  let writtenAt = performance.now();
   while (!signal.aborted) {
     const hasMore = new AbortController();
     // Before reading, so that an event between reading and waiting is noticed.
-    const news = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
+    const nextEvent = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
     const next = await reader.read().catch(() => undefined); // retried with the next check
     if (next !== undefined && next.events.length > 0) {
       await writeAll(response, next.events, signal);
-      heardAt = performance.now();
+      writtenAt = performance.now();
     }
     if (next?.hasMore) hasMore.abort();
-    await news;
-    if (performance.now() - heardAt < HEARTBEAT_MS) continue;
-    heardAt = performance.now();
+    await nextEvent;
+    if (performance.now() - writtenAt < HEARTBEAT_MS) continue;
+    writtenAt = performance.now();
     await write(response, ': heartbeat\n\n', signal);
   }
 }

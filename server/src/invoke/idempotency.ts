@@ -14,7 +14,7 @@ const KEPT_MS = 24 * 60 * 60 * 1000;
 /** A run that has not ended by then is dead: no operation may take this long. */
 const ABANDONED_MS = MAX_SEND_MS + 90_000;
 /** Owner of a key whose run was interrupted: the next request continues it. */
-const NOBODY = '';
+const NO_OWNER = '';
 /** Errors after which a repeated request continues where the first one stopped. */
 const RESUMABLE: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
@@ -115,7 +115,7 @@ export class Idempotency {
 
   /** Lets the next request continue with the key, on any node. Returns whether this node owned it. */
   async #release({ accountId, key }: Key): Promise<boolean> {
-    const released = { accountId, key, from: this.#nodeId, owner: NOBODY, now: this.#clock.now() };
+    const released = { accountId, key, from: this.#nodeId, owner: NO_OWNER, now: this.#clock.now() };
     return (await this.#database.commit((tx) => takeOver.run(tx, released))) > 0;
   }
 
@@ -144,7 +144,7 @@ export class Idempotency {
   async #isAbandoned(tx: Tx, known: IdempotencyKeyTable, now: number): Promise<boolean> {
     const { account_id: accountId, idempotency_key: key, owner } = known;
     if (owner === this.#nodeId) return !this.#running.has(nameOf({ accountId, key }));
-    if (owner === NOBODY || now - known.created_at > ABANDONED_MS) return true;
+    if (owner === NO_OWNER || now - known.created_at > ABANDONED_MS) return true;
     return (await findNode.first(tx, { nodeId: owner })) === undefined;
   }
 }

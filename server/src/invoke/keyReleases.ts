@@ -8,7 +8,7 @@ export interface Key {
 
 const RETRY_MS = 1000;
 /** A claim whose commit was not answered may take effect after the first attempt to release it. */
-const LOOKS = 3;
+const MAX_ATTEMPTS = 3;
 /** Concurrent attempts, which bound the cost per second while the database is unavailable. */
 const AT_A_TIME = 50;
 /** A few MB. Further keys stay with this node until their runs count as abandoned. */
@@ -22,7 +22,7 @@ export class KeyReleases {
   readonly #release: (key: Key) => Promise<boolean>;
   readonly #isInUse: (key: Key) => boolean;
   readonly #clock: Clock;
-  readonly #waiting = new Map<string, Key & { looks: number }>();
+  readonly #waiting = new Map<string, Key & { attempts: number }>();
   #cancel: (() => void) | undefined;
   #passing: Promise<void> | undefined;
   #isStopped = false;
@@ -41,7 +41,7 @@ export class KeyReleases {
     if (this.#isStopped) return;
     const name = nameOf({ accountId, key });
     if (this.#waiting.size >= MAX_KEYS && !this.#waiting.has(name)) return;
-    this.#waiting.set(name, { accountId, key, looks: 0 });
+    this.#waiting.set(name, { accountId, key, attempts: 0 });
     if (this.#passing === undefined) this.#schedule();
   }
 
@@ -68,22 +68,22 @@ export class KeyReleases {
   async #pass(): Promise<void> {
     const names = [...this.#waiting.keys()];
     for (let at = 0; at < names.length && !this.#isStopped; at += AT_A_TIME) {
-      const looks = await Promise.all(names.slice(at, at + AT_A_TIME).map((name) => this.#look(name)));
-      if (looks.includes('away')) return;
+      const outcomes = await Promise.all(names.slice(at, at + AT_A_TIME).map((name) => this.#tryRelease(name)));
+      if (outcomes.includes('away')) return;
     }
   }
 
-  async #look(name: string): Promise<'away' | 'done'> {
+  async #tryRelease(name: string): Promise<'away' | 'done'> {
     const key = this.#waiting.get(name);
     if (key === undefined) return 'done';
-    let isOver = this.#isInUse(key);
+    let isDone = this.#isInUse(key);
     try {
-      if (!isOver) isOver = (await this.#release(key)) || ++key.looks >= LOOKS;
+      if (!isDone) isDone = (await this.#release(key)) || ++key.attempts >= MAX_ATTEMPTS;
     } catch (error) {
       if (isAway(error)) return 'away';
-      isOver = true; // the server stops, or has lost its leases
+      isDone = true; // the server stops, or has lost its leases
     }
-    if (isOver && this.#waiting.get(name) === key) this.#waiting.delete(name);
+    if (isDone && this.#waiting.get(name) === key) this.#waiting.delete(name);
     return 'done';
   }
 }

@@ -32,7 +32,7 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
     const cancel = clock.after(timeoutMs, () => deadline.abort());
     const failed = (cause: unknown) => explain(cause, deadline.signal.aborted ? timeoutMs : undefined);
     try {
-      let url = vetted(first, policy);
+      let url = allowedUrl(first, policy);
       for (let redirects = 0; ; redirects++) {
         const response = await request(url, {
           headers: { 'user-agent': `Switchboard/${version}`, 'accept-encoding': 'identity' },
@@ -49,7 +49,7 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
           throw new AppError('fetch_failed', `The URL redirects more than ${MAX_REDIRECTS} times`);
         await response.body.dump().catch(() => {}); // the body of a redirect is irrelevant
         if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
-        url = vetted(new URL(location, url).href, policy);
+        url = allowedUrl(new URL(location, url).href, policy);
       }
     } finally {
       cancel();
@@ -58,7 +58,7 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
   };
 }
 
-function vetted(text: string, policy: TargetPolicy): URL {
+function allowedUrl(text: string, policy: TargetPolicy): URL {
   const verdict = checkUrl(text, policy);
   if (!verdict.ok) throw invalidField('url', verdict.message, verdict.rule);
   if (verdict.url.protocol !== 'https:') throw invalidField('url', 'The URL must use https', 'scheme');

@@ -71,9 +71,9 @@ export function withinLimits(content: MessageContent): MessageContent {
     ...(interactive && { interactive }),
     ...(isForwarded === true && { isForwarded }),
   };
-  const isSomewhere =
+  const isValidPosition =
     location === undefined || (Math.abs(location.latitude) <= 90 && Math.abs(location.longitude) <= 180);
-  if (!isSomewhere) return { ...unlimited, type: 'text', text: text || cut(location.name ?? '', NAME_CHARACTERS) };
+  if (!isValidPosition) return { ...unlimited, type: 'text', text: text || cut(location.name ?? '', NAME_CHARACTERS) };
   return {
     ...unlimited,
     type,

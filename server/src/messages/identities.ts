@@ -49,14 +49,14 @@ async function rename(
 async function deleteDuplicates(tx: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {
   const shown = (column: 'chat_id' | 'from_number') =>
     sql`case when old.${sql.ref(column)} = ${placeholder} then ${phoneNumber} else old.${sql.ref(column)} end`;
-  const twins = await sql<{ seq: number }>`
+  const duplicates = await sql<{ seq: number }>`
     select old.seq from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
         and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
     where old.account_id = ${accountId} and old.session_id = ${sessionId}
       and (old.chat_id = ${placeholder} or old.from_number = ${placeholder})`.execute(tx.kysely);
-  if (twins.rows.length === 0) return;
-  const seqs = twins.rows.map(({ seq }) => seq);
+  if (duplicates.rows.length === 0) return;
+  const seqs = duplicates.rows.map(({ seq }) => seq);
   await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
   const rows = seqs.map((rowid) => ({ rowid }));
   await dropWords.run(tx, rows);

@@ -44,7 +44,7 @@ export class SessionInbox {
     const row = await findSession(tx, session);
     if (row === undefined) return;
     await setStatus(tx, session, { wanted: 0 });
-    if (status === 'logged_out' || UNDER_WAY.has(row.status))
+    if (status === 'logged_out' || ACTIVE_STATUSES.has(row.status))
       await this.disconnected(tx, session, status, reason, false);
   }
 
@@ -69,20 +69,20 @@ export class SessionInbox {
     if (row === undefined) return;
     const now = this.#options.clock.now();
     const begins = row.connected_at !== null && row.disconnected_at === null;
-    const promisedReconnect = row.will_reconnect === 1;
+    const wasReconnecting = row.will_reconnect === 1;
     const next = willReconnect ? 'connecting' : status;
     await setStatus(tx, session, {
       status: next,
       connected_at: null,
       disconnected_at: begins ? now : row.disconnected_at,
-      will_reconnect: willReconnect && (begins || promisedReconnect) ? 1 : 0,
+      will_reconnect: willReconnect && (begins || wasReconnecting) ? 1 : 0,
       error: reason,
       ...(status === 'logged_out' && { wanted: 0 }),
     });
     await this.#addHistory(tx, session, next, reason);
     // The session may be paired again with a different number.
     if (status === 'logged_out') await failQueued(tx, session, now);
-    if (!begins && (willReconnect || !promisedReconnect)) return;
+    if (!begins && (willReconnect || !wasReconnecting)) return;
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
     const disconnectedAt = isoTime(begins ? now : (row.disconnected_at ?? now));
@@ -120,7 +120,7 @@ async function setStatus(tx: Tx, { accountId, sessionId }: SessionRef, change: P
 }
 
 /** Statuses of a session that has a connection or is getting one. */
-const UNDER_WAY: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
+const ACTIVE_STATUSES: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
 
 async function failQueued({ kysely }: Tx, { sessionId }: SessionRef, now: number): Promise<void> {
   await kysely

@@ -14,7 +14,7 @@ export interface SessionRef {
 /** A message before the database has numbered it. */
 export type NewRow = Omit<MessageRow, 'seq'>;
 
-const nothingYet = {
+const newRowDefaults = {
   error: null,
   scheduled_at: null,
   sent_at: null,
@@ -26,8 +26,8 @@ const nothingYet = {
   sent_elsewhere: null,
 };
 
-export function newRow(given: Omit<NewRow, keyof typeof nothingYet> & Partial<NewRow>): NewRow {
-  return { ...nothingYet, ...given };
+export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
+  return { ...newRowDefaults, ...given };
 }
 
 /**

@@ -87,9 +87,9 @@ export class SendQueue {
 
   #send({ accountId, sessionId }: SessionRef): void {
     if (this.#pauses.has(sessionId)) return;
-    const isUnderWay = this.#sending.has(sessionId);
-    this.#sending.set(sessionId, isUnderWay);
-    if (isUnderWay) return;
+    const isRunning = this.#sending.has(sessionId);
+    this.#sending.set(sessionId, isRunning);
+    if (isRunning) return;
     this.#sendAll({ accountId, sessionId })
       .catch((error) => this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages'))
       .finally(() => this.#sending.delete(sessionId));

@@ -57,7 +57,7 @@ export class DatabaseSandboxStore implements SandboxStore {
   }
 
   async signedUp(addresses: readonly string[]): Promise<ReadonlySet<string>> {
-    const rows = await signedUpOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
+    const rows = await registeredNumbers.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
     return new Set(rows.map(({ number }) => number));
   }
 
@@ -251,7 +251,7 @@ function readNumber({ kysely }: Queryable, address: string) {
     .executeTakeFirst();
 }
 
-const signedUpOf = query((db, p: { addresses: string }, dialect) =>
+const registeredNumbers = query((db, p: { addresses: string }, dialect) =>
   db.selectFrom('sandbox_numbers').select('number').where('number', 'in', dialect.texts(p.addresses)),
 );
 

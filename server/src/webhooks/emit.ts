@@ -57,12 +57,12 @@ export function createEmit({
     await insertEvents.run(tx, events);
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
     const webhooks = await webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) });
-    const wanting = Map.groupBy(
+    const webhooksByAccount = Map.groupBy(
       webhooks.map((row) => ({ ...row, kinds: JSON.parse(row.events) as string[] })),
       ({ account_id }) => account_id,
     );
     const deliveries = events.flatMap((event) =>
-      (wanting.get(event.account_id) ?? [])
+      (webhooksByAccount.get(event.account_id) ?? [])
         .filter(({ kinds }) => kinds.includes(event.kind))
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );

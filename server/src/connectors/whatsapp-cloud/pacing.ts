@@ -39,14 +39,14 @@ export class Pacing {
     const now = this.#clock.elapsed();
     this.#prune(now);
     const ofRecipient = this.#freeAt.get(recipient) ?? 0;
-    const goesAt = Math.max(now, earliest(this.#numberFreeAt, this.#overall), earliest(ofRecipient, PER_RECIPIENT));
-    if (goesAt > until)
+    const sendAt = Math.max(now, earliest(this.#numberFreeAt, this.#overall), earliest(ofRecipient, PER_RECIPIENT));
+    if (sendAt > until)
       throw new AppError('rate_limited', 'WhatsApp limits how fast messages are sent; wait before the next one', {
-        retryAfterSeconds: Math.ceil((goesAt - now) / 1000),
+        retryAfterSeconds: Math.ceil((sendAt - now) / 1000),
       });
     this.#numberFreeAt = Math.max(this.#numberFreeAt, now) + this.#overall.everyMs;
     this.#freeAt.set(recipient, Math.max(ofRecipient, now) + PER_RECIPIENT.everyMs);
-    if (goesAt > now) await sleep(this.#clock, goesAt - now, this.#closed);
+    if (sendAt > now) await sleep(this.#clock, sendAt - now, this.#closed);
   }
 
   /** Pauses sending to this recipient, or to everybody, because the network asked to slow down. */

@@ -30,7 +30,7 @@ export class People {
   }
 
   /** Returns the current placeholder of a person; undefined if there is none. */
-  async hiddenAs(userId: string): Promise<string | undefined> {
+  async placeholderOf(userId: string): Promise<string | undefined> {
     const placeholder = placeholderFor(userId);
     const known = await this.#find(placeholder);
     return known !== undefined && known.phoneNumber === undefined ? placeholder : undefined;

@@ -135,7 +135,7 @@ export class Receiver {
   async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
     const { host, people } = this.#number;
     const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
-    const placeholder = userId && (await people.hiddenAs(userId));
+    const placeholder = userId && (await people.placeholderOf(userId));
     if (!placeholder) return;
     await host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
     await people.show(placeholder, phoneNumber); // last: if this fails, it is reported again with the next message

@@ -51,10 +51,10 @@ export class Sender {
   async send(message: OutgoingMessage): Promise<Accepted> {
     const { store } = this.#number.host;
     const mark = `sending:${message.networkId}`;
-    const wasOnItsWay = (await store.get(mark)) !== undefined;
+    const wasAttempted = (await store.get(mark)) !== undefined;
     const heard = new Promise<string>((resolve) => this.#unanswered.set(message.networkId, resolve));
     try {
-      if (!wasOnItsWay) return await this.#sendNew(message, mark, heard);
+      if (!wasAttempted) return await this.#sendNew(message, mark, heard);
       const accepted = await this.#confirmed(heard, CONFIRM_OLD_WITHIN_MS);
       await store.delete(mark);
       return accepted;

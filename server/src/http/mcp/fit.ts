@@ -36,7 +36,7 @@ const STEPS: readonly Limits[] = [
 ];
 
 /** Factor for a text that the caller asked for, compared with one that is merely included. */
-const READ_ON_PURPOSE = 4;
+const SLICE_FACTOR = 4;
 /** Entries of a list inside a list. */
 const INNER_ENTRIES = 20;
 /** Names that stay in a map, so that its subject is still clear. */
@@ -101,7 +101,7 @@ function show(output: Fields, schema: Schema, limits: Limits, slice: Slice | und
   const start = typeof whole === 'string' && isSplit(whole, offset) ? offset - 1 : offset;
   const rest = whole.slice(start);
   const sliceLimits = {
-    text: slice.offset === undefined ? limits.text : limits.text * READ_ON_PURPOSE,
+    text: slice.offset === undefined ? limits.text : limits.text * SLICE_FACTOR,
     entries: Math.max(1, limits.entries),
   };
   const { value } = cutObject({ ...output, [field]: rest }, schema, (name) => (name === field ? sliceLimits : limits));
@@ -135,13 +135,13 @@ function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Li
   const described = objectOf(schema);
   // An object whose fields all have the same type, such as a map of texts, has no place for a mark: its parent is
   // marked.
-  const canTell = described['properties'] !== undefined;
+  const isMarkable = described['properties'] !== undefined;
   const properties = propertiesOf(described);
   const entries = Object.entries(value);
   const kept = entries.filter(([name], index) => {
     if (Object.hasOwn(properties, name)) return true;
     const { text, entries: most } = limitsOf(name);
-    return index < (canTell ? Math.max(most, MIN_NAMES) : most) && name.length <= text;
+    return index < (isMarkable ? Math.max(most, MIN_NAMES) : most) && name.length <= text;
   });
   const cuts = kept.map(([name, member]): [string, Cut] => {
     const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
@@ -149,7 +149,7 @@ function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Li
   });
   const shown = Object.fromEntries(cuts.map(([name, one]) => [name, one.value]));
   const isCut = kept.length < entries.length || cuts.some(([, one]) => one.isCut);
-  return isCut && canTell ? { value: { ...shown, truncated: true }, isCut: false } : { value: shown, isCut };
+  return isCut && isMarkable ? { value: { ...shown, truncated: true }, isCut: false } : { value: shown, isCut };
 }
 
 /**

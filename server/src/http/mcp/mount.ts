@@ -7,7 +7,7 @@ import type { Services } from '../../invoke/context.ts';
 import type { Call } from '../../invoke/operation.ts';
 import { API_PREFIX } from '../../version.ts';
 import { hostOf, type OwnHosts } from '../ownHosts.ts';
-import { hungUp, type RouteDeps } from '../routes.ts';
+import { disconnectSignal, type RouteDeps } from '../routes.ts';
 
 /** The part of a call that is the same for all calls of an MCP request. */
 export interface Principal
@@ -60,7 +60,7 @@ export function addMcp(
           address: request.ip,
           credential: presented.value,
           trace: request.headers['traceparent']?.toString(),
-          signal: () => AbortSignal.any([stopping, hungUp(reply)]),
+          signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
         };
         const { body } = request;
         // A batch counts as many requests as it has members.

@@ -73,7 +73,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Errors whose text can come from a network, or from a server that a file was fetched from. */
-const WORDS_OF_OTHERS: readonly ErrorCode[] = ['send_failed', 'fetch_failed', 'network_denied'];
+const THIRD_PARTY_MESSAGES: readonly ErrorCode[] = ['send_failed', 'fetch_failed', 'network_denied'];
 
 /** Repeats text of the caller and of networks. */
 const ANY_OBJECT: Schema = { properties: {} };
@@ -81,7 +81,7 @@ const ANY_OBJECT: Schema = { properties: {} };
 /** An error that a model can act on. Internal errors do not show their cause. */
 export function failed({ code, detail, errors, requestId }: Problem, retryAfterSeconds?: number): CallToolResult {
   const error = {
-    ...(WORDS_OF_OTHERS.includes(code) && { thirdPartyText: NOTICE }),
+    ...(THIRD_PARTY_MESSAGES.includes(code) && { thirdPartyText: NOTICE }),
     code,
     detail,
     ...(errors !== undefined && { errors }),

@@ -8,7 +8,7 @@ import { backoffMs, type Ending, endingOf } from './endings.ts';
 import { boomOf } from './errors.ts';
 import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
-import { breakOff, endSocket } from './socket.ts';
+import { endSocket, terminate } from './socket.ts';
 
 type LinkEvent = Extract<NetworkEvent, { type: 'pairing' | 'connected' | 'disconnected' | 'logged_out' }>;
 
@@ -41,7 +41,7 @@ const STABLE_MS = 30_000;
 const RESTARTS = 3;
 /** The same error after the same time, however a proxy fails: an account could otherwise scan ports by naming them. */
 const PROXY_VERDICT_MS = 25_000;
-const NO_WAY_THROUGH =
+const BLOCKED_BY_PROXY =
   'The session could not reach WhatsApp through its proxy; check the address, user name and password in `options.proxy`';
 const NO_ANSWER = 'WhatsApp does not answer';
 
@@ -132,8 +132,8 @@ export class Link extends EventEmitter<LinkEvents> {
     const socket = this.#socket;
     if (socket === undefined) return;
     this.#deps.host.log.warn({ reason }, 'giving up a connection to WhatsApp');
-    this.#follow({ next: 'later', reason: this.#isStuckInProxy() ? NO_WAY_THROUGH : reason });
-    breakOff(socket);
+    this.#follow({ next: 'later', reason: this.#isBlockedByProxy() ? BLOCKED_BY_PROXY : reason });
+    terminate(socket);
   }
 
   /** Ends the link for good and keeps the credentials. */
@@ -156,7 +156,7 @@ export class Link extends EventEmitter<LinkEvents> {
     this.#state = 'opening';
     this.#hasReached = false;
     if (this.#deps.hasProxy)
-      this.#cancelVerdict ??= this.#deps.host.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(NO_WAY_THROUGH));
+      this.#cancelVerdict ??= this.#deps.host.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(BLOCKED_BY_PROXY));
     // An unused pairing code leaves `me` without `account`, and WhatsApp rejects a login with that.
     if (!this.#isLinked()) this.#deps.creds.me = undefined;
     const socket = this.#deps.baileys.makeWASocket(this.#config);
@@ -233,8 +233,8 @@ export class Link extends EventEmitter<LinkEvents> {
     const { statusCode: code, data } = boomOf(error);
     const reason = error?.message ?? 'it was closed without a reason';
     // An answer of the proxy instead of WhatsApp, such as 401, says nothing about the device.
-    const ending: Ending = this.#isStuckInProxy()
-      ? { next: 'later', reason: NO_WAY_THROUGH }
+    const ending: Ending = this.#isBlockedByProxy()
+      ? { next: 'later', reason: BLOCKED_BY_PROXY }
       : endingOf({ code, message: reason, data }, this.#isLinked());
     this.#deps.host.log.info({ code, reason, next: ending.next }, 'connection to WhatsApp ended');
     this.#follow(ending);
@@ -244,7 +244,7 @@ export class Link extends EventEmitter<LinkEvents> {
     return this.#deps.creds.account !== undefined;
   }
 
-  #isStuckInProxy(): boolean {
+  #isBlockedByProxy(): boolean {
     return this.#deps.hasProxy && !this.#hasReached;
   }
 
@@ -271,7 +271,7 @@ export class Link extends EventEmitter<LinkEvents> {
   #connectLater(reason: string, afterMs = backoffMs(this.#attempts++, this.#deps.settings.random)): void {
     this.#state = 'waiting';
     // The verdict on a proxy has its own delay.
-    if (reason !== NO_WAY_THROUGH) this.#reportOutage(reason);
+    if (reason !== BLOCKED_BY_PROXY) this.#reportOutage(reason);
     this.#cancelRetry = this.#deps.host.clock.after(afterMs, () => this.#connect());
   }
 

@@ -46,7 +46,7 @@ export class Acknowledgements {
   }
 
   /** Replaces the connection of a message that was not sent in time: it would otherwise go out later, unexpectedly. */
-  giveUp(wireId: string): void {
+  abandon(wireId: string): void {
     if (this.#pending.has(wireId)) this.#session.link.reset('WhatsApp does not answer');
   }
 

@@ -113,11 +113,11 @@ export class Sender {
     const { clock, log } = host;
     const { messageId } = options;
     let made = await findSent(this.#session, messageId);
-    let mayBeOut = made !== undefined;
+    let mayHaveBeenSent = made !== undefined;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
-        throw mayBeOut ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
+        throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
       });
       const answer = await this.#acknowledgements.answerTo(messageId, async () => {
         if (made !== undefined) {
@@ -128,7 +128,7 @@ export class Sender {
         }
         const make = async () => {
           const content = await makeContent();
-          mayBeOut = true;
+          mayHaveBeenSent = true;
           return socket.sendMessage(jid, content, options);
         };
         const limitMs = hasFile ? FILE_MS : TIMEOUT_MS;
@@ -139,7 +139,7 @@ export class Sender {
         if (clock.now() >= until) throw new AppError('send_failed', UNCONFIRMED);
         continue;
       }
-      if ('failure' in answer) throw unsent(answer.failure);
+      if ('failure' in answer) throw sendFailure(answer.failure);
       if ('refusal' in answer) throw refused(answer.refusal);
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
@@ -151,18 +151,18 @@ export class Sender {
   }
 
   #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
-    const orGiveUp = (signal: AbortSignal) => {
-      signal.addEventListener('abort', () => this.#acknowledgements.giveUp(messageId));
+    const abandonOnAbort = (signal: AbortSignal) => {
+      signal.addEventListener('abort', () => this.#acknowledgements.abandon(messageId));
       return work();
     };
-    return this.#session.requests.run(socket, orGiveUp, limitMs);
+    return this.#session.requests.run(socket, abandonOnAbort, limitMs);
   }
 }
 
 const UNCONFIRMED =
   'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically; check its status before you send it again';
 
-function unsent(error: unknown): AppError {
+function sendFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
   const message = error instanceof Error ? error.message : String(error);
   return new AppError('send_failed', `The message could not be sent: ${message}`, { cause: error });

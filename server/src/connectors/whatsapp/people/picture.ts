@@ -19,7 +19,7 @@ export async function setPicture(socket: WASocket, jid: string, picture: Network
   try {
     await socket.updateProfilePicture(jid, content);
   } catch (error) {
-    if (!isWithoutLibrary(error)) throw error;
+    if (!isLibraryMissing(error)) throw error;
     if (!content.subarray(0, JPEG.length).equals(JPEG))
       throw new AppError(
         'unsupported_media_type',
@@ -39,6 +39,6 @@ export async function setPicture(socket: WASocket, jid: string, picture: Network
   }
 }
 
-function isWithoutLibrary(error: unknown): boolean {
+function isLibraryMissing(error: unknown): boolean {
   return error instanceof Error && error.message === 'No image processing library available';
 }
