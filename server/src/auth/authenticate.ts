@@ -31,7 +31,7 @@ export interface Presented {
 const REMEMBERED_MS = 5000;
 const REMEMBERED = 10_000;
 const LAST_USE_EVERY_MS = 10_000;
-const ADVICE = 'send `Authorization: Bearer` with an API key or a login token';
+const ADVICE = 'send the header `Authorization: Bearer <API key or login token>`';
 
 /**
  * Finds the credential of a request: `Authorization: Bearer`, then `X-API-Key`, then `?key=`. The contract prefers the
@@ -103,7 +103,8 @@ export class Authenticator {
 
   /** @throws {AppError} `unauthorized`, `rate_limited` */
   async authenticate(presented: Presented | undefined, address: string): Promise<Caller> {
-    if (presented === undefined) throw new AppError('unauthorized', `The request has no credential; ${ADVICE}`);
+    if (presented === undefined)
+      throw new AppError('unauthorized', `The request has no API key and no login token; ${ADVICE}`);
     if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form))
       throw new AppError('unauthorized', `This server does not accept this form of credential; ${ADVICE}`);
     const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));

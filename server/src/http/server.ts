@@ -103,7 +103,10 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
       ? sendPage(reply)
       : sendError(
           log,
-          new AppError('route_not_found', `The route ${request.method} ${pathOf(request)} does not exist`),
+          new AppError(
+            'route_not_found',
+            `The route ${request.method} ${pathOf(request)} does not exist; /docs lists all routes`,
+          ),
           request,
           reply,
         ),
@@ -195,7 +198,9 @@ function asAppError(error: FastifyError, request: FastifyRequest): unknown {
     return new AppError('unsupported_media_type', 'The request body must be JSON; send Content-Type: application/json');
   }
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || (error instanceof SyntaxError && error.statusCode === 400)) {
-    return new AppError('invalid_json', undefined, { cause: error });
+    return new AppError('invalid_json', 'The request body is not valid JSON; check its quotes, commas and brackets', {
+      cause: error,
+    });
   }
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new AppError('validation_failed', 'The request is not valid HTTP or could not be read', { cause: error });

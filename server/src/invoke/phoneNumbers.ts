@@ -33,8 +33,9 @@ export function phoneNumber(field: string, text: string): string {
 /** Whether a string is a phone number. The schema itself refuses other types. */
 export const isPhoneNumber = (text: unknown): boolean => typeof text !== 'string' || digitsOf(text) !== undefined;
 
-export const notPhoneNumber = (text: unknown): string =>
-  `"${text}" is not a phone number in international form, such as 491701234567`;
+/** A predicate, for an error of the field. */
+export const notPhoneNumber = (text: unknown, alternative = ''): string =>
+  `must be a phone number in international form, such as 491701234567,${alternative} not "${text}"`;
 
 /** Returns the digits of a phone number in any format; undefined if it is not one. */
 export function digitsOf(text: string): string | undefined {

@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
+import { describe } from './fieldErrors.ts';
 
 /** Deeper than any meaningful value of a field that accepts any JSON. */
 export const DEEPEST = 32;
@@ -27,9 +27,14 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     if (excess !== undefined) throw invalidField(excess.path.join('.') || 'body', excess.message, excess.code);
     const filled: Record<string, unknown> = { ...input };
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
-    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled), schema);
+    if (!compiled.Check(filled)) throw describe(compiled.Errors(filled), schema, filled);
     const unfit = findUnfit(filled, '');
-    if (unfit !== undefined) throw invalidField(unfit, 'must not contain NUL or unpaired surrogates', 'text');
+    if (unfit !== undefined)
+      throw invalidField(
+        unfit,
+        'must not contain the character NUL or half of an emoji (an unpaired surrogate)',
+        'text',
+      );
     return filled;
   };
 }
@@ -40,7 +45,8 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
  */
 export function parseTime(field: string, text: string): number {
   const at = Date.parse(text);
-  if (Number.isNaN(at)) throw invalidField(field, 'is not a date and time that exists', 'date-time');
+  if (Number.isNaN(at))
+    throw invalidField(field, 'must be a date and time that exists, such as 2026-07-01T12:00:00Z', 'date-time');
   return at;
 }
 
@@ -57,11 +63,10 @@ function findExcess(value: unknown, schema: TSchema | undefined, levels: number)
   const refuse = (code: string, message: string): Excess => ({ path: [], code, message });
   if (levels === 0) return refuse('depth', `must not be nested deeper than ${DEEPEST} levels`);
   const { maxItems = Number.POSITIVE_INFINITY, items, properties }: Shape = schema ?? {};
-  if (Array.isArray(value) && value.length > maxItems)
-    return refuse('maxItems', `must not have more than ${maxItems} items`);
+  if (Array.isArray(value) && value.length > maxItems) return refuse('maxItems', `must have at most ${maxItems} items`);
   const names = Object.keys(value);
   if (!Array.isArray(value) && names.length > MAX_FIELDS)
-    return refuse('width', `must not have more than ${MAX_FIELDS} fields`);
+    return refuse('width', `must have at most ${MAX_FIELDS} fields`);
   for (const name of names) {
     const member = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : items;
     const found = findExcess((value as Record<string, unknown>)[name], member, levels - 1);
@@ -90,75 +95,4 @@ function findUnfit(value: unknown, field: string): string | undefined {
   return undefined;
 }
 
-const NEEDS_OFFSET = 'must be a time with an offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
-
 const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
-
-function describe(found: readonly TLocalizedValidationError[], schema: TObject): AppError {
-  const fields = new Map<string, FieldError>();
-  for (const error of found)
-    for (const field of fieldErrors(error, schema)) if (!fields.has(field.field)) fields.set(field.field, field);
-  const list = [...fields.values()].slice(0, 50);
-  return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
-    fields: list,
-  });
-}
-
-function fieldErrors(
-  { keyword, instancePath, params, message }: TLocalizedValidationError,
-  schema: TObject,
-): FieldError[] {
-  const path = instancePath.split('/').slice(1);
-  const at = (name?: string) => [...path, ...(name === undefined ? [] : [name])].join('.');
-  const named = (names: readonly (string | undefined)[], code: string, words: string) =>
-    names.map((name) => ({ field: at(name), code, message: words }));
-  switch (keyword) {
-    case 'required':
-      return named((params as { requiredProperties: string[] }).requiredProperties, 'required', 'is required');
-    case 'additionalProperties':
-      return named(
-        (params as { additionalProperties: string[] }).additionalProperties,
-        'unknown',
-        'is not a field of this request; remove it',
-      );
-    // Errors inside a union or of a forbidden property: the error of the whole is clearer.
-    case 'boolean':
-    case 'const':
-      return [];
-    case 'enum':
-      return named(
-        [undefined],
-        keyword,
-        `must be one of ${(params as { allowedValues: unknown[] }).allowedValues.join(', ')}`,
-      );
-    case 'format':
-      return named(
-        [undefined],
-        keyword,
-        (params as { format: string }).format === 'date-time' ? NEEDS_OFFSET : message,
-      );
-    case 'pattern': {
-      const wanted = descriptionOf(schema, path);
-      return [
-        {
-          field: at(),
-          code: keyword,
-          message: wanted === undefined ? message : `has the wrong format. Expected: ${wanted}`,
-        },
-      ];
-    }
-    // A custom rule; only phone numbers have one.
-    case '~refine':
-      return [{ field: at(), code: 'phone_number', message }];
-    default:
-      return [{ field: at(), code: keyword, message }];
-  }
-}
-
-/** The description of a field in the schema, which is more readable than a pattern; undefined if there is none. */
-function descriptionOf(schema: TSchema, [name, ...deeper]: readonly string[]): string | undefined {
-  const { description, properties }: { description?: string; properties?: Readonly<Record<string, TSchema>> } = schema;
-  if (name === undefined) return description;
-  const property = properties !== undefined && Object.hasOwn(properties, name) ? properties[name] : undefined;
-  return property && descriptionOf(property, deeper);
-}

@@ -19,7 +19,11 @@ export const AnyRecipient = string(
   'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
   { minLength: 1, maxLength: 200 },
 );
-export const To = Type.Refine(AnyRecipient, (to) => isGroupId(to) || isPhoneNumber(to), notPhoneNumber);
+export const To = Type.Refine(
+  AnyRecipient,
+  (to) => isGroupId(to) || isPhoneNumber(to),
+  (to) => notPhoneNumber(to, ' or the id of a group (grp_…),'),
+);
 
 export const SendAt = optional(
   time(

@@ -181,7 +181,7 @@ async function fileOf(
   { mediaId, url }: { mediaId?: string | undefined; url?: string | undefined },
 ): Promise<MediaTable> {
   if ((mediaId === undefined) === (url === undefined))
-    throw invalidField('mediaId', 'Pass either `mediaId` or `url`', 'required');
+    throw invalidField('mediaId', 'Pass either `mediaId` or `url`, and not both', 'required');
   if (url !== undefined) return ctx.media.fetch(ctx.accountId, url);
   return ctx.media.find(ctx.accountId, mediaId ?? '');
 }

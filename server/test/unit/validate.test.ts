@@ -74,4 +74,90 @@ describe('input validation', () => {
     ]);
     assert.deepEqual(refused('messages.send', { to: 'grp_1', message: 'x' }), []);
   });
+
+  const detailOf = (id: string, input: object): string => {
+    try {
+      validator(inputOf(id))(input);
+    } catch (error) {
+      return (error as AppError).message;
+    }
+    return '';
+  };
+
+  it('says what was expected instead', () => {
+    const to = '491701234567';
+    for (const [id, input, detail] of [
+      [
+        'messages.send',
+        { to: 5, message: null },
+        'to must be a string, not a number; message must be a string, not null',
+      ],
+      ['messages.send', { to, message: '' }, 'message must not be empty'],
+      ['messages.send', { to, message: 'x', mentions: 'all' }, 'mentions must be a list of strings, not "all"'],
+      [
+        'messages.send',
+        { to: 'hello', message: 'x' },
+        'to must be a phone number in international form, such as 491701234567, or the id of a group (grp_…), not "hello"',
+      ],
+      ['messages.list', { limit: 0 }, 'limit must be from 1 to 200'],
+      ['messages.list', { limit: 1.5 }, 'limit must be a whole number from 1 to 200, not 1.5'],
+      ['messages.list', { limit: 'ten' }, 'limit must be a whole number from 1 to 200, not "ten"'],
+      ['messages.send_poll', { to, question: 'x', options: ['a'] }, 'options must have at least 2 items'],
+      [
+        'messages.send_poll',
+        { to, question: 'x', options: ['a', 'a'] },
+        'options must not contain the same item twice',
+      ],
+      ['webhooks.set', { webhookUrl: 'https://x', events: [] }, 'events must not be an empty list'],
+      [
+        'auth.register',
+        { email: 'x', password: 'x'.repeat(12) },
+        'email has the wrong format. Expected: email address, such as you@example.com',
+      ],
+      ['api_keys.create', { name: 'x'.repeat(101) }, 'name must have at most 100 characters'],
+      [
+        'api_keys.create',
+        { name: 'x', expiresAt: 'tomorrow' },
+        'expiresAt must be null or a time with an offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00',
+      ],
+      [
+        'groups.update',
+        { groupId: 'grp_1', settings: { announce: 'yes' } },
+        'settings.announce must be true or false, not "yes"',
+      ],
+      ['sessions.create', { metadata: 5 }, 'metadata must be an object, not a number'],
+      ['sessions.create', { metadata: { team: 5 } }, 'metadata.team must be a string, not a number'],
+    ] as const)
+      assert.equal(detailOf(id, input), detail, JSON.stringify(input));
+  });
+
+  it('uses no words of the schema library, for any wrong value of any field', () => {
+    const jargon =
+      /schema|anyOf|oneOf|[<>]=|pattern|additional|must be (?:string|array|object|integer|number|boolean)\b|undefined/;
+    const wrong = [
+      null,
+      true,
+      -1,
+      1.5,
+      1e12,
+      '',
+      'x',
+      'x'.repeat(100_000),
+      [],
+      [null],
+      ['x', 'x'],
+      {},
+      { x: { x: 1 } },
+    ];
+    let count = 0;
+    for (const { id, input } of operations)
+      for (const name of [...Object.keys(input.properties), 'unknown'])
+        for (const value of wrong) {
+          const detail = detailOf(id, { [name]: value });
+          if (detail !== '') count++;
+          assert.doesNotMatch(detail, jargon, `${id} ${name}`);
+          assert.ok(detail.length < 5000, `${id} ${name}`);
+        }
+    assert.ok(count > 1000);
+  });
 });

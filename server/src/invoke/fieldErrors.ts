@@ -1,0 +1,165 @@
+import type { TSchema } from 'typebox';
+import type { TLocalizedValidationError } from 'typebox/error';
+import { AppError, type FieldError } from '../errors.ts';
+
+const MAX_ERRORS = 50;
+const TIME_EXAMPLE = 'such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
+/** Longer texts are not repeated in errors. */
+const MAX_REPEATED = 40;
+
+/** The parts of a schema that its errors mention. */
+interface Shape {
+  readonly type?: string;
+  readonly description?: string;
+  readonly format?: string;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly items?: Shape;
+  readonly properties?: Readonly<Record<string, Shape>>;
+  /** Of an object with arbitrary names. */
+  readonly patternProperties?: Readonly<Record<string, Shape>>;
+  readonly anyOf?: readonly Shape[];
+}
+
+/**
+ * Describes what is wrong with an input, in words for the caller: one entry per field, the first error of each.
+ * @param found by the validation of `input` with `schema`
+ */
+export function describe(found: readonly TLocalizedValidationError[], schema: TSchema, input: unknown): AppError {
+  const fields = new Map<string, FieldError>();
+  for (const error of found)
+    for (const field of fieldErrors(error, schema, input)) if (!fields.has(field.field)) fields.set(field.field, field);
+  const list = [...fields.values()].slice(0, MAX_ERRORS);
+  return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
+    fields: list,
+  });
+}
+
+function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: unknown): FieldError[] {
+  const { keyword, instancePath } = error;
+  const path = instancePath.split('/').slice(1);
+  const members = (names: readonly string[], code: string, message: string) =>
+    names.map((name) => ({ field: [...path, name].join('.'), code, message }));
+  switch (keyword) {
+    case 'required':
+      return members(error.params.requiredProperties, 'required', 'is required');
+    case 'additionalProperties':
+      return members(error.params.additionalProperties, 'unknown', 'is not a field of this request; remove it');
+    // Errors inside a union or of a forbidden property: the error of the whole is clearer.
+    case 'boolean':
+    case 'const':
+      return [];
+    // A custom rule; only phone numbers have one.
+    case '~refine':
+      return [{ field: path.join('.'), code: 'phone_number', message: error.message }];
+    default: {
+      const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));
+      return [{ field: path.join('.'), code: keyword, message }];
+    }
+  }
+}
+
+/** A predicate, such as "must be a list". Rules that only the options of a foreign network have keep their own text. */
+function messageOf(error: TLocalizedValidationError, shape: Shape, value: unknown): string {
+  switch (error.keyword) {
+    case 'enum':
+      return `must be one of ${error.params.allowedValues.join(', ')}`;
+    case 'type':
+      return `must be ${expected(shape)}, not ${given(value, shape)}`;
+    case 'format':
+      return error.params.format === 'date-time' ? `must be ${expected(shape)}` : error.message;
+    case 'pattern':
+      return shape.description === undefined ? error.message : `has the wrong format. Expected: ${firstOf(shape)}`;
+    case 'minimum':
+    case 'maximum':
+      return `must be ${rangeOf(notNull(shape))}`;
+    case 'minLength':
+      return error.params.limit === 1 ? 'must not be empty' : `must have at least ${error.params.limit} characters`;
+    case 'maxLength':
+      return `must have at most ${error.params.limit} characters`;
+    case 'minItems':
+      return error.params.limit === 1 ? 'must not be an empty list' : `must have at least ${error.params.limit} items`;
+    case 'maxItems':
+      return `must have at most ${error.params.limit} items`;
+    case 'minProperties':
+      return `must have at least ${error.params.limit} ${error.params.limit === 1 ? 'field' : 'fields'}`;
+    case 'maxProperties':
+      return `must have at most ${error.params.limit} fields`;
+    case 'uniqueItems':
+      return 'must not contain the same item twice';
+    default:
+      return error.message;
+  }
+}
+
+function expected({ anyOf, ...shape }: Shape): string {
+  // Null first, because the others can end with an example.
+  if (anyOf !== undefined) return anyOf.toReversed().map(expected).join(' or ');
+  switch (shape.type) {
+    case 'string':
+      return shape.format === 'date-time' ? `a time with an offset, ${TIME_EXAMPLE}` : 'a string';
+    case 'integer':
+      return withRange('a whole number', shape);
+    case 'number':
+      return withRange('a number', shape);
+    case 'boolean':
+      return 'true or false';
+    case 'array':
+      return PLURALS[shape.items?.type ?? ''] ?? 'a list';
+    case 'object':
+      return 'an object';
+    default:
+      return shape.type ?? 'another value';
+  }
+}
+
+const PLURALS: Readonly<Record<string, string>> = {
+  string: 'a list of strings',
+  object: 'a list of objects',
+  integer: 'a list of whole numbers',
+};
+
+const withRange = (noun: string, shape: Shape) =>
+  shape.minimum === undefined || shape.maximum === undefined ? noun : `${noun} ${rangeOf(shape)}`;
+
+function rangeOf({ minimum, maximum }: Shape): string {
+  if (minimum === undefined) return `at most ${maximum}`;
+  return maximum === undefined ? `at least ${minimum}` : `from ${minimum} to ${maximum}`;
+}
+
+function given(value: unknown, { type }: Shape): string {
+  if (Array.isArray(value)) return 'a list';
+  switch (typeof value) {
+    case 'string':
+      return value.length > MAX_REPEATED ? 'a string' : `"${value}"`;
+    case 'number':
+      return type === 'integer' ? String(value) : 'a number';
+    case 'object':
+      return value === null ? 'null' : 'an object';
+    default:
+      return String(value);
+  }
+}
+
+/** The first sentence of a description, which is more readable than a pattern. */
+function firstOf({ description = '' }: Shape): string {
+  const sentence = /^.*?(?=\.(?:\s|$))/s.exec(description)?.[0] ?? description;
+  // Abbreviations such as URL keep their case.
+  return /^[A-Z][a-z]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
+}
+
+/** The schema of a field; empty if the schema does not describe it. */
+function shapeAt(shape: Shape, [name, ...deeper]: readonly string[]): Shape {
+  if (name === undefined) return shape;
+  const { properties = {}, patternProperties = {}, items } = notNull(shape);
+  const property = Object.hasOwn(properties, name) ? properties[name] : Object.values(patternProperties)[0];
+  return shapeAt(items ?? property ?? {}, deeper);
+}
+
+const notNull = (shape: Shape): Shape => shape.anyOf?.find(({ type }) => type !== 'null') ?? shape;
+
+function valueAt(value: unknown, [name, ...deeper]: readonly string[]): unknown {
+  if (name === undefined) return value;
+  const isHolder = typeof value === 'object' && value !== null && Object.hasOwn(value, name);
+  return isHolder ? valueAt((value as Record<string, unknown>)[name], deeper) : undefined;
+}
