@@ -6,6 +6,7 @@ import type { Totals } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
 import { countPending, type Due, readLanes } from './queue.ts';
+import { Turns } from './turns.ts';
 import { countBreakers, readHalted } from './webhook.ts';
 
 interface Options extends LaneOptions {
@@ -21,18 +22,15 @@ const POLL_MS = 1000;
 const RELOAD_EVERY = 30;
 
 /**
- * Runs the lanes: one per webhook that has pending deliveries and that this node owns. Lanes that may start a delivery
- * take turns, so that none waits for another one's queue to empty.
+ * Runs the lanes: one per webhook that has pending deliveries and that this node owns.
  */
 export class Engine implements LeaseWorker {
   readonly #options: Options;
   readonly #leases: Cluster['webhooks'];
   readonly #laneDeps: LaneDeps;
   readonly #lanes = new Map<string, Lane>();
-  readonly #turns = new Set<Lane>();
-  #inFlight = 0;
+  readonly #turns: Turns<Lane>;
   #isRunning = false;
-  #isTakingTurns = false;
   #cancelPoll = () => {};
   #polls = 0;
 
@@ -40,10 +38,11 @@ export class Engine implements LeaseWorker {
     const { cluster } = options;
     this.#options = options;
     this.#leases = cluster.webhooks;
+    this.#turns = new Turns({ outgoing: options.outgoing, isMember: () => cluster.isMember() });
     this.#laneDeps = {
       ...options,
-      offer: (lane) => this.#offer(lane),
-      release: (accountId) => this.#release(accountId),
+      offer: (lane) => this.#turns.offer(lane),
+      release: (accountId) => this.#turns.release(accountId),
       idle: (lane) => this.#dropIdle(lane),
     };
     cluster.on('lost', () => this.#abandonAll());
@@ -106,7 +105,7 @@ export class Engine implements LeaseWorker {
   }
 
   inFlight(): number {
-    return this.#inFlight;
+    return this.#turns.inFlight;
   }
 
   async totals(): Promise<Omit<Totals, 'sessions'>> {
@@ -162,46 +161,13 @@ export class Engine implements LeaseWorker {
     }
   }
 
-  #offer(lane: Lane): void {
-    this.#turns.add(lane);
-    this.#takeTurns();
-  }
-
-  #release(accountId: string): void {
-    this.#inFlight--;
-    this.#options.outgoing.release(accountId);
-    this.#takeTurns();
-  }
-
-  /** Starts one delivery per lane and turn. A set keeps the order in which lanes were added to it. */
-  #takeTurns(): void {
-    if (this.#isTakingTurns) return;
-    this.#isTakingTurns = true;
-    const { outgoing, cluster } = this.#options;
-    for (const lane of this.#turns) {
-      if (outgoing.isFull || !cluster.isMember()) break;
-      const { accountId } = lane;
-      if (accountId === undefined || !lane.canStart) {
-        this.#turns.delete(lane);
-        continue;
-      }
-      // An account that has used up its share keeps its turn, and waits until any connection is released.
-      if (!outgoing.take(accountId)) continue;
-      this.#turns.delete(lane);
-      this.#inFlight++;
-      lane.startOne();
-      if (lane.canStart) this.#turns.add(lane);
-    }
-    this.#isTakingTurns = false;
-  }
-
   async #poll(): Promise<void> {
     const { database, clock, steady, log } = this.#options;
     this.#cancelPoll();
     try {
       const now = steady.now();
       for (const { webhook_id, due_at } of await readLanes(database.reader))
-        if (due_at <= now && this.#leases.owns(webhook_id)) this.#laneOf(webhook_id).wake();
+        if (due_at <= now && this.#leases.owns(webhook_id)) this.#laneOf(webhook_id).check();
       if (++this.#polls % RELOAD_EVERY === 0) this.#reloadAll();
     } catch (error) {
       log[isAway(error) ? 'warn' : 'error']({ err: error }, 'failed to look for due deliveries; retrying');
@@ -223,7 +189,7 @@ export class Engine implements LeaseWorker {
   #detach(webhookId: string): Lane | undefined {
     const lane = this.#lanes.get(webhookId);
     this.#lanes.delete(webhookId);
-    if (lane !== undefined) this.#turns.delete(lane);
+    if (lane !== undefined) this.#turns.remove(lane);
     return lane;
   }
 }

@@ -108,6 +108,11 @@ export class Lane {
     this.#advance();
   }
 
+  /** Looks for due deliveries whose wake-up was lost, unless others are about to start anyway. */
+  check(): void {
+    if (this.#backlog.readyCount === 0 && !this.#isReading) this.wake();
+  }
+
   /** Reads the webhook again, because its row was changed or removed. */
   reload(): void {
     this.#mustReload = true;
