@@ -7,7 +7,7 @@ import {
   presentedCredential,
 } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
-import type { Strangers } from './strangers.ts';
+import type { AnonymousConnections } from './anonymousConnections.ts';
 
 /** When the legacy forms of a credential were deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
@@ -20,12 +20,12 @@ export interface Authenticated {
 /** Authenticates requests before their bodies are read, and keeps the result for their handlers. */
 export class Callers {
   readonly #authenticator: Authenticator;
-  readonly #strangers: Strangers;
+  readonly #anonymous: AnonymousConnections;
   readonly #found = new WeakMap<FastifyRequest, Authenticated>();
 
-  constructor(authenticator: Authenticator, strangers: Strangers) {
+  constructor(authenticator: Authenticator, anonymous: AnonymousConnections) {
     this.#authenticator = authenticator;
-    this.#strangers = strangers;
+    this.#anonymous = anonymous;
   }
 
   /** For `onRequest`. @throws {AppError} `unauthorized` */
@@ -34,7 +34,7 @@ export class Callers {
     if (presented !== undefined && isLegacy(presented)) announceDeprecation(reply);
     const caller = await this.#authenticator.authenticate(presented, request.ip);
     if (presented === undefined) throw new AppError('unauthorized');
-    this.#strangers.forget(request.raw.socket);
+    this.#anonymous.forget(request.raw.socket);
     this.#found.set(request, { caller, presented });
   };
 

@@ -9,6 +9,7 @@ import type { Owners } from '../invoke/owners.ts';
 import { type Log, redactUrl } from '../log.ts';
 import { operations } from '../operations/index.ts';
 import { API_PREFIX } from '../version.ts';
+import { AnonymousConnections } from './anonymousConnections.ts';
 import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
@@ -22,7 +23,6 @@ import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { createOwnHosts } from './ownHosts.ts';
 import { reportProgress } from './progress.ts';
 import { addRoutes, refuseOtherMethods, sendProblem } from './routes.ts';
-import { Strangers } from './strangers.ts';
 import { addStream } from './stream.ts';
 
 declare module 'fastify' {
@@ -44,7 +44,7 @@ export interface HttpDeps extends Services {
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
 /** Connections without a credential, each of which takes a socket. Far more than a proxy opens to a node. */
-const MAX_STRANGERS = 500;
+const MAX_ANONYMOUS_CONNECTIONS = 500;
 const REQUEST_ID = /^[\w.-]{1,100}$/;
 
 /** The HTTP server with every route. It does not listen yet. */
@@ -75,13 +75,13 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     },
   });
 
-  const strangers = new Strangers(MAX_STRANGERS);
-  app.server.on('connection', strangers.add);
-  app.server.on('request', strangers.watch);
-  const callers = new Callers(deps.authenticator, strangers);
+  const anonymous = new AnonymousConnections(MAX_ANONYMOUS_CONNECTIONS);
+  app.server.on('connection', anonymous.add);
+  app.server.on('request', anonymous.watch);
+  const callers = new Callers(deps.authenticator, anonymous);
   const ownHosts = createOwnHosts(deps.settings);
 
-  const forwardedRequests = new ForwardedRequests(deps.signatures, strangers);
+  const forwardedRequests = new ForwardedRequests(deps.signatures, anonymous);
   acceptJsonOnly(app, forwardedRequests);
   limitReading(app);
   app.addHook('onRequest', async (request, reply) => identify(request, reply));

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import Fastify from 'fastify';
+import { AnonymousConnections } from '../../src/http/anonymousConnections.ts';
 import { Callers } from '../../src/http/callers.ts';
 import { addMcp } from '../../src/http/mcp/mount.ts';
 import { createOwnHosts } from '../../src/http/ownHosts.ts';
-import { Strangers } from '../../src/http/strangers.ts';
 import { startAuthProxy } from '../support/authProxy.ts';
 import { fixtureServer } from '../support/mcpFixtures.ts';
 import { startServer, type TestServer } from '../support/server.ts';
@@ -77,7 +77,7 @@ describe('the conformance suite', () => {
     it(`of ${revision} passes on fixtures behind the same mount except for the listed failures`, async () => {
       const app = Fastify({ genReqId: () => 'req_fixture' });
       const { authenticator, settings, log, requestLimits } = server.app.services;
-      const callers = new Callers(authenticator, new Strangers(10));
+      const callers = new Callers(authenticator, new AnonymousConnections(10));
       const ownHosts = createOwnHosts(settings);
       // Like the server for all its routes.
       app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { networkOf } from '../auth/network.ts';
 
-interface Stranger {
+interface AnonymousConnection {
   readonly network: string;
   requests: number;
 }
@@ -12,10 +12,10 @@ interface Stranger {
  * them loses its oldest idle connection, or its oldest one if all are busy: a flood harms only its own network.
  * Connections through a proxy count as the proxy's.
  */
-export class Strangers {
+export class AnonymousConnections {
   readonly #most: number;
   /** Oldest first. */
-  readonly #strangers = new Map<Socket, Stranger>();
+  readonly #connections = new Map<Socket, AnonymousConnection>();
   readonly #byNetwork = new Map<string, number>();
 
   /** @param most connections, across all networks */
@@ -26,48 +26,48 @@ export class Strangers {
   /** For `connection`. */
   readonly add = (socket: Socket): void => {
     const network = networkOf(socket.remoteAddress ?? '');
-    this.#strangers.set(socket, { network, requests: 0 });
+    this.#connections.set(socket, { network, requests: 0 });
     this.#byNetwork.set(network, this.#countOf(network) + 1);
     socket.once('close', () => this.forget(socket));
-    if (this.#strangers.size <= this.#most) return;
-    const victim = this.#victimFor(socket);
-    if (victim === undefined) return;
-    this.forget(victim);
-    victim.destroy();
+    if (this.#connections.size <= this.#most) return;
+    const evicted = this.#evictedFor(socket);
+    if (evicted === undefined) return;
+    this.forget(evicted);
+    evicted.destroy();
   };
 
   /** For `request`: marks its connection as busy until the response has ended. */
   readonly watch: RequestListener = ({ socket }, response) => {
-    const stranger = this.#strangers.get(socket);
-    if (stranger === undefined) return;
-    stranger.requests++;
-    response.once('close', () => stranger.requests--);
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    connection.requests++;
+    response.once('close', () => connection.requests--);
   };
 
   /** Stops counting a connection, because it has presented a credential or is closed. */
   forget(socket: Socket): void {
-    const stranger = this.#strangers.get(socket);
-    if (stranger === undefined) return;
-    this.#strangers.delete(socket);
-    const left = this.#countOf(stranger.network) - 1;
-    if (left > 0) this.#byNetwork.set(stranger.network, left);
-    else this.#byNetwork.delete(stranger.network);
+    const connection = this.#connections.get(socket);
+    if (connection === undefined) return;
+    this.#connections.delete(socket);
+    const left = this.#countOf(connection.network) - 1;
+    if (left > 0) this.#byNetwork.set(connection.network, left);
+    else this.#byNetwork.delete(connection.network);
   }
 
   /** Finds the connection to close in favor of a new one, which itself stays. */
-  #victimFor(added: Socket): Socket | undefined {
-    let victim: Socket | undefined;
+  #evictedFor(added: Socket): Socket | undefined {
+    let evicted: Socket | undefined;
     let most = 0;
     let isIdle = false;
-    for (const [socket, { network, requests }] of this.#strangers) {
+    for (const [socket, { network, requests }] of this.#connections) {
       if (socket === added) continue;
       const count = this.#countOf(network);
       if (count < most || (count === most && (isIdle || requests > 0))) continue;
-      victim = socket;
+      evicted = socket;
       most = count;
       isIdle = requests === 0;
     }
-    return victim;
+    return evicted;
   }
 
   #countOf(network: string): number {

@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { describe, it } from 'node:test';
 import { NodeSignatures } from '../src/cluster/nodeSignature.ts';
-import { Strangers } from '../src/http/strangers.ts';
+import { AnonymousConnections } from '../src/http/anonymousConnections.ts';
 import { eventually } from './support/eventually.ts';
 import { startServer } from './support/server.ts';
 
@@ -24,16 +24,16 @@ class Connection extends EventEmitter {
   }
 }
 
-function openWith(strangers: Strangers) {
+function openWith(connections: AnonymousConnections) {
   // The parts of a socket, a request and its response that are used.
   const open = (address: string) => {
     const connection = new Connection(address);
-    strangers.add(connection as unknown as Socket);
+    connections.add(connection as unknown as Socket);
     return connection;
   };
   const request = (socket: Connection) => {
     const response = new EventEmitter();
-    strangers.watch({ socket } as unknown as IncomingMessage, response as unknown as ServerResponse<IncomingMessage>);
+    connections.watch({ socket } as unknown as IncomingMessage, response as unknown as ServerResponse<IncomingMessage>);
     return { end: () => response.emit('close') };
   };
   return { open, request };
@@ -41,7 +41,7 @@ function openWith(strangers: Strangers) {
 
 describe('connections without a credential', () => {
   it('are closed for a new one in the network that holds the most, oldest first', () => {
-    const { open } = openWith(new Strangers(4));
+    const { open } = openWith(new AnonymousConnections(4));
     const [modest, other] = [open('192.0.2.1'), open('2001:db8:0:1::1')];
     const greedy = ['2001:db8:0:2::1', '::ffff:192.0.2.9', '192.0.2.9', '192.0.2.9', '192.0.2.9'].map(open);
     assert.deepEqual(
@@ -52,7 +52,7 @@ describe('connections without a credential', () => {
   });
 
   it('stay open while a request is in progress if others of their network are idle', () => {
-    const { open, request } = openWith(new Strangers(3));
+    const { open, request } = openWith(new AnonymousConnections(3));
     const [first, second] = [open('192.0.2.1'), open('192.0.2.1')];
     const running = request(first);
     request(first).end();
@@ -65,7 +65,7 @@ describe('connections without a credential', () => {
   });
 
   it('are closed for a new one even if all are busy', () => {
-    const { open, request } = openWith(new Strangers(2));
+    const { open, request } = openWith(new AnonymousConnections(2));
     const busy = [open('192.0.2.1'), open('192.0.2.1')];
     for (const connection of busy) request(connection);
     assert.ok(open('192.0.2.1').isOpen);
