@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
@@ -167,6 +167,74 @@ describe('a long poll over MCP', () => {
       await server.stop();
       assert.ok((await ended) < 10_000);
       assert.match(await answer, /"nextCursor":null/);
+    });
+  }
+});
+
+describe('wrong params', () => {
+  let server: TestServer;
+  let token: string;
+  before(async () => {
+    server = await startServer();
+    ({ token } = await server.account());
+  });
+  after(() => server.stop());
+
+  for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
+    const errorOf = async (method: string, params: Message) => {
+      const { name, uri } = params;
+      const message = messageOf(version, method, params);
+      const headers = {
+        'mcp-protocol-version': version,
+        ...(typeof uri === 'string' && { 'mcp-name': uri }),
+        ...(typeof name === 'string' && { 'mcp-name': name }),
+      };
+      const text = await (await post(server, token, message, { headers })).text();
+      return JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text).error;
+    };
+
+    it(`of a known method are reported as such, with the member and what was expected (${version})`, async () => {
+      for (const [method, params, problem] of [
+        ['tools/call', {}, 'name is required'],
+        ['tools/call', { name: 5 }, 'name must be a string, not a number'],
+        ['tools/call', { name: 'sessions_list', arguments: 'all' }, 'arguments must be an object, not "all"'],
+        ['tools/call', { name: 'sessions_list', arguments: [] }, 'arguments must be an object, not a list'],
+        ['tools/list', { cursor: 5 }, 'cursor must be a string, not a number'],
+        ['resources/list', { cursor: 5 }, 'cursor must be a string, not a number'],
+        ['resources/templates/list', { cursor: null }, 'cursor must be a string, not null'],
+        ['resources/read', {}, 'uri is required'],
+        ['resources/read', { uri: 5 }, 'uri must be a string, not a number'],
+        ['prompts/list', { cursor: [] }, 'cursor must be a string, not a list'],
+        ['prompts/get', {}, 'name is required'],
+        ['prompts/get', { name: 'set_up_webhook', arguments: 'x' }, 'arguments must be an object, not "x"'],
+        [
+          'prompts/get',
+          { name: 'set_up_webhook', arguments: { url: 5 } },
+          'arguments.url must be a string, not a number',
+        ],
+      ] as const)
+        assert.deepEqual(await errorOf(method, params), {
+          code: -32_602,
+          message: `The params of ${method} are invalid: ${problem}`,
+        });
+    });
+
+    it(`name a tool, prompt or resource that does not exist (${version})`, async () => {
+      for (const [method, params, expected] of [
+        ['tools/call', { name: 'nope' }, /The tool nope does not exist; call tools\/list/],
+        ['prompts/get', { name: 'nope' }, /The prompt nope does not exist; call prompts\/list/],
+        ['resources/read', { uri: 'switchboard://nope' }, /The resource switchboard:\/\/nope does not exist; call /],
+        ['resources/read', { uri: 'switchboard://sessions/x' }, /The session x does not exist/],
+      ] as const) {
+        const { code, message } = await errorOf(method, params);
+        assert.match(message, expected);
+        // Resources had a code of their own before 2026.
+        assert.ok(code === -32_602 || (method === 'resources/read' && code === -32_002), `${method}: ${code}`);
+      }
+    });
+
+    it(`of an unknown method are reported as an unknown method (${version})`, async () => {
+      assert.equal((await errorOf('tools/nope', { name: 5 })).code, -32_601);
     });
   }
 });

@@ -121,7 +121,9 @@ function allowedTo({ caller }: Principal): Entry[] {
 }
 
 function notFound(uri: string, detail?: string): ResourceNotFoundError {
-  return new ResourceNotFoundError(beginningOf(uri, MAX_NAME_LENGTH), detail && beginningOf(detail, MAX_NAME_LENGTH));
+  const name = beginningOf(uri, MAX_NAME_LENGTH);
+  const unknown = `The resource ${name} does not exist; call resources/list or resources/templates/list`;
+  return new ResourceNotFoundError(name, detail === undefined ? unknown : beginningOf(detail, MAX_NAME_LENGTH));
 }
 
 function json(uri: string, value: unknown) {

@@ -1,0 +1,52 @@
+import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
+import type { TProperties } from 'typebox';
+import { AppError } from '../../errors.ts';
+import { object, openObject, optional, record, string } from '../../invoke/fields.ts';
+import { validator } from '../../invoke/validate.ts';
+
+/** The protocol library reports wrong params as an internal error, in the words of its schemas. */
+const paramsOf = (properties: TProperties = {}) =>
+  validator(object({ _meta: optional(openObject('Metadata.')), ...properties }));
+
+const list = paramsOf({ cursor: optional(string('Cursor of the previous page.')) });
+
+const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
+  [
+    'initialize',
+    paramsOf({
+      protocolVersion: string('Protocol version.'),
+      capabilities: openObject('Capabilities of the client.'),
+      clientInfo: object({ name: string('Name of the client.'), version: string('Its version.') }),
+    }),
+  ],
+  ['ping', paramsOf()],
+  ['tools/list', list],
+  ['tools/call', paramsOf({ name: string('Name of the tool.'), arguments: optional(openObject('Its input.')) })],
+  ['resources/list', list],
+  ['resources/templates/list', list],
+  ['resources/read', paramsOf({ uri: string('URI of the resource.') })],
+  ['prompts/list', list],
+  [
+    'prompts/get',
+    paramsOf({
+      name: string('Name of the prompt.'),
+      arguments: optional(record(string('Value of an argument.'), 'Its arguments.')),
+    }),
+  ],
+]);
+
+/** @throws {ProtocolError} `InvalidParams`, which names each wrong member */
+export function requireParams(method: string, params: Readonly<Record<string, unknown>> = {}): void {
+  try {
+    methods.get(method)?.(method === 'tools/call' ? withoutMembers(params) : params);
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The params of ${method} are invalid: ${error.message}`);
+  }
+}
+
+/** The input of a tool is validated by its operation, whose answer is a tool result. */
+function withoutMembers({ arguments: input, ...params }: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  if (input === undefined) return params;
+  return { ...params, arguments: typeof input === 'object' && input !== null && !Array.isArray(input) ? {} : input };
+}
