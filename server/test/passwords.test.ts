@@ -319,7 +319,7 @@ describeOnEachDatabase('limits of logins', (newHome) => {
     await clock.advance(20 * 60_000);
     const taken = await limit.takeRegistration('2001:db8::a');
     await assert.rejects(limit.takeRegistration('2001:db8::b'), isLimited);
-    await taken.giveBack();
+    await taken.refund();
     await limit.takeRegistration('2001:db8::b');
   });
 });

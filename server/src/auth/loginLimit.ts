@@ -14,12 +14,12 @@ export interface Guesser {
   readonly device?: string | undefined;
 }
 
-export interface Taken {
+export interface TakenTokens {
   /** Returns the tokens, because the guess was right or the attempt had no result. */
-  giveBack(): Promise<void>;
+  refund(): Promise<void>;
 }
 
-export interface Guess extends Taken {
+export interface Guess extends TakenTokens {
   /** Returns the tokens, because the guess was right, and remembers the network. */
   wasRight(): Promise<void>;
 }
@@ -41,16 +41,16 @@ interface Limits {
 }
 
 /** Factor of the limits for a whole address, and for all unknown networks of one account. */
-const WIDER = 10;
+const ADDRESS_FACTOR = 10;
 /** Factor of the limit for all logins from one address, right or wrong, since each costs a hash. */
-const WIDEST = 20;
+const ALL_LOGINS_FACTOR = 20;
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 /** How long a network that logged in to an account is remembered. */
 const REMEMBERED_MS = 90 * 24 * HOUR_MS;
 /** Limits the rows stored for logins from many different networks. */
 const NETWORKS_PER_HOUR = 10;
-const CLEANS_EVERY = 100;
+const CLEANUP_INTERVAL = 100;
 const MAX_QUEUE = 32;
 
 /**
@@ -87,23 +87,23 @@ export class LoginLimit {
   }
 
   /** @throws {AppError} `rate_limited` */
-  async takeRegistration(address: string): Promise<Taken> {
+  async takeRegistration(address: string): Promise<TakenTokens> {
     const most = this.#limits.registrationsPerHour;
-    if (most === 0) return { giveBack: nothing };
+    if (most === 0) return { refund: nothing };
     const bucket = { key: digest(`registrations of ${networkOf(address)}`), most, periodMs: HOUR_MS };
     const refusal = `Your IP address has reached its limit of ${most} registrations per hour; wait before you try again`;
     await this.#take(async () => [bucket], refusal);
-    return { giveBack: () => this.#commit((tx) => giveBack(tx, [bucket])) };
+    return { refund: () => this.#commit((tx) => giveBack(tx, [bucket])) };
   }
 
   async #takeGuess(guesser: Guesser): Promise<Guess> {
-    if (this.#limits.loginsPerMinute === 0) return { giveBack: nothing, wasRight: nothing };
+    if (this.#limits.loginsPerMinute === 0) return { refund: nothing, wasRight: nothing };
     const buckets = await this.#take(
       (tx, now) => this.#bucketsOf(tx, guesser, now),
       'Too many failed logins; wait before you try again',
     );
     return {
-      giveBack: () => this.#commit((tx) => giveBack(tx, buckets)),
+      refund: () => this.#commit((tx) => giveBack(tx, buckets)),
       wasRight: () =>
         this.#commit(async (tx) => {
           await giveBack(tx, buckets);
@@ -118,7 +118,7 @@ export class LoginLimit {
   ): Promise<readonly Bucket[]> {
     const { waitMs, buckets } = await this.#commit(async (tx) => {
       const now = this.#clock.now();
-      if (++this.#taken % CLEANS_EVERY === 0) await removeFull(tx, now);
+      if (++this.#taken % CLEANUP_INTERVAL === 0) await removeFull(tx, now);
       const buckets = await bucketsOf(tx, now);
       return { buckets, waitMs: await takeFromAll(tx, buckets, now) };
     });
@@ -129,12 +129,12 @@ export class LoginLimit {
   async #bucketsOf(tx: Tx, { email, address, device }: Guesser, now: number): Promise<Bucket[]> {
     const most = this.#limits.loginsPerMinute;
     const own = device === undefined ? networkOf(address) : `device ${device}`;
-    const all = { ...perMinute(`all of ${own}`, most * WIDEST), isKept: true };
+    const all = { ...perMinute(`all of ${own}`, most * ALL_LOGINS_FACTOR), isKept: true };
     if (device !== undefined) return [perMinute(own, most), all];
-    const narrow = [perMinute(`${email} ${own}`, most), perMinute(own, most * WIDER)];
+    const narrow = [perMinute(`${email} ${own}`, most), perMinute(own, most * ADDRESS_FACTOR)];
     if (await isRemembered(tx, email, own, now)) return [...narrow, all];
     // Shared by all networks that never logged in to the account.
-    return [...narrow, perMinute(email, most * WIDER), all];
+    return [...narrow, perMinute(email, most * ADDRESS_FACTOR), all];
   }
 }
 

@@ -3,7 +3,7 @@ export const MIN_PASSWORD_LENGTH = 10;
 /** Words that are obvious guesses on this server. */
 const PRODUCT_WORDS = ['switchboard'];
 /** A common password with up to this many digits and symbols around it is still common: `Sunshine2026!`. */
-const MAX_TRIMMINGS = 6;
+const MAX_TRIMMED_CHARACTERS = 6;
 const MIN_CHARACTERS = 4;
 
 export interface Weakness {
@@ -53,7 +53,7 @@ async function readCommon(): Promise<ReadonlySet<string>> {
 /** Strips a few digits and symbols from the start and the end. */
 function stemOf(text: string): string {
   const stem = text.replace(/^[^\p{L}]+/u, '').replace(/[^\p{L}]+$/u, '');
-  return text.length - stem.length <= MAX_TRIMMINGS ? stem : text;
+  return text.length - stem.length <= MAX_TRIMMED_CHARACTERS ? stem : text;
 }
 
 function isDecorated(text: string, name: string): boolean {

@@ -44,7 +44,7 @@ export interface LeaseWorker {
 const ACQUIRED_AT_ONCE = 500;
 const RELEASED_AT_ONCE = 50;
 /** The fraction of its share that a node may have in excess before anything is moved. */
-const UNEVEN = 0.2;
+const MAX_IMBALANCE = 0.2;
 
 interface Options {
   readonly database: Database;
@@ -161,7 +161,7 @@ export class NodeLeases implements Leases {
     const surplus = this.#owned.size - share;
     if (mine < share && free > 0) await this.#acquireShare(Math.min(share - mine, free));
     // Moving a session interrupts its connection, so small differences are only settled when a node comes or goes.
-    else if (surplus > (isChanged ? 0 : Math.max(2, share * UNEVEN))) void this.#releaseSurplus(surplus);
+    else if (surplus > (isChanged ? 0 : Math.max(2, share * MAX_IMBALANCE))) void this.#releaseSurplus(surplus);
   }
 
   /** Resolves when work on everything acquired so far has begun. */

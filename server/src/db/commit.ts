@@ -86,7 +86,7 @@ export async function writeBatch(store: Store, batch: readonly Job[], as: Member
   try {
     return await writeOnce(store, turnsOf(batch), as, runTurn);
   } catch (error) {
-    if (batch.length === 1 || isAway(store.dialect, error) || error instanceof FencedError) throw error;
+    if (batch.length === 1 || isRetriable(store.dialect, error) || error instanceof FencedError) throw error;
     const alone = batch.map((job) => [job]);
     return writeOnce(store, alone, as, runApart);
   }
@@ -158,18 +158,18 @@ async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done>
     await connection.query('release savepoint work', []);
     return { ...done, later: [], actions: [...done.actions, ...last.actions] };
   } catch (error) {
-    if (isAway(dialect, error)) throw error;
+    if (isRetriable(dialect, error)) throw error;
     await connection.query('rollback to savepoint work', []);
     await connection.query('release savepoint work', []);
     return { outcomes: [{ ok: false, error }], later: [], actions: [] };
   }
 }
 
-export function isAway(dialect: Dialect, error: unknown): boolean {
+export function isRetriable(dialect: Dialect, error: unknown): boolean {
   return dialect.isUnavailable(error) || dialect.isConflict(error);
 }
 
 export function asUnavailable(dialect: Dialect, error: unknown): unknown {
-  if (!isAway(dialect, error)) return error;
+  if (!isRetriable(dialect, error)) return error;
   return new AppError('storage_unavailable', undefined, { cause: error });
 }

@@ -8,7 +8,7 @@ import {
   type CommitJointly,
   type Done,
   inTransaction,
-  isAway,
+  isRetriable,
   type Job,
   type JointWork,
   type Outcome,
@@ -168,7 +168,7 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     if (dialect.isFull(error)) this.emit('full');
     const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
     // While the database is unavailable, queued work would only wait longer for the same error.
-    const refused = isAway(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
+    const refused = isRetriable(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
     for (const { settle } of refused) settle(outcome);
   }
 }
@@ -191,7 +191,7 @@ async function retryWhileBusy<T>(dialect: Dialect, action: () => Promise<T>): Pr
     try {
       return await action();
     } catch (error) {
-      if (!isAway(dialect, error) || performance.now() > givesUpAt) throw error;
+      if (!isRetriable(dialect, error) || performance.now() > givesUpAt) throw error;
       await sleep(systemClock, RETRY_WAIT_MS);
     }
   }

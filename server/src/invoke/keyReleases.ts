@@ -10,7 +10,7 @@ const RETRY_MS = 1000;
 /** A claim whose commit was not answered may take effect after the first attempt to release it. */
 const MAX_ATTEMPTS = 3;
 /** Concurrent attempts, which bound the cost per second while the database is unavailable. */
-const AT_A_TIME = 50;
+const BATCH = 50;
 /** A few MB. Further keys stay with this node until their runs count as abandoned. */
 const MAX_KEYS = 10_000;
 
@@ -67,20 +67,20 @@ export class KeyReleases {
   /** Tries to release every key, and stops if the database is still away. */
   async #pass(): Promise<void> {
     const names = [...this.#waiting.keys()];
-    for (let at = 0; at < names.length && !this.#isStopped; at += AT_A_TIME) {
-      const outcomes = await Promise.all(names.slice(at, at + AT_A_TIME).map((name) => this.#tryRelease(name)));
-      if (outcomes.includes('away')) return;
+    for (let at = 0; at < names.length && !this.#isStopped; at += BATCH) {
+      const outcomes = await Promise.all(names.slice(at, at + BATCH).map((name) => this.#tryRelease(name)));
+      if (outcomes.includes('unavailable')) return;
     }
   }
 
-  async #tryRelease(name: string): Promise<'away' | 'done'> {
+  async #tryRelease(name: string): Promise<'unavailable' | 'done'> {
     const key = this.#waiting.get(name);
     if (key === undefined) return 'done';
     let isDone = this.#isInUse(key);
     try {
       if (!isDone) isDone = (await this.#release(key)) || ++key.attempts >= MAX_ATTEMPTS;
     } catch (error) {
-      if (isAway(error)) return 'away';
+      if (isAway(error)) return 'unavailable';
       isDone = true; // the server stops, or has lost its leases
     }
     if (isDone && this.#waiting.get(name) === key) this.#waiting.delete(name);

@@ -54,7 +54,9 @@ export class Media {
     await mkdir(incoming, { recursive: true, mode: 0o700 });
     for (const name of await readdir(incoming)) {
       // If the store is unavailable, the next start cleans up.
-      await this.#clearUp(name).catch((err) => log.warn({ err, file: name }, 'failed to remove a partial upload'));
+      await this.#removePartial(name).catch((err) =>
+        log.warn({ err, file: name }, 'failed to remove a partial upload'),
+      );
     }
   }
 
@@ -141,7 +143,7 @@ export class Media {
     );
   }
 
-  async #clearUp(name: string): Promise<void> {
+  async #removePartial(name: string): Promise<void> {
     const { store, incoming, database } = this.#options;
     if (name.endsWith(PENDING)) {
       const hash = name.slice(0, -PENDING.length);

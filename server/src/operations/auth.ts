@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Taken } from '../auth/loginLimit.ts';
+import type { TakenTokens } from '../auth/loginLimit.ts';
 import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import { serialize, type Tx } from '../db/commit.ts';
@@ -61,18 +61,18 @@ export const register = defineOperation({
         account_id: ctx.newId('acc'),
         email,
         name: input.name ?? null,
-        password_hash: await giveBackOnFailure(ctx.passwords.hash(input.password, ctx.address), guess),
+        password_hash: await refundOnFailure(ctx.passwords.hash(input.password, ctx.address), guess),
         token_version: 1,
         created_at: ctx.clock.now(),
       };
       const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
-      const refusal = await giveBackOnFailure(inserting, guess);
+      const refusal = await refundOnFailure(inserting, guess);
       // does not return the guess, because the error reveals whether the email exists
       if (refusal !== undefined) throw new AppError(refusal);
       await guess.wasRight();
       return row;
     });
-    return logIn(ctx, await giveBackOnFailure(registering, registration));
+    return logIn(ctx, await refundOnFailure(registering, registration));
   },
 });
 
@@ -102,10 +102,7 @@ export const login = defineOperation({
         .selectAll()
         .where('email', '=', email)
         .executeTakeFirst();
-      const fits = await giveBackOnFailure(
-        ctx.passwords.verify(input.password, row?.password_hash, ctx.address),
-        guess,
-      );
+      const fits = await refundOnFailure(ctx.passwords.verify(input.password, row?.password_hash, ctx.address), guess);
       if (row === undefined || !fits) throw new AppError('invalid_credentials');
       await guess.wasRight();
       return logIn(ctx, row);
@@ -192,7 +189,7 @@ export const changePassword = defineOperation({
     const device = `that is logged in to ${account.account_id}`;
     await ctx.loginLimit.guess({ email: account.email, address: ctx.address, device }, async (guess) => {
       const verifying = ctx.passwords.verify(input.currentPassword, account.password_hash, ctx.address);
-      if (!(await giveBackOnFailure(verifying, guess)))
+      if (!(await refundOnFailure(verifying, guess)))
         throw invalidField('currentPassword', 'The current password is wrong');
       await guess.wasRight();
     });
@@ -213,11 +210,11 @@ async function requireStrongPassword(
 }
 
 /** Returns the taken tokens if the work fails, so that a busy server costs no guess. */
-async function giveBackOnFailure<T>(working: Promise<T>, ...taken: readonly Taken[]): Promise<T> {
+async function refundOnFailure<T>(working: Promise<T>, ...taken: readonly TakenTokens[]): Promise<T> {
   try {
     return await working;
   } catch (error) {
-    for (const each of taken) await each.giveBack().catch(() => {}); // the first error is the cause
+    for (const each of taken) await each.refund().catch(() => {}); // the first error is the cause
     throw error;
   }
 }

@@ -13,7 +13,7 @@ export interface ScheduledDraft extends Draft {
   readonly sendAt: number;
 }
 
-const AT_ONCE = 100;
+const BATCH = 100;
 /** Timers are limited to some 24 days, and clocks get set, so the schedule is read at least this often. */
 const EVERY_MS = 60_000;
 const RETRY_MS = 1000;
@@ -136,7 +136,7 @@ export class Schedule {
   async #queueDue(): Promise<number> {
     const { database, cluster, clock } = this.#options;
     const { nodeId } = cluster;
-    const due = await dueMessages.all(database.reader, { nodeId, now: clock.now(), limit: AT_ONCE });
+    const due = await dueMessages.all(database.reader, { nodeId, now: clock.now(), limit: BATCH });
     for (const row of due) await this.#queue(row);
     const next = await nextScheduled.first(database.reader, { nodeId });
     return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + EVERY_MS);

@@ -15,7 +15,7 @@ import { storeOf } from './store.ts';
 const RESTORED_AT_ONCE = 50;
 const RESTORE_RETRY_MS = 1000;
 /** How long a stop waits for sessions that are being opened or closed. */
-const TURNS_MS = 10_000;
+const STOP_MS = 10_000;
 /** How long a deletion waits for the network to log the session out. */
 const LOGOUT_MS = 5000;
 
@@ -58,7 +58,7 @@ export class Sessions implements LeaseWorker {
     await this.#lastHeard.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
     // A session that opens or closes may still have a connection. The next owner must not connect it at the same time.
-    await settledWithin(this.#options.clock, TURNS_MS, this.#turns.idle());
+    await settledWithin(this.#options.clock, STOP_MS, this.#turns.idle());
     await this.#options.cluster.sessions.releaseAll();
   }
 

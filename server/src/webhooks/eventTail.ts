@@ -23,7 +23,7 @@ export class EventTail {
   readonly #accountId: string;
   readonly #deps: TailDeps;
   /** Announces new events of the tail. */
-  readonly #news: Feed;
+  readonly #feed: Feed;
   readonly #stopping = new AbortController();
   #events: LoggedEvent[] = [];
   #characters = 0;
@@ -34,7 +34,7 @@ export class EventTail {
   constructor(accountId: string, deps: TailDeps) {
     this.#accountId = accountId;
     this.#deps = deps;
-    this.#news = new Feed(deps.clock);
+    this.#feed = new Feed(deps.clock);
   }
 
   /** The cursor after which the tail has every event. */
@@ -60,7 +60,7 @@ export class EventTail {
 
   /** Resolves when there are new events, after `timeoutMs`, or when the signal is aborted. */
   next(timeoutMs: number, signal: AbortSignal): Promise<void> {
-    return this.#news.next(this.#accountId, timeoutMs, signal);
+    return this.#feed.next(this.#accountId, timeoutMs, signal);
   }
 
   async #follow(): Promise<void> {
@@ -69,19 +69,19 @@ export class EventTail {
       const hasMore = new AbortController();
       // Listens before it reads, so that no event between reading and waiting is missed.
       const announced = this.#deps.feed.next(this.#accountId, POLL_MS, AbortSignal.any([signal, hasMore.signal]));
-      const count = await this.#readOn().catch(() => 0); // tries again in the next round
+      const count = await this.#readNewer().catch(() => 0); // tries again in the next round
       if (count === BATCH) hasMore.abort();
       await announced;
     }
   }
 
-  async #readOn(): Promise<number> {
+  async #readNewer(): Promise<number> {
     const { eventLog } = this.#deps;
     this.#newest ??= await eventLog.latest(this.#accountId);
     this.#floor ??= this.#newest;
     const events = await eventLog.read(this.#accountId, this.#newest, undefined, BATCH);
     for (const event of events) this.#add(event);
-    if (events.length > 0) this.#news.announce(this.#accountId);
+    if (events.length > 0) this.#feed.announce(this.#accountId);
     return events.length;
   }
 

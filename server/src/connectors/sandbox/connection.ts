@@ -210,15 +210,15 @@ export class SandboxConnection implements Connection, Phone {
   }
 
   async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {
-    await this.#tell(chat, { type: 'reaction', networkId, from: this.#number, emoji, timestamp: this.#now() });
+    await this.#deliver(chat, { type: 'reaction', networkId, from: this.#number, emoji, timestamp: this.#now() });
   }
 
   async edit({ networkId, chat }: MessageKey, text: string): Promise<void> {
-    await this.#tell(chat, { type: 'edited', networkId, from: this.#number, text, timestamp: this.#now() });
+    await this.#deliver(chat, { type: 'edited', networkId, from: this.#number, text, timestamp: this.#now() });
   }
 
   async remove({ networkId, chat }: MessageKey): Promise<void> {
-    await this.#tell(chat, { type: 'deleted', networkId, from: this.#number, timestamp: this.#now() });
+    await this.#deliver(chat, { type: 'deleted', networkId, from: this.#number, timestamp: this.#now() });
   }
 
   async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
@@ -240,7 +240,7 @@ export class SandboxConnection implements Connection, Phone {
     return this.#blockedUntil.get(phoneNumber) === Number.POSITIVE_INFINITY;
   }
 
-  async #tell(chat: NetworkChat, event: NetworkEvent): Promise<void> {
+  async #deliver(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
     await this.#network.deliver(this, chat, await this.#groupOf(chat), event);
   }

@@ -9,7 +9,7 @@ import type { Phone } from './mailboxReader.ts';
 import { addressOf, type SandboxProfile, type SandboxStore } from './store.ts';
 
 /** Numbers of people who are not on the network. */
-const ABSENT = /^1555000\d{4}$/;
+const UNREGISTERED = /^1555000\d{4}$/;
 
 /** A group after a change, and the change; null for a change that the other members do not see. */
 export type ChangedGroup = readonly [NetworkGroup, GroupChange | null];
@@ -48,9 +48,9 @@ export class SandboxNetwork {
 
   /** Returns those of the numbers that can receive messages. */
   async onNetwork(numbers: readonly string[]): Promise<ReadonlySet<string>> {
-    const absent = numbers.filter((number) => ABSENT.test(number));
+    const absent = numbers.filter((number) => UNREGISTERED.test(number));
     const signedUp = absent.length > 0 ? await this.#signedUp(absent) : new Set();
-    return new Set(numbers.filter((number) => !ABSENT.test(number) || signedUp.has(this.addressOf(number))));
+    return new Set(numbers.filter((number) => !UNREGISTERED.test(number) || signedUp.has(this.addressOf(number))));
   }
 
   /** Sent at `timestamp`, by the time of day. The sender gets a receipt once the message has arrived. */

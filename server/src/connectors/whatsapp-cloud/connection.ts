@@ -18,7 +18,7 @@ import { CallbackUrl } from './callbackUrl.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { Graph, type GraphSettings } from './graph.ts';
 import { wamidOf } from './incoming.ts';
-import { ENDS_SENDING, NumberMonitor } from './numberMonitor.ts';
+import { FATAL_TO_SENDING, NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
 import { People } from './people.ts';
 import { createProfileActions } from './profile.ts';
@@ -72,7 +72,7 @@ export class CloudConnection implements Connection {
   }
 
   send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
-    return this.#number.monitor.ask(() => this.#sender.send(message), ENDS_SENDING);
+    return this.#number.monitor.ask(() => this.#sender.send(message), FATAL_TO_SENDING);
   }
 
   /** Marks the last message, which marks every earlier message as well. */

@@ -32,11 +32,11 @@ export class NoAnswerError extends Error {
   constructor(cause: unknown) {
     super('The WhatsApp Cloud API did not answer', { cause });
     this.name = 'NoAnswerError';
-    this.wasSent = !(cause instanceof Error && 'code' in cause && BEFORE_SENDING.has(String(cause.code)));
+    this.wasSent = !(cause instanceof Error && 'code' in cause && CONNECT_ERRORS.has(String(cause.code)));
   }
 }
 
-const BEFORE_SENDING = new Set([
+const CONNECT_ERRORS = new Set([
   'ECONNREFUSED',
   'ENOTFOUND',
   'EAI_AGAIN',

@@ -15,14 +15,14 @@ interface MonitorEvents {
 
 const CHECK_EVERY_MS = 5 * 60_000;
 /** How many checks a number may miss before that counts as an outage. */
-const MISSES = 3;
+const MAX_MISSED_CHECKS = 3;
 const RECHECK_MS = 10_000;
 const MAX_BACKOFF_MS = 5 * 60_000;
 
 /** Errors that end the session, whatever the request. */
-const ENDS: ReadonlySet<Verdict> = new Set(['session']);
+const FATAL: ReadonlySet<Verdict> = new Set(['session']);
 /** Without permission to see the number, or to send, the session is useless. Other permissions may be missing. */
-export const ENDS_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
+export const FATAL_TO_SENDING: ReadonlySet<Verdict> = new Set(['session', 'permission']);
 
 /** Key in the store: the id of the number that answered last. */
 const ANSWERED = 'answered';
@@ -85,7 +85,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   }
 
   /** @param ends errors that concern the whole session, and end it */
-  async ask<T>(request: () => Promise<T>, ends = ENDS): Promise<T> {
+  async ask<T>(request: () => Promise<T>, ends = FATAL): Promise<T> {
     if (!this.isOnline) throw new AppError('session_not_connected');
     try {
       return await request();
@@ -140,7 +140,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     if (error instanceof GraphError && (await this.#isEnd(error))) return this.end(error);
     this.#misses++;
     this.#host.log.warn({ err: error, misses: this.#misses }, 'Cloud API does not answer');
-    const isOutage = !this.isOnline || this.#misses >= MISSES;
+    const isOutage = !this.isOnline || this.#misses >= MAX_MISSED_CHECKS;
     if (isOutage && this.#state !== 'away') {
       const reason = error instanceof GraphError ? describe(error) : 'The WhatsApp Cloud API cannot be reached';
       await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: true });
@@ -152,7 +152,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
 
   /** If a number never answered, its id is wrong. If it did, the error may be Meta's. */
   async #isEnd(error: GraphError): Promise<boolean> {
-    if (error.code !== WRONG_ID) return ENDS_SENDING.has(verdictOf(error));
+    if (error.code !== WRONG_ID) return FATAL_TO_SENDING.has(verdictOf(error));
     return (await this.#host.store.get(ANSWERED)) !== this.#phoneNumberId;
   }
 

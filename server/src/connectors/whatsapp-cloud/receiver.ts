@@ -147,18 +147,18 @@ export class Receiver {
     this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
     if (this.#knownGroups.has(id)) return;
     const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
-    const group = (await this.#shown(sentAt, () => findGroup(graph, ...about))) ?? placeholderGroup(...about);
+    const group = (await this.#fetchPart(sentAt, () => findGroup(graph, ...about))) ?? placeholderGroup(...about);
     await host.onEvent({ type: 'group_created', group });
     this.#knownGroups.add(id);
   }
 
   readonly #lookUps: LookUps = {
     hide: (userId) => this.#number.people.hide(userId),
-    findFile: (id, fileName, sentAt) => this.#shown(sentAt, () => findMedia(this.#number.graph, id, fileName)),
+    findFile: (id, fileName, sentAt) => this.#fetchPart(sentAt, () => findMedia(this.#number.graph, id, fileName)),
   };
 
   /** Fetches a part of a message that was sent at that time; undefined if Meta does not return it, and never will. */
-  async #shown<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
+  async #fetchPart<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
     const { host, monitor } = this.#number;
     try {
       return await fetch();

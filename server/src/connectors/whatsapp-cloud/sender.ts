@@ -110,16 +110,16 @@ export class Sender {
       } catch (error) {
         const waitMs = retryIn(error, attempt);
         if (waitMs === undefined || clock.elapsed() + waitMs > until) throw error;
-        await this.#holdBack(error, recipient, waitMs);
+        await this.#pause(error, recipient, waitMs);
       }
     }
   }
 
   /** Applies a limit to everything that it concerns, and any other pause to this message only. */
-  async #holdBack(error: unknown, recipient: string, ms: number): Promise<void> {
+  async #pause(error: unknown, recipient: string, ms: number): Promise<void> {
     const { host, monitor } = this.#number;
-    const isOfPair = error instanceof GraphError && verdictOf(error) === 'pair';
-    if (isOfPair) this.#pacing.hold(recipient, ms);
+    const isPairLimit = error instanceof GraphError && verdictOf(error) === 'pair';
+    if (isPairLimit) this.#pacing.hold(recipient, ms);
     else if (error instanceof GraphError && error.status < 500) this.#pacing.hold(null, ms);
     else await sleep(host.clock, ms, monitor.closed);
   }

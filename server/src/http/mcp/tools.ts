@@ -185,7 +185,7 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
 /** Omitted: the errors state them, and models do not count characters. */
 const LENGTHS = ['minLength', 'maxLength', 'maxItems', 'default'];
 const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum', ...Object.keys(messageContent)];
-const DEEPEST = 2;
+const MAX_DEPTH = 2;
 
 /**
  * An outline of an output's schema. A model needs no validation rules for an output, so they are left out, and of
@@ -193,7 +193,7 @@ const DEEPEST = 2;
  */
 function outline(schema: Schema, depth = 0): Schema {
   const { type, properties, required, items, anyOf, enum: values } = without(schema, RULES) as Schema;
-  if (depth >= DEEPEST && (type !== undefined || values !== undefined)) return { type: type ?? 'string' };
+  if (depth >= MAX_DEPTH && (type !== undefined || values !== undefined)) return { type: type ?? 'string' };
   if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
   if (type === 'array') return { type, items: outline(items as Schema, depth) };
   if (type !== 'object') return without(schema, RULES) as Schema;
@@ -201,7 +201,7 @@ function outline(schema: Schema, depth = 0): Schema {
   const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
   const members = Object.entries(properties as Record<string, Schema>).map(([name, member]) => [
     name,
-    outline(member, isRequired(name) ? depth + 1 : DEEPEST),
+    outline(member, isRequired(name) ? depth + 1 : MAX_DEPTH),
   ]);
   return { type, properties: Object.fromEntries(members) };
 }

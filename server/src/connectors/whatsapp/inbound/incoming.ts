@@ -39,7 +39,7 @@ export class Incoming {
     // Without the device. A message that the own number sent elsewhere names its chat as the recipient.
     const chat = this.#session.baileys.jidNormalizedUser(recipient);
     // A chat waits only for its own messages: the download of a large video delays only other files.
-    void this.#chats.run(chat, () => this.#passOn(received, attempts));
+    void this.#chats.run(chat, () => this.#dispatch(received, attempts));
   }
 
   /** Retries the messages that were set aside, because a new connection may provide what they lacked. */
@@ -56,7 +56,7 @@ export class Incoming {
   }
 
   /** Never rejects: a message that cannot be stored is tried again, and after a stop at the next start. */
-  async #passOn(received: Received, attempts: number): Promise<void> {
+  async #dispatch(received: Received, attempts: number): Promise<void> {
     const { host } = this.#session;
     const { id = '' } = received.attrs;
     let faults = 0;

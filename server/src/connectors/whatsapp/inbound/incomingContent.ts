@@ -38,7 +38,7 @@ export interface FileReference {
 }
 
 /** Message kinds without content for people: keys, settings, and headers of later messages. */
-const SILENT: ReadonlySet<string> = new Set([
+const WITHOUT_CONTENT: ReadonlySet<string> = new Set([
   'senderKeyDistributionMessage',
   'protocolMessage',
   'messageContextInfo',
@@ -60,7 +60,7 @@ const SILENT: ReadonlySet<string> = new Set([
 export function parseContent(baileys: Baileys, whole: Message): Parsed | undefined {
   const message = baileys.normalizeMessageContent(whole);
   const kind = baileys.getContentType(message);
-  if (message === undefined || kind === undefined || SILENT.has(kind)) return undefined;
+  if (message === undefined || kind === undefined || WITHOUT_CONTENT.has(kind)) return undefined;
   const read = READERS[kind];
   if (read !== undefined) return read(message);
   return text(`[WhatsApp message of a kind that cannot be shown: ${kind}]`);

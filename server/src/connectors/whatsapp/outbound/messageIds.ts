@@ -6,12 +6,12 @@
 
 // Crockford's base 32, as in ids.ts.
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
-const OURS = /^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
+const OWN_ID = /^msg_[0-7][0-9A-HJKMNP-TV-Z]{25}$/;
 const WIRE = /^[0-9A-F]{32}$/;
 
 /** Returns the network id of one of our messages. Other ids stay as they are. */
 export function toWireId(networkId: string): string {
-  if (!OURS.test(networkId)) return networkId;
+  if (!OWN_ID.test(networkId)) return networkId;
   let value = 0n;
   for (const letter of networkId.slice(4)) value = value * 32n + BigInt(ALPHABET.indexOf(letter));
   return value.toString(16).toUpperCase().padStart(32, '0');

@@ -13,7 +13,7 @@ export interface PacingOptions {
 /** A send waits half a minute for the network's answer; the queue may take this much of that time. */
 const MAX_WAIT_MS = 15_000;
 const DAY_MS = 24 * 3600 * 1000;
-const BEGUN = 'chats-begun';
+const CHATS_BEGUN = 'chats-begun';
 
 /**
  * Keeps a number from being banned. WhatsApp bans numbers that write faster than people do, and above all those that
@@ -57,19 +57,19 @@ export class Pacing {
 
   /** @throws {AppError} `rate_limited` if the session started enough chats in the last 24 hours */
   beginChat(): Promise<void> {
-    return this.#counting.run(BEGUN, () => this.#count());
+    return this.#counting.run(CHATS_BEGUN, () => this.#count());
   }
 
   async #count(): Promise<void> {
     const { newChatsPerDay } = this.#options;
     const now = this.#clock.now();
-    const begun: number[] = JSON.parse((await this.#store.get(BEGUN)) ?? '[]');
+    const begun: number[] = JSON.parse((await this.#store.get(CHATS_BEGUN)) ?? '[]');
     const recent = begun.filter((at) => at > now - DAY_MS);
     if (recent.length >= newChatsPerDay)
       throw rateLimited(
         `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
         (recent[0] ?? now) + DAY_MS - now,
       );
-    await this.#store.set(BEGUN, JSON.stringify([...recent, now]));
+    await this.#store.set(CHATS_BEGUN, JSON.stringify([...recent, now]));
   }
 }
