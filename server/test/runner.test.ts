@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { describe, it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+const SETUP = fileURLToPath(new URL('./support/globalSetup.ts', import.meta.url));
 const RUNNER = fileURLToPath(new URL('./run.ts', import.meta.url));
 
 describe('the runner of the tests', () => {
@@ -39,4 +40,15 @@ describe('the runner of the tests', () => {
   it('fails if no file has the name', (test) => {
     assert.equal(run(test, '', ['missing']), 1);
   });
+});
+
+it('the setup of single test files lets a failed test end the run with code 1', (test) => {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-setup-'));
+  test.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'fails.test.mjs');
+  writeFileSync(file, "import { it } from 'node:test';\nit('fails', () => { throw new Error('failed'); });\n");
+  // Without that variable, the setup starts PostgreSQL.
+  const { NODE_TEST_CONTEXT: _, TEST_POSTGRES_URL: __, ...env } = process.env;
+  const options = ['--test', `--test-global-setup=${SETUP}`, file];
+  assert.equal(spawnSync(process.execPath, options, { env, stdio: 'ignore' }).status, 1);
 });

@@ -12,6 +12,8 @@ export async function globalSetup(): Promise<void> {
     new URL('../../../node_modules/.cache/compiled', import.meta.url),
   );
   if (process.env['TEST_POSTGRES_URL'] !== undefined) return;
+  // The embedded PostgreSQL ends a process that has nothing left to do with code 0, also if tests have failed.
+  process.prependListener('beforeExit', () => process.exit());
   postgres = await startPostgres();
   process.env['TEST_POSTGRES_URL'] = postgres.url;
 }
