@@ -148,7 +148,7 @@ describe('sandbox sessions on different nodes', () => {
     }
   });
 
-  it('leave no mail behind once everything has arrived', async () => {
+  it('leave no mail in the database once everything has arrived', async () => {
     await eventually(
       () => mailIn(server.home),
       (left) => left === 0,

@@ -72,7 +72,7 @@ describeWithSessionsApart('accounts on the sandbox network', (_, database) => {
     );
   }
 
-  it('are strangers whose messages go to a virtual contact instead of another account', async () => {
+  it('send to a virtual contact instead of another account', async () => {
     const [mallory, victim] = [await person(), await person()];
     const messageId = await sendTo(mallory.call, victim.number, 'hello stranger');
     await untilStatus(mallory.call, messageId, 'delivered');

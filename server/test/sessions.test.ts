@@ -161,7 +161,7 @@ describeOnEachDatabase('a session that is connecting', (newHome) => {
   });
 });
 
-describe('a session that its node loses while connecting', () => {
+describe('a session whose node loses its lease while connecting', () => {
   for (const [how, outcome] of outcomes) {
     it(`has one connection on its new owner and one event, even if the connect on the old owner ${how}`, async (test) => {
       const home = await newHome('postgres');

@@ -51,7 +51,7 @@ describe('turns', () => {
     assert.deepEqual(started, ['first', 'a', 'x', 'b', 'x', 'c', 'a', 'b', 'c']);
   });
 
-  it('pass over an account that has used up its share, until a connection is released', () => {
+  it('skip an account that has used up its share, until a connection is released', () => {
     const { turns, started, lane } = lanesOn(4);
     for (const name of ['a', 'b', 'c']) lane('busy', name);
     assert.deepEqual(started, ['a', 'b']);

@@ -29,7 +29,7 @@ it('removes a message later if it cannot be removed now, so that a restart does 
   await rowsIn(store, (count) => count === 0);
 });
 
-it('removes a message that was passed on before it was written, once it is written', async (test) => {
+it('removes a message that was dispatched before it was written, once it is written', async (test) => {
   const store = createTestStore();
   const { me, waitForEvent } = await linkAsHost(test, setting.whatsapp, { store });
   let refusals = 0;
@@ -54,7 +54,7 @@ it('writes a message of an empty envelope once the database accepts it', async (
   assert.deepEqual([networkId, from, refusals > 2], ['SEENONCE', bob.number, true]);
 });
 
-it('passes on a message of a known group that a crash left, before connecting', async (test) => {
+it('dispatches a message of a known group that a crash left behind, before connecting', async (test) => {
   const store = createTestStore();
   const { whatsapp } = setting;
   const bob = nextPhone(whatsapp, 'Bob');

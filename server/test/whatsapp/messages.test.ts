@@ -317,7 +317,7 @@ describe('incoming', () => {
     }
   });
 
-  it('links a reply to the original of ours', async () => {
+  it('links a reply to a message that the session sent', async () => {
     const { sent } = await sendBob('/messages/send', { message: 'a question of ours' });
     const contextInfo = { stanzaId: wireIdOf(sent.messageId), participant: me.lidJid };
     await bob.send(me.number, { extendedTextMessage: { text: 'an answer to ours', contextInfo } });

@@ -38,7 +38,7 @@ it('a recipient known to WhatsApp under another number has one chat, under that 
   );
 });
 
-it('each of several checked numbers is found, under whichever number it is registered', async () => {
+it('finds each of several checked numbers, under whichever number it is registered', async () => {
   const { whatsapp, call } = setting;
   const [first, second] = [ana(2), ana(3)];
   const bob = nextPhone(whatsapp, 'Bob');

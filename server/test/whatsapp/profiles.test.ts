@@ -65,7 +65,7 @@ it('returns null for hidden and missing parts of a profile', async () => {
   assert.equal((await read('0001234567890')).body.code, 'recipient_not_on_network');
 });
 
-it('reports a picture that its host does not serve, but not one that it has lost', async () => {
+it('rejects a read if the host of a picture answers an error, and returns null if the picture was removed', async () => {
   const dave = nextPhone(setting.whatsapp, 'Dave');
   dave.setPicture(jpeg());
   setting.whatsapp.faults.refuseDownloads(500);

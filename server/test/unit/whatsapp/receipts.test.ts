@@ -32,7 +32,7 @@ describe('a WhatsApp receipt', () => {
     }
   });
 
-  it('names all messages that it covers, with our own ids', () => {
+  it('names all messages that it covers, with the ids of Switchboard', () => {
     const list = (tag: string, ids: string[]): BinaryNode[] => [
       { tag, attrs: {}, content: ids.map((id) => ({ tag: 'item', attrs: { id } })) },
     ];

@@ -44,7 +44,7 @@ it('retries back off up to a minute, with jitter', () => {
   );
 });
 
-it('an id of ours survives the round trip through the network, and other ids stay unchanged', () => {
+it('an id of Switchboard survives the round trip through the network, and other ids stay unchanged', () => {
   const newId = createIds(createFakeClock());
   for (let i = 0; i < 1000; i++) {
     const id = newId('msg');
