@@ -1,47 +1,90 @@
 import { cpus } from 'node:os';
-import * as figures from './figures.ts';
-import { cleanUp } from './harness.ts';
-import { idleCost } from './idleCost.ts';
-import { search } from './search.ts';
-import { whatsappIdle, whatsappLatency } from './whatsapp.ts';
+import { parseArgs } from 'node:util';
+import type { Figure } from './figure.ts';
+import { backlog } from './figures/backlog.ts';
+import { cost, costPostgres } from './figures/cost.ts';
+import { fairness } from './figures/fairness.ts';
+import { held } from './figures/held.ts';
+import { idle } from './figures/idle.ts';
+import { manyWebhooks } from './figures/manyWebhooks.ts';
+import { mcp } from './figures/mcp.ts';
+import { memory } from './figures/memory.ts';
+import { queue, queuePostgres } from './figures/queue.ts';
+import { recovery } from './figures/recovery.ts';
+import { responsive } from './figures/responsive.ts';
+import { search, searchPostgres } from './figures/search.ts';
+import { sends, sendsPostgres } from './figures/sends.ts';
+import { startup } from './figures/startup.ts';
+import { whatsappIdle } from './figures/whatsappIdle.ts';
+import { whatsappLatency } from './figures/whatsappLatency.ts';
+import { writes, writesPostgres } from './figures/writes.ts';
+import { cleanUp } from './harness/processes.ts';
+import { checkOut, presentTree, type Tree, UnknownRefError } from './harness/tree.ts';
+import { print, run } from './run.ts';
 
 /*
- * npm run bench [name…]
+ * npm run bench -- [name…] [--compare REF]
  *
- * Compares figures with a bare limit, measured in turns in the same run: medians of five rounds. Absolute numbers
- * depend on the machine, ratios on the product.
+ * Measures figures, each beside a bare limit or a peer in the same run. Absolute numbers depend on the machine, ratios
+ * on the product.
  */
-const all = {
-  startup: figures.startup,
-  send: figures.send,
-  sendPostgres: figures.sendPostgres,
-  mcp: figures.mcp,
-  deliver: figures.deliver,
-  queue: figures.queue,
-  queuePostgres: figures.queuePostgres,
-  backlog: figures.backlog,
-  fairness: figures.fairness,
+const figures: Readonly<Record<string, Figure>> = {
+  cost,
+  costPostgres,
+  queue,
+  queuePostgres,
+  sends,
+  sendsPostgres,
+  writes,
+  writesPostgres,
+  responsive,
+  manyWebhooks,
+  startup,
+  memory,
+  recovery,
+  backlog,
+  held,
+  fairness,
   search,
-  held: figures.held,
+  searchPostgres,
+  mcp,
   whatsappIdle,
   whatsappLatency,
-  idle: idleCost,
+  idle,
 };
-const wanted = process.argv.slice(2);
-const unknown = wanted.filter((name) => !Object.hasOwn(all, name));
-if (unknown.length > 0) {
-  process.stderr.write(`Unknown benchmark: ${unknown.join(', ')}. Choose from: ${Object.keys(all).join(', ')}\n`);
-  process.exit(1);
-}
-process.on('exit', cleanUp);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => process.exit(1));
 
-process.stdout.write(`${process.version}, ${cpus().length} × ${cpus()[0]?.model}\n\n`);
-for (const [name, measure] of Object.entries(all)) {
-  if (wanted.length > 0 && !wanted.includes(name)) continue;
-  for (const { what, ours, beside, figure, goal, met } of await measure()) {
-    process.stdout.write(
-      `${met ? 'met   ' : 'missed'}  ${what}\n        ${[ours, beside, figure && `ratio ${figure}`, `goal ${goal}`].filter(Boolean).join('  ·  ')}\n`,
-    );
+process.on('exit', cleanUp);
+const { names, trees } = readArguments();
+const scope = new AsyncDisposableStack();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+  process.on(signal, () => void scope.disposeAsync().finally(() => process.exit(1)));
+}
+print(`${process.version}, ${cpus().length} × ${cpus()[0]?.model}\n\n`);
+for (const [name, figure] of Object.entries(figures)) {
+  if (names.length > 0 && !names.includes(name)) continue;
+  await using own = scope.use(new AsyncDisposableStack());
+  await run(name, figure, trees, own);
+}
+
+function readArguments(): { names: string[]; trees: Tree[] } {
+  try {
+    const { positionals, values } = parseArgs({ options: { compare: { type: 'string' } }, allowPositionals: true });
+    if (positionals.includes('list')) {
+      for (const [name, { about }] of Object.entries(figures)) print(`${name.padEnd(18)}${about}\n`);
+      process.exit(0);
+    }
+    const unknown = positionals.filter((name) => !Object.hasOwn(figures, name));
+    if (unknown.length > 0)
+      refuse(`Unknown figure: ${unknown.join(', ')}. \`npm run bench -- list\` prints the names.`);
+    const before = values.compare === undefined ? [] : [checkOut(values.compare)];
+    return { names: positionals, trees: [...before, presentTree] };
+  } catch (error) {
+    if (error instanceof UnknownRefError || error instanceof TypeError) return refuse(error.message);
+    throw error;
   }
+}
+
+function refuse(reason: string): never {
+  process.stderr.write(`${reason}\n`);
+  process.exit(2);
 }

@@ -6,7 +6,7 @@ import { body, createSignedPost } from './signedPost.ts';
  * The usual self-built alternative: a BullMQ queue on Redis, and a worker that signs and posts. As with the product,
  * the jobs are queued before the run starts.
  */
-const { TARGET = '', CONCURRENCY = '64', TOTAL = '20000', REDIS_PORT = '6379' } = process.env;
+const { TARGET = '', CONCURRENCY = '', TOTAL = '', REDIS_PORT = '' } = process.env;
 const connection = new Redis(Number(REDIS_PORT), '127.0.0.1', { maxRetriesPerRequest: null });
 const queue = new Queue('webhooks', { connection });
 const AT_ONCE = 1000;

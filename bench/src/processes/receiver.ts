@@ -1,0 +1,51 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+
+/*
+ * A receiver of webhooks that counts requests: `GET /count` returns the counts. `POST /behave` sets how it answers from
+ * now on, and starts the counts again.
+ */
+interface Behavior {
+  readonly status: number;
+  readonly delayMs: number;
+  /** Leaves requests without an answer, and does not count them. */
+  readonly holds: boolean;
+}
+let behavior: Behavior = { status: 200, delayMs: 0, holds: false };
+/** `retries`: requests that were not the first attempt of their delivery. Times are in ms since the epoch. */
+const none = { count: 0, retries: 0, firstAt: 0, lastAt: 0 };
+let counts = { ...none };
+
+const server = createServer((request, response) => {
+  if (request.url === '/count') return void response.end(JSON.stringify(counts));
+  if (request.url === '/behave') return void behave(request, response);
+  request.resume();
+  request.on('end', () => receive(request, response));
+});
+
+function receive(request: IncomingMessage, response: ServerResponse): void {
+  const { status, delayMs, holds } = behavior;
+  if (holds) return;
+  const at = performance.timeOrigin + performance.now();
+  counts.count++;
+  counts.firstAt ||= at;
+  counts.lastAt = at;
+  if (request.headers['x-webhook-attempt'] !== '1') counts.retries++;
+  if (delayMs > 0) setTimeout(() => response.writeHead(status).end(), delayMs);
+  else response.writeHead(status).end();
+}
+
+async function behave(request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // Sent by the benchmark in this shape.
+  behavior = { status: 200, delayMs: 0, holds: false, ...((await json(request)) as Partial<Behavior>) };
+  counts = { ...none };
+  response.end();
+}
+
+server.keepAliveTimeout = 0;
+server.requestTimeout = 0;
+server.listen(0, '127.0.0.1', () => {
+  process.stdout.write(`http://127.0.0.1:${(server.address() as AddressInfo).port}\n`);
+});
+process.on('SIGTERM', () => process.exit(0));
