@@ -14,7 +14,7 @@ import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import type { Engine } from './engine.ts';
 import { cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
-import { storeBreaker } from './webhook.ts';
+import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
 
@@ -205,7 +205,8 @@ async function updateRow(
 
 async function closeBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable, reason: 'reset' | 'new_url') {
   const breaker: Breaker = JSON.parse(row.breaker);
-  await storeBreaker(tx, row.webhook_id, reset(breaker, reason, ctx.steady.now()), breaker.generation);
+  const change = { breaker: reset(breaker, reason, ctx.steady.now()), generation: breaker.generation };
+  await storeBreakers(tx, [{ webhookId: row.webhook_id, ...change }]);
   if (reason === 'reset' && breaker.state === 'closed') return;
   await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
 }

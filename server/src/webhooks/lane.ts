@@ -1,9 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import { Condition, settledWithin, sleep } from '../async.ts';
 import { type Clock, systemClock } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { storeSteadyTime } from '../db/steadyTime.ts';
 import { isAway } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
@@ -12,11 +10,12 @@ import { Backlog } from './backlog.ts';
 import { type BreakerPolicy, beginProbe, clampToClock, onOutcome, type Permit, permit } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import type { Outcome } from './outcome.ts';
-import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement, settle } from './queue.ts';
+import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
 import { decide, type RetryPolicy } from './retry.ts';
+import { type LaneOutcomes, settleLanes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
-import { addFigures, count, minuteOf, noFigures } from './stats.ts';
-import { findWebhook, storeBreaker, type Webhook } from './webhook.ts';
+import { minuteOf } from './stats.ts';
+import { findWebhook, type Webhook } from './webhook.ts';
 
 export interface LaneOptions {
   readonly database: Database;
@@ -261,7 +260,7 @@ export class Lane {
     const fresh = due.filter(({ deliveryId: id }) => !this.#backlog.has(id) && !this.#settledMeanwhile.has(id));
     if (isProbeDue && fresh.length > 0) {
       this.#webhook = { ...webhook, breaker: beginProbe(webhook.breaker, steady.now()) };
-      await this.#commit(async () => {});
+      await this.#commit([]);
     }
     for (const delivery of fresh) if (!this.#backlog.add(delivery)) this.#mayHaveMore = true;
     if (fresh.length > 0 || this.#mayHaveMore) return;
@@ -346,13 +345,8 @@ export class Lane {
   }
 
   async #store(batch: readonly Settlement[]): Promise<void> {
-    const { database, clock, steady, metrics } = this.#deps;
-    const figures = batch.reduce((sum, { outcome, state }) => count(sum, outcome, state), noFigures);
-    await this.#commit(async (tx) => {
-      await settle(tx, batch);
-      if (database.shared === undefined) await storeSteadyTime(tx, steady.now());
-      await addFigures(tx, this.webhookId, minuteOf(clock.now()), figures);
-    });
+    const { metrics } = this.#deps;
+    await this.#commit(batch);
     for (const { due, state } of batch) {
       this.#backlog.remove(due);
       if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
@@ -361,14 +355,23 @@ export class Lane {
     }
   }
 
-  /** Commits changes together with the breaker. If the breaker was reset or the URL changed meanwhile, that wins. */
-  async #commit(change: (tx: Tx) => Promise<void>): Promise<void> {
+  /** Commits settlements together with the breaker. If it was reset or the URL changed meanwhile, that wins. */
+  async #commit(settlements: readonly Settlement[]): Promise<void> {
+    const { database, clock, steady } = this.#deps;
     const breaker = this.#webhook?.breaker;
-    const generation = this.#storedGeneration;
-    const isStored = await this.#deps.database.commit(async (tx) => {
-      await change(tx);
-      return breaker === undefined || (await storeBreaker(tx, this.webhookId, breaker, generation));
-    });
+    const outcomes: LaneOutcomes = {
+      webhookId: this.webhookId,
+      settlements,
+      minute: minuteOf(clock.now()),
+      breaker,
+      generation: this.#storedGeneration,
+      steadyMs: steady.now(),
+    };
+    // A probe may begin while outcomes are being stored, and a lane has at most one entry in a joint settlement.
+    const isStored =
+      settlements.length > 0
+        ? await database.commitJointly(settleLanes, outcomes)
+        : await database.commit(async (tx) => (await settleLanes(tx, [outcomes]))[0]);
     if (!isStored) this.#mustReload = true;
     else if (breaker !== undefined) this.#storedGeneration = breaker.generation;
   }

@@ -1,5 +1,6 @@
+import { sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { batch, query } from '../db/query.ts';
 import type { Outcome, OutcomeClass } from './outcome.ts';
 
 export interface Figures {
@@ -54,10 +55,22 @@ export function percentile({ latencies }: Figures, q: number): number | null {
   return null;
 }
 
-export async function addFigures(on: Queryable, webhookId: string, minute: number, figures: Figures): Promise<void> {
-  const row = await minuteFigures.first(on, { webhookId, minute });
-  const sum = add(row === undefined ? noFigures : JSON.parse(row.figures), figures);
-  await putFigures.run(on, { webhookId, minute, figures: JSON.stringify(sum) });
+export interface MinuteFigures {
+  readonly webhookId: string;
+  readonly minute: number;
+  readonly figures: Figures;
+}
+
+/** Adds the figures of several webhooks, each at most once. */
+export async function addFigures(on: Queryable, added: readonly MinuteFigures[]): Promise<void> {
+  const keys = added.map(({ webhookId, minute }) => ({ webhook_id: webhookId, minute }));
+  const stored = new Map((await minuteFigures.all(on, keys)).map((row) => [row.webhook_id, row.figures]));
+  const rows = added.map(({ webhookId, minute, figures }) => {
+    const before = stored.get(webhookId);
+    const sum = before === undefined ? figures : add(JSON.parse(before), figures);
+    return { webhook_id: webhookId, minute, figures: JSON.stringify(sum) };
+  });
+  await putFigures.run(on, rows);
 }
 
 /** Reads the figures of each minute since `from`, oldest first. */
@@ -77,19 +90,19 @@ function addCounts<T extends Partial<Record<string, number>>>(a: T, b: T): T {
   return sum as T;
 }
 
-const minuteFigures = query((db, p: { webhookId: string; minute: number }) =>
-  db
-    .selectFrom('webhook_minutes')
-    .select('figures')
-    .where('webhook_id', '=', p.webhookId)
-    .where('minute', '=', p.minute),
+const minuteFigures = batch(
+  { webhook_id: 'text', minute: 'bigint' },
+  ({ row, join }) => sql<{ webhook_id: string; figures: string }>`
+    select m.webhook_id, m.figures from webhook_minutes m ${join}
+    where m.webhook_id = ${row.webhook_id} and m.minute = ${row.minute}`,
 );
 
-const putFigures = query((db, p: { webhookId: string; minute: number; figures: string }) =>
-  db
-    .insertInto('webhook_minutes')
-    .values({ webhook_id: p.webhookId, minute: p.minute, figures: p.figures })
-    .onConflict((conflict) => conflict.columns(['webhook_id', 'minute']).doUpdateSet({ figures: p.figures })),
+const putFigures = batch(
+  { webhook_id: 'text', minute: 'bigint', figures: 'text' },
+  ({ row, from }) => sql`
+    insert into webhook_minutes (webhook_id, minute, figures)
+    select ${row.webhook_id}, ${row.minute}, ${row.figures} ${from} where true
+    on conflict (webhook_id, minute) do update set figures = excluded.figures`,
 );
 
 const figuresSince = query((db, p: { webhookId: string; from: number }) =>

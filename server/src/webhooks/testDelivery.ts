@@ -6,7 +6,7 @@ import { findWebhookRow, type WebhookContext } from './destinations.ts';
 import type { Outcome } from './outcome.ts';
 import { settle } from './queue.ts';
 import { deliveryHeaders } from './sign.ts';
-import { storeBreaker, type Webhook } from './webhook.ts';
+import { storeBreakers, type Webhook } from './webhook.ts';
 
 /** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
 export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
@@ -81,6 +81,6 @@ async function noteSuccess(ctx: WebhookContext, tx: Tx, { accountId, webhookId, 
   const breaker: Breaker = JSON.parse(row.breaker);
   const next = onTestSuccess(breaker, ctx.steady.now());
   if (next === breaker) return;
-  await storeBreaker(tx, webhookId, next, breaker.generation);
+  await storeBreakers(tx, [{ webhookId, breaker: next, generation: breaker.generation }]);
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
 }

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import type { Seal } from '../seal.ts';
-import type { Breaker, BreakerState } from './breaker.ts';
+import type { Breaker } from './breaker.ts';
 
 /** A webhook as the engine uses it, with its secrets decrypted. */
 export interface Webhook {
@@ -42,16 +43,23 @@ export async function findWebhook({ reader, seal }: Database, webhookId: string)
   return row && toWebhook(row, seal);
 }
 
-/** Stores a breaker, unless the stored one has changed since `generation`. Returns whether it did. */
-export async function storeBreaker(
-  on: Queryable,
-  webhookId: string,
-  breaker: Breaker,
-  generation: number,
-): Promise<boolean> {
-  const { state, generation: next } = breaker;
-  const changed = await updateBreaker.run(on, { webhookId, state, next, breaker: JSON.stringify(breaker), generation });
-  return changed === 1;
+export interface BreakerChange {
+  readonly webhookId: string;
+  readonly breaker: Breaker;
+  /** Generation of the breaker that it replaces. */
+  readonly generation: number;
+}
+
+/** Stores breakers, except where the stored one has another generation. Returns the webhooks whose breaker it stored. */
+export async function storeBreakers(on: Queryable, changes: readonly BreakerChange[]): Promise<Set<string>> {
+  const rows = changes.map(({ webhookId, breaker, generation }) => ({
+    webhook_id: webhookId,
+    state: breaker.state,
+    next: breaker.generation,
+    breaker: JSON.stringify(breaker),
+    generation,
+  }));
+  return new Set((await updateBreakers.all(on, rows)).map(({ webhook_id }) => webhook_id));
 }
 
 /** Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled. */
@@ -67,13 +75,13 @@ const webhookById = query((db, p: { webhookId: string }) =>
   db.selectFrom('webhooks').selectAll().where('webhook_id', '=', p.webhookId),
 );
 
-const updateBreaker = query(
-  (db, p: { webhookId: string; state: BreakerState; next: number; breaker: string; generation: number }) =>
-    db
-      .updateTable('webhooks')
-      .set({ breaker_state: p.state, breaker_generation: p.next, breaker: p.breaker })
-      .where('webhook_id', '=', p.webhookId)
-      .where('breaker_generation', '=', p.generation),
+const updateBreakers = batch(
+  { webhook_id: 'text', state: 'text', next: 'bigint', breaker: 'text', generation: 'bigint' },
+  ({ row, from }) => sql<{ webhook_id: string }>`
+    update webhooks set breaker_state = ${row.state}, breaker_generation = ${row.next}, breaker = ${row.breaker}
+    ${from}
+    where webhooks.webhook_id = ${row.webhook_id} and webhooks.breaker_generation = ${row.generation}
+    returning webhooks.webhook_id`,
 );
 
 const breakerStates = query((db, _: object) =>
