@@ -129,7 +129,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
     outgoing,
     deliver,
     engine,
-    eventLog: new EventLog(database.reader),
+    eventLog: new EventLog(database.longReader),
     feed,
     emit,
     retention,

@@ -24,7 +24,7 @@ export interface DatabaseSettings extends Partial<EncryptionKeys> {
 }
 
 export interface Database
-  extends Pick<Store, 'reader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
+  extends Pick<Store, 'reader' | 'longReader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
     Pick<GroupCommit, 'commit' | 'commitJointly' | 'join' | 'shutOut'> {
   on(event: 'fenced' | 'full', listener: () => void): void;
   readonly seal: Seal;
@@ -78,6 +78,7 @@ export async function openDatabase(
   const opened = opening.move();
   return {
     reader: store.reader,
+    longReader: store.longReader,
     commit: group.commit,
     commitJointly: group.commitJointly,
     shared: store.shared,

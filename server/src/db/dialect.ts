@@ -163,6 +163,8 @@ export interface Store {
   readonly dialect: Dialect;
   /** Reads committed data outside a transaction. */
   readonly reader: Queryable;
+  /** Like `reader`, for queries that may take long, such as lists and searches: on SQLite they block nothing else. */
+  readonly longReader: Queryable;
   /** Maximum number of concurrent transactions. */
   readonly writers: number;
   /** @throws {FencedError} if the row of `as` is gone */

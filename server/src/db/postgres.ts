@@ -184,9 +184,11 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
         : `; select from nodes where node_id = ${pg.escapeLiteral(as.nodeId)} and epoch = ${as.epoch} for key share`
     }`;
 
+  const reader = queryable(postgres, answering(postgres, connectionOn(pool, mayPrepare, QUERY_MS)));
   return {
     dialect: postgres,
-    reader: queryable(postgres, answering(postgres, connectionOn(pool, mayPrepare, QUERY_MS))),
+    reader,
+    longReader: reader,
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin(as) {
       const client = await pool.connect();

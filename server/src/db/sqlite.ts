@@ -1,20 +1,11 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
-import { backup, DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
-import { LRUCache } from 'lru-cache';
 import { AppError } from '../errors.ts';
-import {
-  answering,
-  type Connection,
-  type Dialect,
-  isBeginning,
-  queryable,
-  type Result,
-  type Store,
-} from './dialect.ts';
+import { answering, type Connection, type Dialect, isBeginning, queryable, type Store } from './dialect.ts';
+import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
-
-const STATEMENTS_KEPT = 500;
+import { ThreadReader } from './threadReader.ts';
 
 /** SQLite numbers the indexes that constraints create, so those are identified by their columns. */
 const PARTS = `
@@ -88,8 +79,8 @@ const sqlite: Dialect = {
   reclaim: 'pragma incremental_vacuum(1000)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
-  // SQLITE_BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN
-  isUnavailable: (error) => [5, 6, 8, 10, 13, 14].includes(sqliteCode(error) & 0xff),
+  // SQLITE_BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN
+  isUnavailable: (error) => [5, 6, 8, 9, 10, 13, 14].includes(sqliteCode(error) & 0xff),
   isFull: () => false, // the disk is on this machine, where the free space is measured
   isConflict: () => false,
 };
@@ -102,8 +93,8 @@ function sqliteCode(error: unknown): number {
 const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff);
 
 /**
- * Opens SQLite in a file, with one connection for writes and one for committed reads (WAL). `synchronous=FULL`: a
- * commit that returned survives a power cut.
+ * Opens SQLite in a file, with one connection for writes, one for committed reads (WAL), and one in a thread for long
+ * ones. `synchronous=FULL`: a commit that returned survives a power cut.
  * @param onDamage called when the files are deleted, replaced or destroyed; every later write is refused
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  */
@@ -125,13 +116,28 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     save: () => saveHeld(reading, file),
     onDamage,
   });
-  const writer = queryable(sqlite, connectionOn(writing, files));
+  const toError = (error: unknown) => {
+    if (!isCorrupt(error)) return error;
+    files.noteDestroyed('A query found a destroyed page in the database.');
+    return new AppError('storage_unavailable', undefined, { cause: error });
+  };
+  const writer = queryable(sqlite, connectionOn(writing, toError));
+  const reader = connectionOn(reading, toError);
+  const thread = new ThreadReader(file);
+  // The thread opens the file by its name, which may be that of another file by now.
+  const longReader: Connection = {
+    query: (text, parameters) =>
+      files.areInPlace()
+        ? thread.query<never>(text, parameters).catch((error) => Promise.reject(toError(error)))
+        : reader.query(text, parameters),
+  };
   const changes = writing.prepare('select total_changes() as n');
   let counted = changes.get()?.['n'];
 
   return {
     dialect: sqlite,
-    reader: queryable(sqlite, answering(sqlite, connectionOn(reading, files))),
+    reader: queryable(sqlite, answering(sqlite, reader)),
+    longReader: queryable(sqlite, answering(sqlite, longReader)),
     writers: 1,
     async begin() {
       files.requireWhole();
@@ -170,6 +176,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
       }
     },
     async close() {
+      await thread.stop();
       await files.stop();
       reading.close();
       writing.close();
@@ -194,47 +201,4 @@ async function saveHeld(held: DatabaseSync, file: string): Promise<string> {
     const why = error instanceof Error ? error.message : String(error);
     return `Stop the server and restore a backup: the data could not be copied to ${rescued} (${why}).`;
   }
-}
-
-function openFile(file: string): DatabaseSync {
-  // The whole process blocks while SQLite waits for a lock, so it waits briefly; `commit` retries.
-  const database = new DatabaseSync(file, { timeout: 50 });
-  database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
-  return database;
-}
-
-interface Prepared {
-  readonly statement: StatementSync;
-  readonly returnsRows: boolean;
-}
-
-function connectionOn(database: DatabaseSync, files?: SqliteFiles): Connection {
-  const statements = new LRUCache<string, Prepared>({
-    max: STATEMENTS_KEPT,
-    memoMethod: (text) => prepare(database, text),
-  });
-  return {
-    async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
-      try {
-        const { statement, returnsRows } = statements.memo(text);
-        // Our own queries bind only text, numbers and null.
-        const values = parameters as readonly SQLInputValue[];
-        if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
-        return { rows: [], changed: Number(statement.run(...values).changes) };
-      } catch (error) {
-        if (!isCorrupt(error)) throw error;
-        files?.noteDestroyed('A query found a destroyed page in the database.');
-        throw new AppError('storage_unavailable', undefined, { cause: error });
-      }
-    },
-  };
-}
-
-function prepare(database: DatabaseSync, text: string): Prepared {
-  const statement = database.prepare(text);
-  const returnsRows = statement.columns().length > 0;
-  // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number, and
-  // every later change would throw.
-  if (!returnsRows) statement.setReadBigInts(true);
-  return { statement, returnsRows };
 }

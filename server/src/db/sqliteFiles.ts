@@ -108,10 +108,15 @@ export class SqliteFiles {
     return (this.#commits + 1) | 0;
   }
 
+  /** Whether the files are those that the server opened, and undamaged as far as is known. */
+  areInPlace(): boolean {
+    this.#findReplaced();
+    return this.#damage === undefined;
+  }
+
   /** @throws {AppError} `storage_unavailable` if the files are damaged */
   requireWhole(): void {
-    this.#findReplaced();
-    if (this.#damage === undefined) return;
+    if (this.areInPlace()) return;
     throw new AppError('storage_unavailable', 'The database files are damaged; the server log says how');
   }
 

@@ -44,7 +44,7 @@ export const listChats = defineOperation({
     const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
     const { after, limit, rows } = pageStart(input);
     // A chat without a message sorts as the oldest; message ids sort by time.
-    let select = ctx.database.reader.kysely
+    let select = ctx.database.longReader.kysely
       .selectFrom('chats')
       .selectAll()
       .select((eb) => eb.fn.coalesce('last_message_id', eb.val('')).as('position'))

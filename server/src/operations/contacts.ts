@@ -40,7 +40,7 @@ export const listContacts = defineOperation({
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
     const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
-    let select = ctx.database.reader.kysely
+    let select = ctx.database.longReader.kysely
       .selectFrom('contacts')
       .selectAll()
       .where('account_id', '=', accountId)

@@ -264,7 +264,7 @@ async function webhookIds(ctx: Context): Promise<string[]> {
 }
 
 function deliveries(ctx: Context) {
-  return ctx.database.reader.kysely
+  return ctx.database.longReader.kysely
     .selectFrom('deliveries as d')
     .innerJoin('events as e', (join) =>
       join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),

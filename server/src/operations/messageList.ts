@@ -106,7 +106,7 @@ async function hasChat({ database, accountId }: Context, sessionId: string | und
 function messagesOf(
   { database, accountId }: Context,
   filters: Filters,
-  creator: Pick<QueryCreator<Schema>, 'selectFrom'> = database.reader.kysely,
+  creator: Pick<QueryCreator<Schema>, 'selectFrom'> = database.longReader.kysely,
 ) {
   let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', accountId);
   const { sessionId, chatId, from, direction, type, status, after, before } = filters;
@@ -150,7 +150,7 @@ async function search(
   if (words.length === 0) return [];
   if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
     throw invalidField('cursor', 'is not a cursor of a search; pass `nextCursor` of the previous page');
-  const { kysely, dialect } = ctx.database.reader;
+  const { kysely, dialect } = ctx.database.longReader;
   const matches = dialect.search.matches('w', dialect.search.terms([accountWord(ctx.accountId), ...words]));
   const end = cursor === undefined ? await endOfMessages(ctx) : Number(cursor);
   const start = dialect.search.isOrdered ? 0 : Math.max(0, end - NEWEST_SCANNED);
@@ -178,7 +178,7 @@ async function search(
 
 /** A number above those of all messages. */
 async function endOfMessages({ database }: Context): Promise<number> {
-  const last = await lastMessage.first(database.reader, {});
+  const last = await lastMessage.first(database.longReader, {});
   return (last?.rowid ?? 0) + 1;
 }
 

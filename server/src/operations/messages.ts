@@ -96,7 +96,7 @@ export const messageStats = defineOperation({
     const now = clock.now();
     const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
     const minute = sql<number>`timestamp - timestamp % ${sql.lit(MINUTE_MS)}`;
-    const found = await database.reader.kysely
+    const found = await database.longReader.kysely
       .selectFrom('messages')
       .select(({ fn }) => [minute.as('minute'), 'direction', fn.countAll<number>().as('count')])
       .where('account_id', '=', accountId)

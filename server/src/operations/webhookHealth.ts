@@ -189,7 +189,7 @@ async function breakerOf({ steady, database, settings }: Context, row: WebhookTa
   const shown = (at: number) => isoTime(steady.toWall(at));
   const breaker: Breaker = row === undefined ? newBreaker(now) : JSON.parse(row.breaker);
   const isHolding = row !== undefined && breaker.state !== 'closed';
-  const held = isHolding ? await readHeld(database.reader, row.webhook_id) : { count: 0, oldestAt: null };
+  const held = isHolding ? await readHeld(database.longReader, row.webhook_id) : { count: 0, oldestAt: null };
   return {
     state: breaker.state,
     since: row === undefined ? null : shown(breaker.since),
@@ -221,8 +221,9 @@ const WEEK_MS = 7 * 24 * HOUR_MS;
 async function statsOf({ clock, database }: Context, row: WebhookTable | undefined) {
   const now = clock.now();
   const from = minuteOf(now - WEEK_MS);
-  const minutes = row === undefined ? [] : await readFigures(database.reader, row.webhook_id, from);
-  const pending = row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.reader, row.webhook_id);
+  const minutes = row === undefined ? [] : await readFigures(database.longReader, row.webhook_id, from);
+  const pending =
+    row === undefined ? { count: 0, oldestAt: null } : await readHeld(database.longReader, row.webhook_id);
   const since = (lengthMs: number) => minutes.filter(({ minute }) => minute > now - lengthMs);
   const window = (lengthMs: number) =>
     summarize(since(lengthMs).reduce((sum, { figures }) => add(sum, figures), noFigures));

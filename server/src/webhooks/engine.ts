@@ -110,7 +110,7 @@ export class Engine implements LeaseWorker {
 
   async totals(): Promise<Omit<Totals, 'sessions'>> {
     const { database, steady } = this.#options;
-    const { reader } = database;
+    const { longReader: reader } = database;
     const waiting = await readLanes(reader);
     const halted = await readHalted(reader);
     const moving = waiting.filter(({ webhook_id }) => !halted.has(webhook_id));

@@ -1,0 +1,56 @@
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { cacheOf } from '../cache.ts';
+import type { Connection, Result } from './dialect.ts';
+
+const STATEMENTS_KEPT = 500;
+
+interface Prepared {
+  readonly statement: StatementSync;
+  readonly returnsRows: boolean;
+}
+
+/** Opens a file with the settings that all connections share. */
+export function openFile(file: string): DatabaseSync {
+  // The whole process blocks while SQLite waits for a lock, so it waits briefly; `commit` retries.
+  const database = new DatabaseSync(file, { timeout: 50 });
+  database.exec('pragma foreign_keys = off; pragma temp_store = memory; pragma cache_size = -65536;');
+  return database;
+}
+
+/**
+ * Runs queries on an open database, with prepared statements.
+ * @param toError maps the errors of SQLite
+ */
+export function connectionOn(database: DatabaseSync, toError = (error: unknown) => error): Connection {
+  const statements = cacheOf<Prepared>(STATEMENTS_KEPT);
+  const prepared = (text: string): Prepared => {
+    let found = statements.get(text);
+    if (found === undefined) {
+      found = prepare(database, text);
+      statements.set(text, found);
+    }
+    return found;
+  };
+  return {
+    async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
+      try {
+        const { statement, returnsRows } = prepared(text);
+        // Our own queries bind only text, numbers and null.
+        const values = parameters as readonly SQLInputValue[];
+        if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+        return { rows: [], changed: Number(statement.run(...values).changes) };
+      } catch (error) {
+        throw toError(error);
+      }
+    },
+  };
+}
+
+function prepare(database: DatabaseSync, text: string): Prepared {
+  const statement = database.prepare(text);
+  const returnsRows = statement.columns().length > 0;
+  // `run` returns the id of the last inserted row. In the search index that id can exceed the range of a number, and
+  // every later change would throw.
+  if (!returnsRows) statement.setReadBigInts(true);
+  return { statement, returnsRows };
+}
