@@ -468,7 +468,7 @@ export interface Group {
 export interface GroupInvite {
   /** Id of the group (`grp_…`). */
   groupId: string;
-  /** Code at the end of the link. */
+  /** Code at the end of the link. `groups.join` accepts the code or the link. */
   inviteCode: string;
   /** Link to send to people. Anyone with the link can join. */
   inviteLink: string;
@@ -1871,18 +1871,18 @@ export interface Operations {
     };
     output: GroupInvite;
   };
-  /** Join a group. Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null. */
+  /** Join a group. Join a group with an invite link or the code after its last slash. If the status is `requested`, an admin must approve first. */
   'groups.join': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Invite link or its code, such as `https://chat.whatsapp.com/…`. */
+      /** Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash. */
       invite: string;
     };
     output: {
       /** `requested`: an admin must approve first. */
       status: 'joined' | 'requested';
-      /** The group; null until an admin approves. */
+      /** The group. Null until an admin approves; then `groups.list` has it. */
       group: Group | null;
     };
   };
@@ -1976,10 +1976,10 @@ export interface Operations {
     };
     output: DeliveryWithAttempts;
   };
-  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000. */
+  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call. */
   'webhooks.replay': {
     input: {
-      /** Deliveries to send again, up to 1,000. */
+      /** Ids of deliveries, up to 1,000. */
       deliveryIds?: string[];
       /** Only events at or after this time, such as 2026-07-01T12:00:00Z. */
       from?: string;
@@ -2003,6 +2003,8 @@ export interface Operations {
       replayed: number;
       /** When the last of them is due; null if none is sent. */
       lastDueAt: string | null;
+      /** Only with `deliveryIds`: those not selected because they are unknown, still pending, tests, of a deleted webhook, or excluded by another filter. */
+      notFound?: string[];
     };
   };
   /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. */

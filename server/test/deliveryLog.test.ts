@@ -127,7 +127,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     );
     receiver.respond(200);
     const replay = await call('POST', '/webhooks/replay', { deliveryIds: [deliveryId] });
-    assert.deepEqual([replay.body.matched, replay.body.replayed], [1, 1]);
+    assert.deepEqual([replay.body.matched, replay.body.replayed, replay.body.notFound], [1, 1, []]);
     await receiver.waitFor(3);
     assert.deepEqual(
       receiver.deliveries.map(({ attempt }) => attempt),
@@ -181,6 +181,19 @@ describeOnEachDeployment('the delivery log', (_, database) => {
         [2, 200],
       ],
     );
+  });
+
+  it('reports the ids that cannot be replayed', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const deliveryIds = ['dlv_unknown', 'x', 'dlv_unknown'];
+    for (const dryRun of [true, false]) {
+      const { status, body } = await call('POST', '/webhooks/replay', { deliveryIds, dryRun });
+      assert.deepEqual(
+        [status, body],
+        [200, { matched: 0, replayed: 0, lastDueAt: null, notFound: ['dlv_unknown', 'x'] }],
+      );
+    }
   });
 
   it('replays a range by filter, after a dry run, at the requested rate', async () => {

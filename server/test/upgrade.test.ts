@@ -5,6 +5,7 @@ import type { Store } from '../src/db/dialect.ts';
 import { MigrationError, migrate, SchemaMismatchError } from '../src/db/migrate.ts';
 import { migrations, newestShape } from '../src/db/migrations/index.ts';
 import { fingerprintOf, readShape } from '../src/db/shape.ts';
+import { createLog } from '../src/log.ts';
 import { type DatabaseName, describeOnEachDatabase, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -76,11 +77,18 @@ describeOnEachFixture((version, database) => {
   it('opens in the server with its accounts, keys, messages, search and pending deliveries', async (test) => {
     const { home, credentials } = await restoreFixture(version, database);
     const clock = createFakeClock(credentials.writtenAt);
-    const server = await startServer({ home, clock, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
+    const lines: Row[] = [];
+    const log = createLog('info', { write: (line) => void lines.push(JSON.parse(line)) });
+    const server = await startServer({ home, clock, log, env: { ENCRYPTION_KEY: credentials.encryptionKey } });
     test.after(async () => {
       await server.stop();
       await home.remove();
     });
+    const newest = migrations.length;
+    assert.deepEqual(
+      lines.filter(({ msg }) => msg === 'upgraded database schema').map(({ from, to, ms }) => [from, to, typeof ms]),
+      version === newest ? [] : [[version, newest, 'number']],
+    );
     const { email, password, apiKey, sessionId, webhookId, messageId } = credentials;
     const login = await server.call('POST', '/auth/login', { email, password });
     assert.equal(login.status, 200);
@@ -92,8 +100,8 @@ describeOnEachFixture((version, database) => {
     const { body: settled } = await asOwner('GET', '/webhooks/deliveries?state=delivered&limit=1');
     const { body: delivered } = await asOwner('GET', `/webhooks/deliveries/${settled.data[0].deliveryId}`);
     assert.equal(delivered.attemptLog.length, delivered.attempts, 'attempts of earlier versions are listed');
-    const { body: log } = await asOwner('GET', '/events?limit=200');
-    assert.ok(log.data.length > 0);
+    const { body: events } = await asOwner('GET', '/events?limit=200');
+    assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
     const sent = await eventually(
       () => call('POST', '/messages/send', message),
@@ -104,11 +112,11 @@ describeOnEachFixture((version, database) => {
 
     // A message that was queued before the upgrade may be sent meanwhile.
     const { body: news } = await eventually(
-      () => asOwner('GET', `/events?kinds=message.sent&after=${log.nextCursor}`),
+      () => asOwner('GET', `/events?kinds=message.sent&after=${events.nextCursor}`),
       ({ body }) =>
         body.data.some(({ data }: { data: { messageId: string } }) => data.messageId === sent.body.messageId),
     );
-    const before = new Set(log.data.map(({ eventId }: { eventId: string }) => eventId));
+    const before = new Set(events.data.map(({ eventId }: { eventId: string }) => eventId));
     const again = news.data.filter(({ eventId }: { eventId: string }) => before.has(eventId));
     assert.deepEqual(again, [], 'the log continues after an earlier cursor');
 

@@ -39,8 +39,11 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
   });
   requireDefaultConnector(settings, connectors);
   const tracing = await openTracing(settings, nodeId, log);
-  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, (reason) =>
-    log.error({ reason }, 'database files are damaged; rejecting all writes'),
+  const opened = await openDatabase(
+    { ...settings, clientName: `switchboard ${nodeId}` },
+    clock,
+    (reason) => log.error({ reason }, 'database files are damaged; rejecting all writes'),
+    (upgrade) => log.info(upgrade, 'upgraded database schema'),
   );
   const database = tracing?.database(opened) ?? opened;
   const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));

@@ -23,6 +23,13 @@ export interface DatabaseSettings extends Partial<EncryptionKeys> {
   readonly dataDir: string;
 }
 
+/** An upgrade of the schema, by version. */
+export interface SchemaUpgrade {
+  readonly from: number;
+  readonly to: number;
+  readonly ms: number;
+}
+
 export interface Database
   extends Pick<Store, 'reader' | 'longReader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
     Pick<GroupCommit, 'commit' | 'commitJointly' | 'join' | 'shutOut'> {
@@ -40,6 +47,7 @@ export class DataInUseError extends OperatorError {
  * Opens the configured database and brings its schema up to date. The data folder belongs to this process alone,
  * whichever database it uses: two processes on one PostgreSQL need one folder each.
  * @param onDamage called when the files of the embedded database are found damaged; every later write is refused
+ * @param onUpgrade called after the schema of an existing database was upgraded
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  * @throws {DataInUseError} if another process uses the folder
  * @throws {SchemaMismatchError} if the tables differ from the recorded schema version
@@ -59,6 +67,7 @@ export async function openDatabase(
   }: DatabaseSettings,
   clock: Clock,
   onDamage: DamageListener = () => {},
+  onUpgrade: (upgrade: SchemaUpgrade) => void = () => {},
 ): Promise<Database> {
   await using opening = new AsyncDisposableStack(); // closes everything again if a step fails
   opening.defer(lockFolder(dataDir));
@@ -71,7 +80,10 @@ export async function openDatabase(
           clientName,
         });
   opening.defer(() => store.close());
-  await migrate(store, clock.now);
+  const startedAt = performance.now();
+  const applied = await migrate(store, clock.now);
+  const from = (applied[0] ?? 1) - 1; // versions have no gaps; an empty database has version 0
+  if (from > 0) onUpgrade({ from, to: applied.at(-1) ?? from, ms: Math.round(performance.now() - startedAt) });
   const group = new GroupCommit(store);
   opening.defer(() => group.stop());
   const seal = await openSeal(group.commit, { encryptionKey, encryptionKeyPrevious }, store.rewrite);

@@ -175,9 +175,9 @@ export const replayDeliveries = defineOperation({
   tool: true,
   summary: 'Replay deliveries',
   description:
-    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by time with `from` and `to`. A time range selects failed and expired ones unless you pass `states`. Count them first with `dryRun`. One call replays at most 100,000.',
+    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call.',
   input: {
-    deliveryIds: optional(list(DeliveryId, 'Deliveries to send again, up to 1,000.', { minItems: 1, maxItems: 1000 })),
+    deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
     from: optional(time('Only events at or after this time, such as 2026-07-01T12:00:00Z.')),
     to: optional(time('Only events before this time.')),
     kinds: optional(list(Type.String(), 'Only these event types.', { minItems: 1, maxItems: 8 })),
@@ -192,6 +192,12 @@ export const replayDeliveries = defineOperation({
     matched: integer('Number of settled deliveries that match.'),
     replayed: integer('Number of deliveries that are sent again; 0 on a dry run.'),
     lastDueAt: orNull(time(), 'When the last of them is due; null if none is sent.'),
+    notFound: optional(
+      list(
+        Type.String(),
+        'Only with `deliveryIds`: those not selected because they are unknown, still pending, tests, of a deleted webhook, or excluded by another filter.',
+      ),
+    ),
   }),
   async run(ctx, input) {
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
@@ -199,6 +205,7 @@ export const replayDeliveries = defineOperation({
     }
     const start = ctx.steady.now();
     const stepMs = 1000 / (input.perSecond ?? 100);
+    const missing = new Set(input.deliveryIds);
     let after = '';
     let count = 0;
     for (;;) {
@@ -214,6 +221,7 @@ export const replayDeliveries = defineOperation({
         return found;
       });
       count += ids.length;
+      for (const id of ids) missing.delete(id);
       after = ids.at(-1) ?? after;
       if (ids.length < REPLAYED_AT_ONCE || count >= MAX_REPLAYED) break;
     }
@@ -223,6 +231,7 @@ export const replayDeliveries = defineOperation({
       matched: count,
       replayed,
       lastDueAt: replayed === 0 ? null : isoTime(ctx.steady.toWall(Math.round(start + (count - 1) * stepMs))),
+      ...(input.deliveryIds !== undefined && { notFound: [...missing] }),
     };
   },
 });

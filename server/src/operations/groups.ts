@@ -192,7 +192,7 @@ export const updateParticipants = defineOperation({
 
 const Invite = named('GroupInvite', {
   groupId: GroupId,
-  inviteCode: string('Code at the end of the link.'),
+  inviteCode: string('Code at the end of the link. `groups.join` accepts the code or the link.'),
   inviteLink: string('Link to send to people. Anyone with the link can join.'),
 });
 
@@ -241,14 +241,17 @@ export const joinGroup = defineOperation({
   thirdPartyText: true,
   summary: 'Join a group',
   description:
-    'Join a group with an invite link or its code. Returns the group, or `requested` if an admin must approve first; `group` is then null.',
+    'Join a group with an invite link or the code after its last slash. If the status is `requested`, an admin must approve first.',
   input: {
     sessionId: OptionalSessionId,
-    invite: string('Invite link or its code, such as `https://chat.whatsapp.com/…`.', { minLength: 1, maxLength: 300 }),
+    invite: string('Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash.', {
+      minLength: 1,
+      maxLength: 300,
+    }),
   },
   output: object({
     status: oneOf(['joined', 'requested'], '`requested`: an admin must approve first.'),
-    group: orNull(Group, 'The group; null until an admin approves.'),
+    group: orNull(Group, 'The group. Null until an admin approves; then `groups.list` has it.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },

@@ -112,7 +112,11 @@ export class SandboxGroups implements GroupActions {
   async join(invite: string): Promise<NetworkGroup | null> {
     this.#self.requireOnline();
     const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-    const unknown = () => new AppError('not_found', 'The invite is unknown or was revoked; ask for a new one');
+    const unknown = () =>
+      new AppError(
+        'not_found',
+        'The invite is unknown or was revoked; pass the whole link or the code after its last slash, or ask for a new one',
+      );
     const found = await this.#network.groupByInvite(code);
     if (found === undefined) throw unknown();
     const { number } = this.#self;

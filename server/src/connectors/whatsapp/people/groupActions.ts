@@ -77,7 +77,8 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
   };
 }
 
-const NO_INVITE = 'The invite is unknown or was revoked; ask for a new one';
+const NO_INVITE =
+  'The invite is unknown or was revoked; pass the whole link or the code after its last slash, or ask for a new one';
 
 const REASONS: Readonly<Record<string, string>> = {
   '401': 'has blocked the session',
