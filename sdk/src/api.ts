@@ -2025,7 +2025,7 @@ export interface Operations {
       deleted: boolean;
     };
   };
-  /** List webhooks. List all webhooks of the account, the default one included, newest first. */
+  /** List webhooks. List all webhooks of the account, newest first, each with its URL, event types and breaker state. The default one, which `webhooks.set` sets, is included. Use it to find a `webhookId`. */
   'webhooks.endpoints.list': {
     input: {
       /** Number of entries per page. */
@@ -2056,7 +2056,7 @@ export interface Operations {
     };
     output: WebhookEndpoint;
   };
-  /** Get a webhook. Get the configuration of one webhook and the state of its circuit breaker. */
+  /** Get a webhook. Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. Secrets are never returned. */
   'webhooks.endpoints.get': {
     input: {
       /** Id of the webhook (`whk_…`). */

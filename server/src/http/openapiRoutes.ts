@@ -45,7 +45,7 @@ export const rawPaths = {
       tags: ['media'],
       summary: 'Download a file',
       description:
-        'Download the content of a file. Supports `Range` and `If-None-Match`.\n\nRequires the permission `media:read`.',
+        'Download the content of a file, with its type as `Content-Type`. `Range` returns a part of it, and `If-None-Match` answers 304 if you already have it.\n\nRequires the permission `media:read`.',
       'x-permission': 'media:read',
       parameters: [
         {
@@ -132,7 +132,7 @@ function healthPath(operationId: string, summary: string, answers: Readonly<Reco
     summary,
     description:
       answers[503] === undefined
-        ? 'Answers while the process runs. Requires no credential.'
+        ? 'Answers 200 while the process runs, even if its database does not. Use it to decide on a restart, and `/ready` to decide where to send requests. Requires no credential.'
         : 'Answers 503 if the server cannot do its work or is stopping. Requires no credential.',
     security: [],
     responses: { ...errorResponses(['validation_failed']), ...Object.fromEntries(responses) },

@@ -35,7 +35,8 @@ export const listEndpoints = defineOperation({
   id: 'webhooks.endpoints.list',
   route: 'GET /webhooks/endpoints',
   summary: 'List webhooks',
-  description: 'List all webhooks of the account, the default one included, newest first.',
+  description:
+    'List all webhooks of the account, newest first, each with its URL, event types and breaker state. The default one, which `webhooks.set` sets, is included. Use it to find a `webhookId`.',
   input: pageInput,
   output: pageOf(Endpoint),
   run(ctx, input) {
@@ -80,7 +81,8 @@ export const getEndpoint = defineOperation({
   id: 'webhooks.endpoints.get',
   route: 'GET /webhooks/endpoints/{webhookId}',
   summary: 'Get a webhook',
-  description: 'Get the configuration of one webhook and the state of its circuit breaker.',
+  description:
+    'Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. Secrets are never returned.',
   input: byId,
   output: Endpoint,
   errors: ['not_found'],
