@@ -14,6 +14,8 @@ export class Backlog {
   #ready: Due[] = [];
   /** Conversation whose first attempt is ready or in flight → the deliveries behind it, in order. */
   readonly #behind = new Map<string, Due[]>();
+  /** Conversations with later deliveries that were left in the database. */
+  #incomplete = new Set<string>();
 
   get size(): number {
     return this.#ids.size;
@@ -23,9 +25,14 @@ export class Backlog {
     return this.#ready.length;
   }
 
-  /** The conversations that have no room. Reading more of their deliveries would crowd out those of others. */
-  get fullConversations(): string[] {
-    return [...this.#behind].filter(([, behind]) => behind.length >= MAX_BEHIND).map(([conversation]) => conversation);
+  /**
+   * Call it before a read of everything that is due.
+   * @returns the conversations that have no room. Reading more of their deliveries would crowd out those of others.
+   */
+  beginRead(): string[] {
+    const full = [...this.#behind].filter(([, behind]) => behind.length >= MAX_BEHIND);
+    this.#incomplete = new Set(full.map(([conversation]) => conversation));
+    return [...this.#incomplete];
   }
 
   has(deliveryId: string): boolean {
@@ -35,7 +42,10 @@ export class Backlog {
   /** Adds a delivery that was read. Returns whether its conversation had room for it. */
   add(due: Due): boolean {
     const behind = isRetry(due) ? undefined : this.#behind.get(due.conversation);
-    if (behind !== undefined && behind.length >= MAX_BEHIND) return false;
+    if (behind !== undefined && behind.length >= MAX_BEHIND) {
+      this.#incomplete.add(due.conversation);
+      return false;
+    }
     this.#ids.add(due.deliveryId);
     if (behind !== undefined) behind.push(due);
     else {
@@ -43,6 +53,14 @@ export class Backlog {
       if (!isRetry(due)) this.#behind.set(due.conversation, []);
     }
     return true;
+  }
+
+  /**
+   * Adds a new delivery, provided that the backlog contains what was due before it. If earlier ones of its conversation
+   * were left in the database, so is this one; `moveUp` says when to read them.
+   */
+  append(due: Due): void {
+    if (!this.#incomplete.has(due.conversation)) this.add(due);
   }
 
   takeReady(): Due | undefined {

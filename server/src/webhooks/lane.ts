@@ -103,7 +103,8 @@ export class Lane {
    * @param stored new deliveries, in order. They are not read if the backlog contains all earlier ones.
    */
   wake(stored: readonly Due[] = []): void {
-    if (stored.length === 0 || !this.#append(stored)) this.#mayHaveMore = true;
+    if (stored.length > 0 && this.#mayAppend(stored.length)) for (const due of stored) this.#backlog.append(due);
+    else this.#mayHaveMore = true;
     this.#advance();
   }
 
@@ -192,15 +193,12 @@ export class Lane {
     return this.#webhook?.breaker.state === 'closed' ? BATCH : 1;
   }
 
-  /** Returns whether the backlog contains all due deliveries, including the new ones. */
-  #append(stored: readonly Due[]): boolean {
+  /** Whether the backlog contains what is due and has room for new deliveries. */
+  #mayAppend(count: number): boolean {
     if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
     // Disabled, or the next probe is read when it is due.
     if (!this.#webhook?.isEnabled || this.#webhook.breaker.state !== 'closed') return false;
-    if (this.#backlog.size + stored.length > BATCH) return false;
-    let hasRoom = true;
-    for (const due of stored) hasRoom = this.#backlog.add(due) && hasRoom;
-    return hasRoom;
+    return this.#backlog.size + count <= BATCH;
   }
 
   /** Reads the webhook if it has changed, otherwise more deliveries. */
@@ -253,7 +251,7 @@ export class Lane {
     if (!webhook?.isEnabled) return;
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = this.#capacity + this.#backlog.size;
-    const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.fullConversations);
+    const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
     if (this.#mustReload || this.#isStopped) return;
     // The read may have missed deliveries that were settled as due again.
     if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;

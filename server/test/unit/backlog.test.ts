@@ -48,13 +48,31 @@ describe('the backlog of a lane', () => {
   it('has no room for more than 17 deliveries of a conversation until half of those that wait have started', () => {
     const first = due('a', 'a');
     const backlog = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
-    assert.deepEqual(backlog.fullConversations, ['a']);
+    assert.deepEqual(backlog.beginRead(), ['a']);
     assert.equal(backlog.add(due('late', 'a')), false);
     assert.equal(backlog.has('late'), false);
     assert.ok(backlog.add(due('b', 'b')));
     const hasRoom = Array.from({ length: 8 }, () => backlog.moveUp(first));
     assert.deepEqual(hasRoom, [...Array(7).fill(false), true]);
-    assert.deepEqual(backlog.fullConversations, []);
+    assert.deepEqual(backlog.beginRead(), []);
+  });
+
+  it('appends no delivery to a conversation that has earlier ones outside', () => {
+    const first = due('a', 'a');
+    const backlog = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
+    backlog.append(due('a16', 'a'));
+    backlog.moveUp(first); // there is room now, but a16 was left outside
+    for (const late of [due('a17', 'a'), due('b1', 'b')]) backlog.append(late);
+    assert.deepEqual([backlog.has('a16'), backlog.has('a17'), backlog.has('b1')], [false, false, true]);
+    backlog.beginRead();
+    for (const read of [due('a16', 'a'), due('a17', 'a')]) backlog.add(read);
+    assert.deepEqual([backlog.has('a16'), backlog.has('a17')], [true, false]);
+
+    const other = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
+    assert.deepEqual(other.beginRead(), ['a']);
+    other.moveUp(first);
+    other.append(due('a17', 'a'));
+    assert.equal(other.has('a17'), false, 'the read left out a conversation without room');
   });
 
   it('keeps deliveries until they are settled', () => {
