@@ -2,15 +2,23 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Condition } from '../src/async.ts';
-import { Lane } from '../src/webhooks/lane.ts';
+import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
+import { LaneReader, readStarts } from '../src/webhooks/laneReader.ts';
 import type { Due } from '../src/webhooks/queue.ts';
 import { startServer } from './support/server.ts';
+
+/** Reads for each lane by itself, within a turn of the event loop. */
+const startsOf =
+  ({ database, steady }: Pick<LaneDeps, 'database' | 'steady'>): LaneDeps['readStart'] =>
+  async (webhookId) =>
+    (await readStarts(database, [webhookId], steady.now()))(webhookId);
 
 describe('a lane', () => {
   it('does not tell the engine that it is idle once it was stopped, because a newer one may have its place', async (test) => {
     const server = await startServer({});
     test.after(() => server.stop());
     const { services } = server.app;
+    const readStart = startsOf(services);
     const { call } = await server.account();
     const { status } = await call('POST', '/webhooks/set', { webhookUrl: server.url, events: ['message.sent'] });
     assert.equal(status, 200);
@@ -25,6 +33,7 @@ describe('a lane', () => {
         deliver: services.webhooks.deliver,
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
+        readStart,
         offer: () => {},
         release: () => {},
         idle: () => idle++,
@@ -50,6 +59,7 @@ describe('a lane', () => {
     const server = await startServer({});
     test.after(() => server.stop());
     const { services } = server.app;
+    const readStart = startsOf(services);
     const { call, accountId } = await server.account();
     await call('POST', '/webhooks/set', { webhookUrl: server.url, events: ['message.sent'] });
     const { webhook_id: webhookId } = await services.database.reader.kysely
@@ -70,6 +80,7 @@ describe('a lane', () => {
       },
       retry: { stepsMs: [], random: Math.random },
       breaker: { openMs: 1000, random: Math.random },
+      readStart,
       offer: () => {
         while (lane.canStart) lane.startOne();
       },
@@ -116,5 +127,29 @@ describe('a lane', () => {
     lane.wake(stored(...Array.from({ length: 1025 }, (_, n) => `c${n}`)));
     await untilIdle();
     assert.equal(sent.length, 4, 'they are more than a backlog has room for');
+  });
+
+  it('starts with a read that it shares with up to 127 others', async (test) => {
+    const server = await startServer({});
+    test.after(() => server.stop());
+    const { database, steady } = server.app.services;
+    const { call } = await server.account();
+    const { webhookId } = (
+      await call('POST', '/webhooks/endpoints', { webhookUrl: server.url, events: ['message.sent'] })
+    ).body;
+    let reads = 0;
+    const { connection } = database.reader;
+    const query: typeof connection.query = (text, ...more) => {
+      if (text.includes('from "webhooks"')) reads++;
+      return connection.query(text, ...more);
+    };
+    const reader = new LaneReader({ ...database, reader: { ...database.reader, connection: { query } } }, steady);
+    const ids = Array.from({ length: 200 }, (_, n) => (n === 150 ? webhookId : `whk_${n}`));
+    const starts = await Promise.all(ids.map((id) => reader.read(id)));
+    assert.equal(reads, 2);
+    assert.deepEqual(
+      starts.flatMap(({ webhook }, n) => (webhook === undefined ? [] : { n, id: webhook.webhookId })),
+      [{ n: 150, id: webhookId }],
+    );
   });
 });

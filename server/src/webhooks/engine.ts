@@ -5,6 +5,7 @@ import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
+import { LaneReader } from './laneReader.ts';
 import { countPending, type Due, readLanes } from './queue.ts';
 import { Turns } from './turns.ts';
 import { countBreakers, readHalted } from './webhook.ts';
@@ -39,8 +40,10 @@ export class Engine implements LeaseWorker {
     this.#options = options;
     this.#leases = cluster.webhooks;
     this.#turns = new Turns({ outgoing: options.outgoing, isMember: () => cluster.isMember() });
+    const reader = new LaneReader(options.database, options.steady);
     this.#laneDeps = {
       ...options,
+      readStart: (webhookId) => reader.read(webhookId),
       offer: (lane) => this.#turns.offer(lane),
       release: (accountId) => this.#turns.release(accountId),
       idle: (lane) => this.#dropIdle(lane),

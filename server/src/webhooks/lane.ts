@@ -9,13 +9,14 @@ import type { SteadyClock } from '../steadyClock.ts';
 import { Backlog } from './backlog.ts';
 import { type BreakerPolicy, beginProbe, clampToClock, onOutcome, type Permit, permit } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
 import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
 import { decide, type RetryPolicy } from './retry.ts';
 import { type LaneOutcomes, settleLanes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
-import { findWebhook, type Webhook } from './webhook.ts';
+import type { Webhook } from './webhook.ts';
 
 export interface LaneOptions {
   readonly database: Database;
@@ -31,6 +32,8 @@ export interface LaneOptions {
 }
 
 export interface LaneDeps extends LaneOptions {
+  /** Reads the webhook and the first due deliveries. */
+  readonly readStart: (webhookId: string) => Promise<LaneStart>;
   /** The lane has something to start; the engine calls `startOne` when it is its turn. */
   offer(lane: Lane): void;
   /** An attempt has ended: its connection is free. */
@@ -223,14 +226,29 @@ export class Lane {
     this.#checkIdle();
   }
 
+  /** Reads the webhook, and the first due deliveries if they may go out. */
   async #load(): Promise<void> {
-    const { database, steady } = this.#deps;
-    const found = await findWebhook(database, this.webhookId);
+    const { steady, readStart } = this.#deps;
+    this.#mayHaveMore = false;
+    const { webhook: found, due } = await readStart(this.webhookId);
     if (found === undefined) await this.#cancelAll();
     this.#backlog.forgetWaiting();
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, steady.now()) };
     this.#storedGeneration = found?.breaker.generation ?? 0;
-    this.#mayHaveMore = true;
+    const fresh = found?.breaker.state === 'closed' && found.isEnabled ? this.#withoutKnown(due, FIRST_DUE) : [];
+    this.#add(fresh);
+    if (fresh.length === 0) this.#mayHaveMore = true;
+  }
+
+  /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled meanwhile. */
+  #withoutKnown(due: readonly Due[], limit: number): Due[] {
+    // The read may have missed deliveries that were settled as due again.
+    if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
+    return due.filter(({ deliveryId: id }) => !this.#backlog.has(id) && !this.#settledMeanwhile.has(id));
+  }
+
+  #add(fresh: readonly Due[]): void {
+    for (const delivery of fresh) if (!this.#backlog.add(delivery)) this.#mayHaveMore = true;
   }
 
   /** Cancels the pending deliveries of a removed webhook. They remain if the server died during the removal. */
@@ -253,14 +271,12 @@ export class Lane {
     const limit = this.#capacity + this.#backlog.size;
     const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
     if (this.#mustReload || this.#isStopped) return;
-    // The read may have missed deliveries that were settled as due again.
-    if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
-    const fresh = due.filter(({ deliveryId: id }) => !this.#backlog.has(id) && !this.#settledMeanwhile.has(id));
+    const fresh = this.#withoutKnown(due, limit);
     if (isProbeDue && fresh.length > 0) {
       this.#webhook = { ...webhook, breaker: beginProbe(webhook.breaker, steady.now()) };
       await this.#commit([]);
     }
-    for (const delivery of fresh) if (!this.#backlog.add(delivery)) this.#mayHaveMore = true;
+    this.#add(fresh);
     if (fresh.length > 0 || this.#mayHaveMore) return;
     const nextDueAt = await readNextDue(database.reader, this.webhookId, steady.now());
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);

@@ -48,6 +48,18 @@ export async function readDue(
   return interleave(rows).slice(0, limit);
 }
 
+/** Reads the first due deliveries of many lanes, at most `limit` of each. */
+export async function readFirstDue(
+  on: Queryable,
+  webhookIds: readonly string[],
+  now: number,
+  limit: number,
+): Promise<Map<string, readonly Due[]>> {
+  const lanes = webhookIds.map((webhookId) => ({ webhook_id: webhookId, now, limit }));
+  const byLane = Map.groupBy(await firstDueDeliveries.all(on, lanes), ({ webhookId }) => webhookId);
+  return new Map([...byLane].map(([webhookId, rows]) => [webhookId, interleave(rows).slice(0, limit)]));
+}
+
 /** Returns when the lane's next delivery after `now` is due; undefined if none is. */
 export async function readNextDue(on: Queryable, webhookId: string, now: number): Promise<number | undefined> {
   return (await nextDue.first(on, { webhookId, now }))?.due_at;
@@ -168,6 +180,21 @@ const dueDeliveries = query((db, p: DueRange, dialect) => {
       .limit(p.limit);
   const ordered = (isDue: RawBuilder<boolean>) => db.selectFrom(range(isDue).as('due')).selectAll();
   return ordered(sql`d.due_at = 0`).unionAll(ordered(sql`d.due_at > 0 and d.due_at <= ${p.now}`));
+});
+
+/** Like `dueDeliveries`, for many lanes. */
+const firstDueDeliveries = batch({ webhook_id: 'text', now: 'bigint', limit: 'bigint' }, ({ row, from, dialect }) => {
+  const range = (isDue: RawBuilder<unknown>) => sql`
+      select * from (
+        select d.webhook_id as "webhookId", d.account_id as "accountId", d.delivery_id as "deliveryId",
+          d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace
+        from deliveries d join events e on e.account_id = d.account_id and e.event_id = d.event_id
+        where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and ${isDue}
+        order by d.due_at, d.position, d.delivery_id limit ${row.limit}
+      ) as ranged`;
+  const ranges = sql`(${range(sql`d.due_at = 0`)} union all ${range(sql`d.due_at > 0 and d.due_at <= ${row.now}`)}) as due`;
+  const lanes = dialect.recordset === undefined ? sql`from` : sql`${from} cross join lateral`;
+  return sql<Due & { readonly webhookId: string }>`select due.* ${lanes} ${ranges}`;
 });
 
 /**

@@ -38,9 +38,13 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
   };
 }
 
-export async function findWebhook({ reader, seal }: Database, webhookId: string): Promise<Webhook | undefined> {
-  const row = await webhookById.first(reader, { webhookId });
-  return row && toWebhook(row, seal);
+/** Reads webhooks by id. Each is decrypted by its own call, see `toWebhook`. */
+export async function findWebhooks(
+  { reader, seal }: Database,
+  webhookIds: readonly string[],
+): Promise<Map<string, () => Webhook>> {
+  const rows = await webhooksById.all(reader, { webhookIds: JSON.stringify(webhookIds) });
+  return new Map(rows.map((row) => [row.webhook_id, () => toWebhook(row, seal)]));
 }
 
 export interface BreakerChange {
@@ -71,8 +75,8 @@ export function countBreakers(on: Queryable): Promise<{ state: string; count: nu
   return breakerStates.all(on, {});
 }
 
-const webhookById = query((db, p: { webhookId: string }) =>
-  db.selectFrom('webhooks').selectAll().where('webhook_id', '=', p.webhookId),
+const webhooksById = query((db, p: { webhookIds: string }, dialect) =>
+  db.selectFrom('webhooks').selectAll().where('webhook_id', 'in', dialect.texts(p.webhookIds)),
 );
 
 const updateBreakers = batch(
