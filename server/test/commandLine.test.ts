@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { writeFileSync } from 'node:fs';
+import { readdirSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -54,6 +54,10 @@ describe('the command line of the server', () => {
     const taken = await start({ PORT: port });
     assert.deepEqual([taken.code, taken.stdout], [1, '']);
     assert.match(taken.stderr, new RegExp(`^PORT: another program already uses port ${port} of 127\\.0\\.0\\.1\\.`));
+
+    const compiled = join(home.dataDir, 'compiled');
+    assert.ok(readdirSync(compiled).length > 0, 'code that was compiled is kept for the next start');
+    assert.equal(statSync(compiled).mode & 0o777, 0o700);
 
     const file = join(home.dataDir, 'a file');
     writeFileSync(file, '');

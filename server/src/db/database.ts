@@ -7,7 +7,6 @@ import type { Seal } from '../seal.ts';
 import type { Store } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
-import { openPostgres } from './postgres.ts';
 import { type EncryptionKeys, openSeal } from './sealing.ts';
 import { openSqlite } from './sqlite.ts';
 import type { DamageListener } from './sqliteFiles.ts';
@@ -74,7 +73,7 @@ export async function openDatabase(
   const store =
     databaseUrl === ''
       ? openSqlite(join(dataDir, 'switchboard.db'), onDamage)
-      : openPostgres(databaseUrl, {
+      : (await import('./postgres.ts')).openPostgres(databaseUrl, {
           directUrl: databaseDirectUrl || databaseUrl,
           poolSize: databasePoolSize,
           clientName,

@@ -17,7 +17,6 @@ import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
 import { acceptJsonOnly } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
-import { createMcpServer } from './mcp/server.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { createOwnHosts } from './ownHosts.ts';
@@ -120,7 +119,11 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addStream(app, parts);
   addMediaContent(app, parts);
   addInbound(app, parts);
-  addMcp(app, { ...parts, ownHosts, serverFor: createMcpServer(operations, deps.invoke) });
+  addMcp(app, {
+    ...parts,
+    ownHosts,
+    loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, deps.invoke, log),
+  });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);

@@ -1,5 +1,4 @@
 import { open } from 'node:fs/promises';
-import { fileTypeFromFile } from 'file-type';
 
 const UNKNOWN = 'application/octet-stream';
 /** Bytes that are read to recognize text. */
@@ -22,6 +21,7 @@ export async function sniffType(file: string, declared: string | null): Promise<
 }
 
 async function recognize(file: string): Promise<string | undefined> {
+  const { fileTypeFromFile } = await import('file-type'); // few servers get files
   try {
     const signal = AbortSignal.timeout(TIMEOUT_MS);
     return (await fileTypeFromFile(file, { signal, maxBufferSize: MAX_READ_BYTES }))?.mime;

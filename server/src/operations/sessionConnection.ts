@@ -1,4 +1,3 @@
-import QRCode from 'qrcode';
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { object, string, time } from '../invoke/fields.ts';
@@ -45,7 +44,7 @@ export const getSessionQr = defineOperation({
   input: sessionInput,
   output: Qr,
   errors: ['not_found', 'session_state'],
-  representations: { 'image/png': ({ qr }) => QRCode.toBuffer(qr, { margin: 2, width: 400 }) },
+  representations: { 'image/png': ({ qr }) => pictureOf(qr) },
   async run(ctx, { sessionId }) {
     const { status } = await findSession(ctx, sessionId);
     const session = { accountId: ctx.accountId, sessionId };
@@ -122,3 +121,8 @@ export const logoutSession = defineOperation({
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
+
+async function pictureOf(qr: string): Promise<Buffer> {
+  const { default: QRCode } = await import('qrcode'); // needed only while a session is paired
+  return QRCode.toBuffer(qr, { margin: 2, width: 400 });
+}

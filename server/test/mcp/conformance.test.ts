@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { createMcpHandler } from '@modelcontextprotocol/server';
 import Fastify from 'fastify';
 import { AnonymousConnections } from '../../src/http/anonymousConnections.ts';
 import { Callers } from '../../src/http/callers.ts';
@@ -76,13 +77,14 @@ describe('the conformance suite', () => {
 
     it(`of ${revision} passes on fixtures behind the same mount except for the listed failures`, async () => {
       const app = Fastify({ genReqId: () => 'req_fixture' });
-      const { authenticator, settings, log, requestLimits } = server.app.services;
+      const { authenticator, settings, requestLimits } = server.app.services;
       const callers = new Callers(authenticator, new AnonymousConnections(10));
       const ownHosts = createOwnHosts(settings);
       // Like the server for all its routes.
       app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
       const { signal: stopping } = new AbortController();
-      addMcp(app, { callers, ownHosts, log, requestLimits, stopping, serverFor: fixtureServer });
+      const loadHandler = async () => createMcpHandler(fixtureServer);
+      addMcp(app, { callers, ownHosts, requestLimits, stopping, loadHandler });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
       await app.close();

@@ -1,7 +1,6 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
-import { openConnection } from './connection.ts';
-import { checkProxy, PROXY_PATTERN } from './link/proxy.ts';
+import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import type { NetworkSettings } from './session.ts';
 
 const PAUSE_MS = 1500;
@@ -47,6 +46,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
       // Validated against the schema above when they were set.
       const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
+      const { openConnection } = await import('./connection.ts'); // loads a client that other networks do not need
       return openConnection(host, settings, pacing, typeof proxy === 'string' ? proxy : undefined);
     },
   };

@@ -1,4 +1,4 @@
-import { createMcpHandler, type Server } from '@modelcontextprotocol/server';
+import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
 import { rateLimited } from '../../auth/requestLimits.ts';
@@ -15,9 +15,10 @@ export interface Principal
   readonly caller: Caller;
 }
 
-interface McpDeps extends Pick<Services, 'log' | 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
+interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
   readonly ownHosts: OwnHosts;
-  readonly serverFor: (principal: Principal) => Server;
+  /** Called with the first request: the protocol library takes a tenth of a second and 15 MB. */
+  readonly loadHandler: () => Promise<McpHttpHandler>;
 }
 
 /** JSON-RPC 2.0, section 5.1. */
@@ -33,12 +34,10 @@ const INVALID_REQUEST = -32_600;
  */
 export function addMcp(
   app: FastifyInstance,
-  { callers, ownHosts, log, requestLimits, stopping, serverFor }: McpDeps,
+  { callers, ownHosts, requestLimits, stopping, loadHandler }: McpDeps,
 ): void {
-  const handler = createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
-    onerror: (error) => log.debug({ err: error }, 'mcp'),
-  });
-  app.addHook('onClose', () => handler.close());
+  let handler: Promise<McpHttpHandler> | undefined;
+  app.addHook('onClose', async () => (await handler)?.close());
 
   app.register(async (scope) => {
     scope.setErrorHandler((error: FastifyError, _request, reply) => {
@@ -71,7 +70,8 @@ export function addMcp(
         const wrong = Array.isArray(body) ? findWrong(body, request.headers['mcp-protocol-version']) : undefined;
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
         const authInfo = { token: '', clientId: '', scopes: [], extra: { principal: { ...principal, allowance } } };
-        const response = await handler.fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
+        handler ??= loadHandler();
+        const response = await (await handler).fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
         return sendResponse(reply, response);
       },
     });

@@ -1,5 +1,12 @@
-import { ProtocolError, ProtocolErrorCode, Server } from '@modelcontextprotocol/server';
+import {
+  createMcpHandler,
+  type McpHttpHandler,
+  ProtocolError,
+  ProtocolErrorCode,
+  Server,
+} from '@modelcontextprotocol/server';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
+import type { Log } from '../../log.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { requireParams } from './params.ts';
@@ -34,8 +41,16 @@ class ParamsServer extends Server {
   }
 }
 
+/** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
+export function createHandler(operations: readonly Operation[], invoke: Invoke, log: Log): McpHttpHandler {
+  const serverFor = createServers(operations, invoke);
+  return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
+    onerror: (error) => log.debug({ err: error }, 'mcp'),
+  });
+}
+
 /** Makes the server for one request, with the operations that its caller may use. */
-export function createMcpServer(operations: readonly Operation[], invoke: Invoke): (principal: Principal) => Server {
+function createServers(operations: readonly Operation[], invoke: Invoke): (principal: Principal) => Server {
   const tools = new Tools(operations, invoke);
   const resources = new Resources(invoke);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
