@@ -1,5 +1,20 @@
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
 
+/** Type of a message's content. `messageTypes` of the connector interface lists the values. */
+export type MessageType =
+  | 'text'
+  | 'image'
+  | 'video'
+  | 'audio'
+  | 'voice'
+  | 'document'
+  | 'sticker'
+  | 'location'
+  | 'contact'
+  | 'poll'
+  | 'template'
+  | 'interactive';
+
 const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
 const Test = {
@@ -15,7 +30,7 @@ const ChatId = Type.String({
   description:
     'Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number.',
 });
-const MessageType = Type.String({
+const TypeOfMessage = Type.String({
   description: 'Type of the message: `text`, `image`, `video`, `audio`, `document`, …',
 });
 
@@ -114,7 +129,7 @@ const MessageStatusChange = Type.Object({
   chatId: Type.Optional(ChatId),
   from: Type.Optional(Digits('Phone number digits of the sending session.')),
   groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
-  type: Type.Optional(MessageType),
+  type: Type.Optional(TypeOfMessage),
   ...Test,
 });
 
@@ -171,7 +186,7 @@ export const events = {
       sessionId: Type.Optional(SessionId),
       chatId: Type.Optional(ChatId),
       to: Type.Optional(Digits('Phone number digits of the receiving session.')),
-      type: Type.Optional(MessageType),
+      type: Type.Optional(TypeOfMessage),
       groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
       replyTo: ReplyTo,
       unidentified: Unidentified,

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { TObject } from 'typebox';
 import type { Clock } from '../clock.ts';
-import type { GroupChange } from '../events.ts';
+import type { GroupChange, MessageType } from '../events.ts';
 import type { Log } from '../log.ts';
 
 /*
@@ -126,8 +126,16 @@ export interface OutgoingMessage {
 }
 
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
-export const messageTypes = ['text', ...mediaTypes, 'location', 'contact', 'poll', 'template', 'interactive'] as const;
-export type MessageType = (typeof messageTypes)[number];
+export const messageTypes = [
+  'text',
+  ...mediaTypes,
+  'location',
+  'contact',
+  'poll',
+  'template',
+  'interactive',
+] as const satisfies readonly MessageType[];
+export type { MessageType };
 
 /** The content of a message: its text, and the parts that its type adds. */
 export interface MessageContent {

@@ -1,5 +1,5 @@
 import type { Generated, Selectable } from 'kysely';
-import type { EventKind } from '../events.ts';
+import type { EventKind, MessageType } from '../events.ts';
 
 /**
  * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text: the
@@ -97,7 +97,7 @@ export interface Schema {
     chat_id: string;
     network_id: string;
     direction: 'incoming' | 'outgoing';
-    type: string;
+    type: MessageType;
     from_number: string;
     /** Phone number digits, or the group's id. */
     to_id: string;

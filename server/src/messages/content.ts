@@ -1,4 +1,4 @@
-import type { Location, MessageContent, MessageType, NetworkMedia, Poll } from '../connectors/connector.ts';
+import type { Location, MessageContent, NetworkMedia, Poll } from '../connectors/connector.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 
@@ -35,8 +35,7 @@ export function contentColumn(content: StoredContent): string | null {
 export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
   const { media: stored, ...content } = contentOf(row);
   return {
-    // Written by us, from the same list.
-    type: row.type as MessageType,
+    type: row.type,
     text: row.body,
     ...content,
     ...(stored !== undefined && { media: toNetworkMedia(stored, media) }),

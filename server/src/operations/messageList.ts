@@ -60,7 +60,7 @@ interface Filters {
   readonly chatId?: string | undefined;
   readonly from?: string | undefined;
   readonly direction?: 'incoming' | 'outgoing' | undefined;
-  readonly type?: string | undefined;
+  readonly type?: MessageRow['type'] | undefined;
   readonly status?: MessageStatus | undefined;
   readonly after?: string | undefined;
   readonly before?: string | undefined;

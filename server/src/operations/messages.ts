@@ -192,8 +192,7 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     sessionId: row.session_id,
     chatId: row.chat_id,
     direction: row.direction,
-    // Both written by us, from the same lists.
-    type: row.type as 'text',
+    type: row.type,
     status: row.status,
     from: row.from_number,
     to: row.to_id,

@@ -165,8 +165,7 @@ export const forwardMessage = defineOperation({
     return send(
       ctx,
       { to, sessionId: row.session_id },
-      // Stored by us, from the same list.
-      { type: row.type as MessageType, text: row.body, content: { ...content, isForwarded: true } },
+      { type: row.type, text: row.body, content: { ...content, isForwarded: true } },
     );
   },
 });
