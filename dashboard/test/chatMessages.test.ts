@@ -179,13 +179,13 @@ describe('messages of a chat', async () => {
     for (let index = 0; index < 130; index++) await write(`Line ${index}`);
     // Without events, the newest page is refetched only every four seconds.
     await page.route('**/api/v1/events/stream*', (route) => route.abort());
-    let looks = 0;
+    let reads = 0;
     let turn = Promise.resolve();
     await page.route(
       (url) => url.pathname === '/api/v1/messages' && !url.searchParams.has('cursor'),
       (route) => {
         turn = turn.then(async () => {
-          await write(`Look ${++looks}`);
+          await write(`Read ${++reads}`);
           await route.fulfill({ response: await route.fetch() });
         });
       },
@@ -193,12 +193,12 @@ describe('messages of a chat', async () => {
     await page.goto(`/chats?chat=${FRIEND}`);
     const feed = page.getByRole('feed');
     await feed.getByRole('article').last().waitFor();
-    while (looks < 10 && !(await feed.getByText('Line 0', { exact: true }).isVisible()))
+    while (reads < 10 && !(await feed.getByText('Line 0', { exact: true }).isVisible()))
       await feed.evaluate(async (element) => {
         element.scrollTo({ top: 0, behavior: 'instant' });
         await new Promise((resolve) => requestAnimationFrame(resolve));
       });
-    assert.ok(looks < 10, `the newest page was fetched ${looks} times`);
+    assert.ok(reads < 10, `the newest page was fetched ${reads} times`);
   });
 
   it('reports typing until the message is sent or the chat is left', async (test) => {

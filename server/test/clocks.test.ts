@@ -105,14 +105,14 @@ describeOnEachDatabase('a clock change', (newHome) => {
 
     // Login tokens expire meanwhile.
     const { key } = (await call('POST', '/api-keys/create', { name: 'polls' })).body;
-    const looks = countLooks(test, server);
+    const reads = countReads(test, server);
     let polled: number | undefined;
     void bearer(server.url, key)('GET', '/events?kinds=group.created&wait=2').then(({ status }) => (polled = status));
-    await eventually(looks, (count) => count > 0);
-    const seen = await looks();
+    await eventually(reads, (count) => count > 0);
+    const seen = await reads();
     clock.set(now + 10 * 365 * 24 * HOUR_MS);
     await clock.advance(1000);
-    await eventually(looks, (count) => count > seen);
+    await eventually(reads, (count) => count > seen);
     assert.equal(polled, undefined, 'less than two seconds have passed');
     clock.set(now);
     await eventually(
@@ -235,7 +235,7 @@ async function startNode(
 }
 
 /** Counts how often long polls have read the log since. */
-function countLooks(test: TestContext, { app }: TestServer): () => Promise<number> {
+function countReads(test: TestContext, { app }: TestServer): () => Promise<number> {
   const next = test.mock.method(app.services.feed, 'next');
   return async () => next.mock.callCount();
 }

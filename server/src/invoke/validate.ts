@@ -28,10 +28,10 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
     const filled: Record<string, unknown> = { ...input };
     for (const { name, value } of defaults) if (filled[name] === undefined) filled[name] = structuredClone(value);
     if (!compiled.Check(filled)) throw describe(compiled.Errors(filled), schema, filled);
-    const unfit = findUnfit(filled, '');
-    if (unfit !== undefined)
+    const unstorable = findUnstorable(filled, '');
+    if (unstorable !== undefined)
       throw invalidField(
-        unfit,
+        unstorable,
         'must not contain the character NUL or half of an emoji (an unpaired surrogate)',
         'text',
       );
@@ -84,15 +84,15 @@ interface Shape {
 }
 
 /** Finds a text with NUL or a lone surrogate: databases cannot store them and networks cannot send them. */
-function findUnfit(value: unknown, field: string): string | undefined {
-  if (typeof value === 'string') return isFit(value) ? undefined : field;
+function findUnstorable(value: unknown, field: string): string | undefined {
+  if (typeof value === 'string') return isStorable(value) ? undefined : field;
   if (typeof value !== 'object' || value === null) return undefined;
   for (const [name, member] of Object.entries(value)) {
     const path = field === '' ? name : `${field}.${name}`;
-    const found = isFit(name) ? findUnfit(member, path) : path.toWellFormed();
+    const found = isStorable(name) ? findUnstorable(member, path) : path.toWellFormed();
     if (found !== undefined) return found;
   }
   return undefined;
 }
 
-const isFit = (text: string) => !text.includes('\0') && text.isWellFormed();
+const isStorable = (text: string) => !text.includes('\0') && text.isWellFormed();

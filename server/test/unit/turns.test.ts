@@ -8,7 +8,7 @@ import { Turns } from '../../src/webhooks/turns.ts';
 function lanesOn(connections: number) {
   const turns = new Turns<Waiting>({ outgoing: new OutgoingConnections(connections), isMember: () => true });
   const started: string[] = [];
-  let looks = 0;
+  let reads = 0;
 
   class Waiting {
     readonly accountId: string;
@@ -23,7 +23,7 @@ function lanesOn(connections: number) {
     }
 
     get canStart(): boolean {
-      looks++;
+      reads++;
       return this.#left > 0;
     }
 
@@ -37,7 +37,7 @@ function lanesOn(connections: number) {
     turns,
     started,
     lane: (accountId: string, name: string, deliveries = 1) => new Waiting(accountId, name, deliveries),
-    looks: () => looks,
+    reads: () => reads,
   };
 }
 
@@ -62,13 +62,13 @@ describe('turns', () => {
   });
 
   it('look at a few lanes for each start, however many wait', async () => {
-    const { turns, lane, started, looks } = lanesOn(2);
+    const { turns, lane, started, reads } = lanesOn(2);
     for (let n = 0; n < 1000; n++) lane('one', `${n}`);
     while (started.length < 1000) {
       turns.release('one');
       await setImmediate();
     }
-    assert.ok(looks() <= 4000, `${looks()} looks`);
+    assert.ok(reads() <= 4000, `${reads()} reads`);
   });
 
   it('start 64 attempts in one turn of the event loop, and then more', async () => {

@@ -11,12 +11,12 @@ const inputOf = (id: string): TObject => {
   return found.input;
 };
 /** The first error of an input, and how many of its members were read before it. */
-function refuse(id: string, input: object): { field: string | undefined; code: string | undefined; looks: number } {
-  let looks = 0;
+function refuse(id: string, input: object): { field: string | undefined; code: string | undefined; reads: number } {
+  let reads = 0;
   const watched = <T extends object>(value: T): T =>
     new Proxy(value, {
       get(target, name) {
-        if (typeof name === 'string') looks++;
+        if (typeof name === 'string') reads++;
         const member: unknown = Reflect.get(target, name);
         return typeof member === 'object' && member !== null ? watched(member) : member;
       },
@@ -25,7 +25,7 @@ function refuse(id: string, input: object): { field: string | undefined; code: s
     validator(inputOf(id))(watched(input));
   } catch (error) {
     const [first] = (error as AppError).fields;
-    return { field: first?.field, code: first?.code, looks };
+    return { field: first?.field, code: first?.code, reads };
   }
   throw new Error('it was accepted');
 }
@@ -45,7 +45,7 @@ describe('input validation', () => {
     for (const [id, input, field, code] of cases) {
       const found = refuse(id, input);
       assert.deepEqual([found.field, found.code], [field, code], id);
-      assert.ok(found.looks < 50, `${found.looks} looks at ${field} of ${id}`);
+      assert.ok(found.reads < 50, `${found.reads} reads at ${field} of ${id}`);
     }
   });
 
