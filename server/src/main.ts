@@ -61,8 +61,8 @@ async function run(): Promise<void> {
 }
 
 /**
- * Keeps compiled code in the data folder, which only the user of the server may write to. It saves half of the processor
- * time of later starts. Without it, for example on a read-only file system, a start takes longer.
+ * Keeps compiled code in the data folder, which only the user of the server may write to. It saves a third of the
+ * processor time of later starts. Without it, for example on a read-only file system, a start takes longer.
  */
 function keepCompiledCode(dataDir: string): void {
   const folder = join(dataDir, 'compiled');
