@@ -35,12 +35,12 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
   const delivery = createDelivery(foundation, cluster);
-  const { engine, deliver, outgoing, eventLog, feed, emit } = delivery;
+  const { engine, deliver, outgoing, eventLog, filteredEventLog, feed, emit } = delivery;
   const files = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, emit);
 
   const webhooks = { engine, deliver, targets, outgoing };
-  const parts = { ...auth, ...files, ...messaging, cluster, forward, eventLog, feed, webhooks };
+  const parts = { ...auth, ...files, ...messaging, cluster, forward, eventLog, filteredEventLog, feed, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);

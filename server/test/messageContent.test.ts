@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { permissions } from '../src/auth/permissions.ts';
 import type { Operation } from '../src/invoke/operation.ts';
 import { operations } from '../src/operations/index.ts';
-import { BEGINNING } from '../src/webhooks/eventLog.ts';
+import { BEGINNING, EventLog } from '../src/webhooks/eventLog.ts';
 import { eventually } from './support/eventually.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { picture, upload } from './support/media.ts';
@@ -166,7 +166,7 @@ describe('a key without permission to read content', () => {
     const stream = await follow(server.url, key);
     await stream.until((read) => read.includes(SAID));
     const { nextCursor } = (await scene.call('GET', '/events?limit=200')).body;
-    const read = test.mock.method(server.app.services.eventLog, 'read').mock;
+    const read = test.mock.method(EventLog.prototype, 'read').mock;
     const poll = bearer(server.url, key)('GET', `/events?wait=30&kinds=group.created&after=${nextCursor}`);
     await eventually(
       async () => read.calls.map((one) => one.arguments[2]),

@@ -11,6 +11,7 @@ const COMMON_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
   'internal_error',
   'storage_unavailable',
+  'too_busy',
   'session_unavailable',
   'shutting_down',
 ];

@@ -20,7 +20,8 @@ const BATCH = 100;
 /** Written at a time before waiting for the reader. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-type StreamDeps = RouteDeps & Pick<Services, 'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'clock'>;
+type StreamDeps = RouteDeps &
+  Pick<Services, 'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock'>;
 
 /**
  * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, or starts with
@@ -56,7 +57,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
     const signal = AbortSignal.any([gone.signal, deps.stopping, watch.signal]);
     try {
-      const reader = new Reader(deps.eventLog, tail, {
+      const reader = new Reader(wanted === undefined ? deps.eventLog : deps.filteredEventLog, tail, {
         accountId,
         from,
         kinds: wanted,

@@ -54,6 +54,8 @@ export interface Services {
   readonly media: Media;
   readonly previews: Previews;
   readonly eventLog: EventLog;
+  /** For reads of some event types, which may scan all events of the account. */
+  readonly filteredEventLog: EventLog;
   readonly feed: Feed;
   readonly webhooks: {
     readonly engine: Engine;

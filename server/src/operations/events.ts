@@ -54,7 +54,8 @@ export const listEvents = defineOperation({
     if (after !== undefined && !isCursor(after))
       throw invalidField('after', 'is not a cursor of the event log; pass `nextCursor` of the previous response');
     const wanted = kinds && acceptedKinds(kinds, 'kinds');
-    const read = () => ctx.eventLog.read(ctx.accountId, after, wanted, limit);
+    const log = wanted === undefined ? ctx.eventLog : ctx.filteredEventLog;
+    const read = () => log.read(ctx.accountId, after, wanted, limit);
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
     const isHidden = isContentHidden(ctx, 'events');
     const page = {

@@ -70,6 +70,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   idempotency_mismatch: 'Use a new idempotencyKey for a different request.',
   rate_limited: 'Wait for retryAfterSeconds, then call again.',
   storage_unavailable: 'Wait a few seconds, then call again.',
+  too_busy: 'Wait a few seconds, then call again.',
 };
 
 /** Errors whose text can come from a network, or from a server that a file was fetched from. */

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { ProcessReader } from '../src/db/processReader.ts';
+import { connectSession, startServer } from './support/server.ts';
+
+/** Takes a minute or more, but ends: a test that waits for it fails and does not hang the suite. */
+const LONG =
+  'with recursive n (i) as (select 1 union all select i + 1 from n where i < 1000000000) select max(i) as i from n';
+const UNLIKE_LONG = { timeout: 30_000 };
+const INTERRUPTED = { errcode: 9 };
+
+function open(test: TestContext) {
+  const folder = mkdtempSync(join(tmpdir(), 'switchboard-reader-'));
+  const file = join(folder, 'a.db');
+  const database = new DatabaseSync(file);
+  database.exec('pragma journal_mode = wal; create table things (id text, n integer)');
+  const reader = new ProcessReader(file);
+  test.after(async () => {
+    await reader.stop();
+    database.close();
+    rmSync(folder, { recursive: true });
+  });
+  return { database, reader };
+}
+
+describe('the process that reads SQLite', () => {
+  it(
+    'runs a long query while this process does other things, and stops without waiting for it',
+    UNLIKE_LONG,
+    async (test) => {
+      const { database, reader } = open(test);
+      await reader.query('select 1', []);
+      let isAnswered = false;
+      const interrupted = assert.rejects(
+        reader.query(LONG, []).finally(() => {
+          isAnswered = true;
+        }),
+        INTERRUPTED,
+      );
+      for (let n = 0; n < 100; n++) {
+        database.exec(`insert into things values ('a', ${n})`);
+        await setImmediate();
+      }
+      assert.deepEqual({ ...database.prepare('select count(*) as count from things').get() }, { count: 100 });
+      assert.equal(isAnswered, false);
+      await reader.stop();
+      await interrupted;
+    },
+  );
+
+  it('reads what was committed before the query, in the order of the queries', async (test) => {
+    const { database, reader } = open(test);
+    database.exec(`insert into things values ('a', 1)`);
+    const first = reader.query('select * from things where id = ?', ['a']);
+    const second = reader.query('select count(*) as count from things', []);
+    assert.deepEqual((await first).rows, [{ id: 'a', n: 1 }]);
+    assert.deepEqual((await second).rows, [{ count: 1 }]);
+    database.exec(`insert into things values ('b', 2)`);
+    assert.deepEqual((await reader.query('select count(*) as count from things', [])).rows, [{ count: 2 }]);
+  });
+
+  it('rejects a query with the error of SQLite, and writes nothing', async (test) => {
+    const { reader } = open(test);
+    const wrong = reader.query('select missing from things', []);
+    const right = reader.query('select 1 as one', []);
+    await assert.rejects(wrong, { message: 'no such column: missing', errcode: 1 });
+    assert.deepEqual((await right).rows, [{ one: 1 }]);
+    await assert.rejects(reader.query(`insert into things values ('c', 3)`, []), { errcode: 8 });
+  });
+
+  it('rejects the waiting queries and every later one when it stops', UNLIKE_LONG, async (test) => {
+    const { reader } = open(test);
+    await reader.query('select 1', []);
+    const rejected = [LONG, 'select 1'].map((text) => assert.rejects(reader.query(text, []), INTERRUPTED));
+    await reader.stop();
+    await Promise.all(rejected);
+    await assert.rejects(reader.query('select 1', []), INTERRUPTED);
+    await reader.stop();
+  });
+
+  it('rejects the waiting queries when the process ends, and starts it again with the next one', async (test) => {
+    const folder = mkdtempSync(join(tmpdir(), 'switchboard-reader-'));
+    const file = join(folder, 'folder', 'a.db');
+    const reader = new ProcessReader(file);
+    test.after(async () => {
+      await reader.stop();
+      rmSync(folder, { recursive: true });
+    });
+    await assert.rejects(reader.query('select 1', []), INTERRUPTED); // the process cannot open the file
+    mkdirSync(join(folder, 'folder'));
+    assert.deepEqual((await reader.query('select 1 as one', [])).rows, [{ one: 1 }]);
+  });
+
+  it('refuses more queries than may wait', UNLIKE_LONG, async (test) => {
+    const { reader } = open(test);
+    await reader.query('select 1', []);
+    const waiting = [LONG, ...Array<string>(199).fill('select 1')].map((text) =>
+      assert.rejects(reader.query(text, []), INTERRUPTED),
+    );
+    await assert.rejects(reader.query('select 1', []), { code: 'too_busy', retryAfterSeconds: 2 });
+    await reader.stop();
+    await Promise.all(waiting);
+  });
+});
+
+it('sends, and reads sessions and events, while a long query runs', UNLIKE_LONG, async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  await connectSession(call);
+  const { longReader } = server.app.services.database;
+  const interrupted = assert.rejects(longReader.connection.query(LONG, []), { code: 'storage_unavailable' });
+  assert.equal((await call('POST', '/messages/send', { to: '491705550001', message: 'hello' })).status, 201);
+  for (const path of ['/sessions', '/events', '/events?wait=1', '/webhooks/circuit-breaker'])
+    assert.equal((await call('GET', path)).status, 200, path);
+  await server.stop();
+  await interrupted;
+});
