@@ -143,7 +143,7 @@ export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
   }
   const url = new URL(raw);
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('scheme', `The URL must use http or https, not ${url.protocol}`);
+    return refuse('scheme', `The URL must use http or https, not ${url.protocol.slice(0, -1)}`);
   }
   if (url.username !== '' || url.password !== '') {
     return refuse('credentials', 'The URL must not contain a user name or password');

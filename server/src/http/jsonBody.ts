@@ -33,8 +33,31 @@ export function acceptJsonOnly(app: FastifyInstance, forwardedRequests: Forwarde
     if (body === '') return done(null, undefined);
     const excess = findExcess(body);
     if (excess !== undefined) return done(excess);
-    parse(request, body, done);
+    parse(request, body, (error, parsed) =>
+      error !== null && isJson(body) ? done(new RefusedName({ cause: error })) : done(error, parsed),
+    );
   });
+}
+
+/** The body is valid JSON, but it could change the prototype of an object that copies it. */
+export class RefusedName extends SyntaxError {
+  readonly statusCode = 400;
+
+  constructor(options: ErrorOptions) {
+    super(
+      'The request body has a field that the server refuses: `__proto__`, or `constructor` with `prototype` in it; remove it',
+      options,
+    );
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

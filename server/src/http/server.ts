@@ -15,7 +15,7 @@ import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
-import { acceptJsonOnly } from './jsonBody.ts';
+import { acceptJsonOnly, RefusedName } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
@@ -200,10 +200,18 @@ function asAppError(error: FastifyError, request: FastifyRequest): unknown {
   if (error.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE') {
     return new AppError('unsupported_media_type', 'The request body must be JSON; send Content-Type: application/json');
   }
+  if (error instanceof RefusedName) return new AppError('invalid_json', error.message, { cause: error });
   if (error.code === 'FST_ERR_CTP_INVALID_JSON_BODY' || (error instanceof SyntaxError && error.statusCode === 400)) {
     return new AppError('invalid_json', 'The request body is not valid JSON; check its quotes, commas and brackets', {
       cause: error,
     });
+  }
+  if (error.code === 'FST_ERR_BAD_URL') {
+    return new AppError(
+      'validation_failed',
+      'The path has an invalid percent-encoding; encode it as UTF-8, such as %C3%A9 for é',
+      { cause: error },
+    );
   }
   if (error.statusCode !== undefined && error.statusCode < 500) {
     return new AppError('validation_failed', 'The request is not valid HTTP or could not be read', { cause: error });

@@ -4,6 +4,9 @@ import { AppError, type FieldError } from '../errors.ts';
 
 const MAX_ERRORS = 50;
 const TIME_EXAMPLE = 'such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
+const TIME_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/i;
+/** For a time in the right format, such as of February 30. */
+export const NO_SUCH_TIME = 'must be a date and time that exists, such as 2026-07-01T12:00:00Z';
 /** Longer texts are not repeated in errors. */
 const MAX_REPEATED = 40;
 
@@ -67,9 +70,10 @@ function messageOf(error: TLocalizedValidationError, shape: Shape, value: unknow
     case 'type':
       return `must be ${expected(shape)}, not ${given(value, shape)}`;
     case 'format':
-      return error.params.format === 'date-time' ? `must be ${expected(shape)}` : error.message;
+      if (error.params.format !== 'date-time') return error.message;
+      return typeof value === 'string' && TIME_WITH_OFFSET.test(value) ? NO_SUCH_TIME : `must be ${expected(shape)}`;
     case 'pattern':
-      return shape.description === undefined ? error.message : `has the wrong format. Expected: ${firstOf(shape)}`;
+      return shape.description === undefined ? error.message : `must be ${withArticle(firstOf(shape))}`;
     case 'minimum':
     case 'maximum':
       return `must be ${rangeOf(notNull(shape))}`;
@@ -147,6 +151,8 @@ function firstOf({ description = '' }: Shape): string {
   // Abbreviations such as URL keep their case.
   return /^[A-Z][a-z]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
 }
+
+const withArticle = (noun: string) => `${/^(?:[aeio]|http)/i.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** The schema of a field; empty if the schema does not describe it. */
 function shapeAt(shape: Shape, [name, ...deeper]: readonly string[]): Shape {

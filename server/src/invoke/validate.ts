@@ -1,7 +1,7 @@
 import type { TObject, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError, type FieldError, invalidField } from '../errors.ts';
-import { describe } from './fieldErrors.ts';
+import { describe, NO_SUCH_TIME } from './fieldErrors.ts';
 
 /** Deeper than any meaningful value of a field that accepts any JSON. */
 export const DEEPEST = 32;
@@ -45,8 +45,7 @@ export function validator(schema: TObject): (input: unknown) => Record<string, u
  */
 export function parseTime(field: string, text: string): number {
   const at = Date.parse(text);
-  if (Number.isNaN(at))
-    throw invalidField(field, 'must be a date and time that exists, such as 2026-07-01T12:00:00Z', 'date-time');
+  if (Number.isNaN(at)) throw invalidField(field, NO_SUCH_TIME, 'date-time');
   return at;
 }
 

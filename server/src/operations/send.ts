@@ -125,13 +125,20 @@ async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageI
   if (row.chat_id !== to || isGroupId(to)) requireContent(ctx, 'messages');
 }
 
-const MONTHS_AHEAD_MS = 366 * 24 * 3600 * 1000;
+const MAX_DAYS_AHEAD = 366;
 
 export function futureTime({ clock }: Context, text: string): number {
   const at = parseTime('sendAt', text);
   const now = clock.now();
-  const read = `${isoTime(at)}, and it is now ${isoTime(now)}. Check its offset, such as Z or +02:00`;
-  if (at <= now) throw invalidField('sendAt', `has passed: it is ${read}`, 'past');
-  if (at > now + MONTHS_AHEAD_MS) throw invalidField('sendAt', `is more than a year away: it is ${read}`);
+  if (at <= now) {
+    const read = `${isoTime(at)}, and it is now ${isoTime(now)}`;
+    throw invalidField('sendAt', `has passed: it is ${read}. Check its offset, such as Z or +02:00`, 'past');
+  }
+  const last = now + MAX_DAYS_AHEAD * 24 * 3600 * 1000;
+  if (at > last)
+    throw invalidField(
+      'sendAt',
+      `must be at most ${MAX_DAYS_AHEAD} days ahead, which is ${isoTime(last)}; it is ${isoTime(at)}`,
+    );
   return at;
 }

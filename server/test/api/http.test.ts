@@ -55,6 +55,17 @@ describe('HTTP', () => {
     ]);
   });
 
+  it('says what it refuses in valid JSON, and in a path that it cannot decode', async () => {
+    for (const body of ['{"__proto__":{"x":1}}', '{"a":[{"constructor":{"prototype":{}}}]}']) {
+      const { detail } = await (await post(body)).json();
+      assert.match(detail, /^The request body has a field that the server refuses: `__proto__`, /);
+    }
+    assert.match((await (await post('{"__proto__":')).json()).detail, /is not valid JSON/);
+    const { status, body } = await server.call('GET', '/messages/%ff');
+    assert.deepEqual([status, body.code], [400, 'validation_failed']);
+    assert.match(body.detail, /^The path has an invalid percent-encoding; /);
+  });
+
   it('rejects a body with too many values before parsing it', async () => {
     // Each is truncated, so parsing it would fail with `invalid_json`.
     for (const [body, field, code] of [

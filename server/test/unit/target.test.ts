@@ -38,6 +38,8 @@ describe('a URL', () => {
       const verdict = checkUrl(url, strict);
       assert.equal(verdict.ok ? 'allowed' : verdict.rule, rule, url);
     }
+    const ftp = checkUrl('ftp://example.com/', strict);
+    assert.equal(ftp.ok ? '' : ftp.message, 'The URL must use http or https, not ftp');
   });
 
   it('with a private literal address is rejected in every spelling', () => {

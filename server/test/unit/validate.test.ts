@@ -112,7 +112,7 @@ describe('input validation', () => {
       [
         'auth.register',
         { email: 'x', password: 'x'.repeat(12) },
-        'email has the wrong format. Expected: email address, such as you@example.com',
+        'email must be an email address, such as you@example.com',
       ],
       ['api_keys.create', { name: 'x'.repeat(101) }, 'name must have at most 100 characters'],
       [
@@ -120,6 +120,14 @@ describe('input validation', () => {
         { name: 'x', expiresAt: 'tomorrow' },
         'expiresAt must be null or a time with an offset, such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00',
       ],
+      ...['2026-02-30T00:00:00Z', '2026-07-01t24:30:00.5+02:00'].map(
+        (sendAt) =>
+          [
+            'messages.send',
+            { to, message: 'x', sendAt },
+            'sendAt must be a date and time that exists, such as 2026-07-01T12:00:00Z',
+          ] as const,
+      ),
       [
         'groups.update',
         { groupId: 'grp_1', settings: { announce: 'yes' } },
