@@ -219,6 +219,31 @@ describe('wrong params', () => {
         });
     });
 
+    // The later version has neither `initialize` nor tasks.
+    if (version === '2025-11-25')
+      it('that only the protocol library refuses are reported without its dump', async () => {
+        const known = { protocolVersion: version, capabilities: {}, clientInfo: { name: 'a', version: '1' } };
+        for (const [method, params, member, problem] of [
+          ['tools/call', { ...call, task: 5 }, 'task', 'expected object, received number'],
+          [
+            'initialize',
+            { ...known, capabilities: { roots: 5 } },
+            'capabilities.roots',
+            'expected object, received number',
+          ],
+          [
+            'initialize',
+            { ...known, clientInfo: { ...known.clientInfo, icons: 'x' } },
+            'clientInfo.icons',
+            'expected array, received string',
+          ],
+        ] as const)
+          assert.deepEqual(await errorOf(method, params), {
+            code: -32_602,
+            message: `The params of ${method} are invalid: ${member} is not what the protocol defines (Invalid input: ${problem})`,
+          });
+      });
+
     it(`name a tool, prompt or resource that does not exist (${version})`, async () => {
       for (const [method, params, expected] of [
         ['tools/call', { name: 'nope' }, /The tool nope does not exist; call tools\/list/],

@@ -3,6 +3,7 @@ import type { TProperties } from 'typebox';
 import { AppError } from '../../errors.ts';
 import { object, openObject, optional, record, string } from '../../invoke/fields.ts';
 import { validator } from '../../invoke/validate.ts';
+import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
 /** The protocol library reports wrong params as an internal error, in the words of its schemas. */
 const paramsOf = (properties: TProperties = {}) =>
@@ -42,6 +43,35 @@ export function requireParams(method: string, params: Readonly<Record<string, un
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The params of ${method} are invalid: ${error.message}`);
+  }
+}
+
+/**
+ * The library reports what it finds wrong besides as an error whose message is a dump of all problems. Returns the first
+ * one as a `ProtocolError`, and any other error unchanged.
+ */
+export function readableProblem(method: string, error: unknown): unknown {
+  const dump = error instanceof Error && /^(?:Invalid tools\/call request: )?(\[.*\])$/s.exec(error.message)?.[1];
+  if (!dump) return error;
+  const problem = firstProblem(dump);
+  if (problem === undefined) return error;
+  const member = problem.path.filter((step, at) => at > 0 || step !== 'params').join('.');
+  const text = `The params of ${method} are invalid: ${beginningOf(member, MAX_NAME_LENGTH)} is not what the protocol defines (${problem.message})`;
+  return new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+}
+
+interface Problem {
+  readonly path: readonly (string | number)[];
+  readonly message: string;
+}
+
+/** Returns undefined if the text is not a dump of problems. */
+function firstProblem(dump: string): Problem | undefined {
+  try {
+    const [first] = JSON.parse(dump) as Partial<Problem>[];
+    return Array.isArray(first?.path) && typeof first.message === 'string' ? (first as Problem) : undefined;
+  } catch {
+    return undefined;
   }
 }
 
