@@ -101,6 +101,17 @@ export const secret: Kind<string> = {
   },
 };
 
+/** Whether the driver can decode a URL. It reads a % that begins no code as itself, but needs every code to be UTF-8. */
+function isDecodable(url: string): boolean {
+  if (/%[^a-f0-9]|%[a-f0-9][^a-f0-9]/i.test(url)) return true;
+  try {
+    decodeURIComponent(url.replace(/\?.*/s, ''));
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 /** The value may contain a password, so no message repeats it. */
 export const databaseUrl: Kind<string> = {
   type: 'a URL such as postgres://user:password@host:5432/database',
@@ -108,7 +119,7 @@ export const databaseUrl: Kind<string> = {
     if (text !== '' && !/^postgres(ql)?:\/\//.test(text))
       throw new Error('must start with postgres://, as in postgres://user:password@host:5432/database, or be empty');
     // A URL without a host means a Unix socket, which `canParse` rejects.
-    if (text !== '' && !URL.canParse(text.replace('@/', '@localhost/')))
+    if (text !== '' && !(URL.canParse(text.replace('@/', '@localhost/')) && isDecodable(text)))
       throw new Error('is not a valid URL; percent-encode characters such as @ : / ? # [ and % in the password');
     return text;
   },

@@ -1,7 +1,8 @@
+import { sep } from 'node:path';
 import type { Settings } from './config.ts';
 import { OperatorError } from './errors.ts';
 
-type Used = Pick<Settings, 'host' | 'port' | 'dataDir' | 'mediaDir' | 'databaseUrl'>;
+type Used = Pick<Settings, 'host' | 'port' | 'dataDir' | 'mediaDir' | 'databaseUrl' | 'databaseDirectUrl'>;
 
 /** The members of errors of files, sockets, SQLite and PostgreSQL. */
 interface SystemError extends Error {
@@ -9,6 +10,7 @@ interface SystemError extends Error {
   readonly syscall?: string;
   readonly path?: string;
   readonly hostname?: string;
+  readonly port?: number;
 }
 
 /**
@@ -30,7 +32,7 @@ function explainSystem(error: SystemError, settings: Used): string | undefined {
   const isHost = error.hostname === settings.host && error.hostname !== URL.parse(settings.databaseUrl)?.hostname;
   if (error.syscall === 'getaddrinfo' && isHost)
     return `HOST: the host name "${settings.host}" is unknown. ${HOST_ADVICE}`;
-  if (settings.databaseUrl !== '') return explainPostgres(error, settings);
+  if (settings.databaseUrl !== '') return isElsewhere(error, settings) ? undefined : explainPostgres(error, settings);
   if (error.code === 'ERR_SQLITE_ERROR')
     return `DATA_DIR: the database in ${settings.dataDir} cannot be used: ${error.message}. Check that the user that runs the server may write to every file in this folder, or set DATA_DIR to another one.`;
   return undefined;
@@ -64,17 +66,33 @@ const PATH_PROBLEMS: Readonly<Record<string, string>> = {
 function explainPath({ code = '', message }: SystemError, path: string, { mediaDir, dataDir }: Used): string {
   const problem = PATH_PROBLEMS[code] ?? message;
   const [setting, folder] =
-    mediaDir !== undefined && path.startsWith(mediaDir) ? ['MEDIA_DIR', mediaDir] : ['DATA_DIR', dataDir];
-  return path.startsWith(folder)
+    mediaDir !== undefined && isIn(path, mediaDir) ? ['MEDIA_DIR', mediaDir] : ['DATA_DIR', dataDir];
+  return isIn(path, folder)
     ? `${setting}: the server cannot write to ${path}: ${problem}. Set ${setting} to a folder that it can write to.`
     : `The server cannot use ${path}: ${problem}.`;
 }
+
+const isIn = (path: string, folder: string) => path === folder || path.startsWith(folder + sep);
+
+/** Whether the error names a host or port, and it is not that of PostgreSQL. */
+function isElsewhere({ hostname, port }: SystemError, { databaseUrl, databaseDirectUrl }: Used): boolean {
+  const urls = [databaseUrl, databaseDirectUrl].filter((text) => text !== '').map((text) => URL.parse(text));
+  return !urls.some(
+    // A URL with a query may name the host and the port there, and one of a socket has neither.
+    (url) =>
+      url === null ||
+      url.search !== '' ||
+      ((hostname ?? url.hostname) === url.hostname && (port ?? portOf(url)) === portOf(url)),
+  );
+}
+
+const portOf = (url: URL) => Number(url.port || 5432);
 
 /** Undefined for errors that have nothing to do with the connection to PostgreSQL. */
 function explainPostgres({ code = '', message }: SystemError, { databaseUrl }: Used): string | undefined {
   // Everything but the password.
   const { username, pathname } = URL.parse(databaseUrl) ?? { username: '', pathname: '' };
-  const [user, database] = [username, pathname.slice(1)].map(decodeURIComponent);
+  const [user, database] = [username, pathname.slice(1)].map(decoded);
   const place = `PostgreSQL at ${hostOf({ databaseUrl }) || 'its socket'}`;
   const found = postgresProblems.find(({ pattern }) => pattern.test(code || message));
   if (found === undefined) return undefined;
@@ -138,11 +156,20 @@ const postgresProblems: readonly PostgresProblem[] = [
     advice: 'Check sslmode in the URL, and the certificate of PostgreSQL.',
   },
   {
-    pattern: /^(E[A-Z]+|08\w{3}|57P\d\d)$|^Connection terminated/,
+    pattern: /^(ECONN\w+|EPIPE|E(HOST|NET)(UNREACH|DOWN)|ENETRESET|EPROTO|08\w{3}|57P\d\d)$|^Connection terminated/,
     problem: 'cannot be reached',
     repeats: true,
     advice: 'Check the host and the port, and that PostgreSQL is running.',
   },
 ];
+
+/** Returns a text with an invalid code unchanged. */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
 
 const hostOf = ({ databaseUrl }: Pick<Used, 'databaseUrl'>) => URL.parse(databaseUrl)?.host ?? '';

@@ -54,6 +54,9 @@ it('reports all problems at once, each with its expected value', () => {
   const unescaped = problems({ DATABASE_URL: 'postgres://root:hunter2/[@localhost/x' });
   assert.match(unescaped, /DATABASE_URL is not a valid URL; percent-encode/);
   assert.ok(!unescaped.includes('hunter2'));
+  assert.match(problems({ DATABASE_URL: 'postgres://root:caf%e9@localhost/x' }), /DATABASE_URL is not a valid URL/);
+  for (const accepted of ['caf%c3%a9', '100%', 'a%zz'])
+    assert.equal(problems({ DATABASE_URL: `postgres://root:${accepted}@localhost/x` }), '', accepted);
   const login = problems({
     MEDIA_S3_URL: 's3://ann:hunter2@files.example.com',
     WHATSAPP_URL: 'http://ann:hunter2@host',

@@ -38,6 +38,27 @@ it('names the setting, the problem and a remedy', () => {
   assert.match(explainStart(failure('ERR_SQLITE_ERROR'), onSqlite), /^DATA_DIR: .*\/srv\/switchboard/);
 });
 
+it('blames a folder or PostgreSQL only for errors of its own', () => {
+  const beside = explainStart(failure('EACCES', { path: '/srv/files2/a' }), settings);
+  assert.match(beside, /^The server cannot use \/srv\/files2\/a:/);
+  for (const error of [
+    failure('EMFILE', { syscall: 'socket' }),
+    failure('ECONNREFUSED', { syscall: 'connect', address: '192.0.2.1', port: 9000 }),
+    failure('ENOTFOUND', { syscall: 'getaddrinfo', hostname: 'files.example.com' }),
+  ])
+    assert.match(explainStart(error, settings), / {4}at /);
+  for (const error of [
+    failure('ECONNRESET', { syscall: 'read' }),
+    failure('EHOSTUNREACH', { syscall: 'connect', address: '192.0.2.1', port: 6432 }),
+  ])
+    assert.match(explainStart(error, settings), /^DATABASE_URL: PostgreSQL at db\.example\.com:6432 cannot be reached/);
+});
+
+it('repeats a database URL with an invalid code as it is', () => {
+  const odd = { ...settings, databaseUrl: 'postgres://a%zz:hunter2@db.example.com/gate' };
+  assert.match(explainStart(failure('42501'), odd), /"a%zz" the owner/);
+});
+
 it('shows the stack trace of a bug', () => {
   for (const used of [settings, onSqlite, undefined])
     assert.match(explainStart(new TypeError('oops'), used), / {4}at /);
