@@ -43,6 +43,16 @@ describe('overview', async () => {
     await page.waitForFunction(() => !document.body.textContent?.includes('Getting started'));
   });
 
+  it('draws its plots in a browser whose language is not valid', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await connectSession(call);
+    await page.addInitScript(() =>
+      Object.defineProperty(Navigator.prototype, 'language', { get: () => 'en-US@posix', configurable: true }),
+    );
+    await page.goto('/');
+    await messagesOf(page, 0, 0).waitFor();
+  });
+
   it('counts the messages of the last hour and new ones as they arrive', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const stranger = await dashboard.server.account();

@@ -1,3 +1,4 @@
+import '../validLanguage.ts';
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useEffectEvent, useRef } from 'react';
 import UPlot from 'uplot';

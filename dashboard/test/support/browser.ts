@@ -215,7 +215,7 @@ export async function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: await findChromium(),
     args: ['--no-sandbox'],
-    // With the locale "C", pages could not format numbers.
+    // The same language on every machine.
     env: { ...process.env, LC_ALL: 'en_US.UTF-8' },
   });
 }
