@@ -41,7 +41,7 @@ describe('10,000 rows', async () => {
   /** Copies the message of an account with its event and delivery, as the message of the same chat at other times. */
   async function copyMessage(accountId: string): Promise<void> {
     const { kysely } = database().reader;
-    const [message, event, delivery, attempt] = await Promise.all([
+    const [message, event, delivery] = await Promise.all([
       kysely.selectFrom('messages').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
       kysely
         .selectFrom('events')
@@ -50,7 +50,6 @@ describe('10,000 rows', async () => {
         .where('kind', '=', 'message.incoming')
         .executeTakeFirstOrThrow(),
       kysely.selectFrom('deliveries').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
-      kysely.selectFrom('attempts').selectAll().where('account_id', '=', accountId).executeTakeFirstOrThrow(),
     ]);
     const { seq: _, ...ofMessage } = message;
     const { position: __, ...ofEvent } = event;
@@ -71,10 +70,6 @@ describe('10,000 rows', async () => {
       await tx
         .insertInto('deliveries')
         .values(ids.map(({ event_id, delivery_id }) => ({ ...delivery, event_id, delivery_id })))
-        .execute();
-      await tx
-        .insertInto('attempts')
-        .values(ids.map(({ delivery_id }) => ({ ...attempt, delivery_id })))
         .execute();
     });
   }

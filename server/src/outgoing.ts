@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { AppError } from './errors.ts';
 
@@ -41,13 +42,16 @@ function readSoftLimit(path: string): number | undefined {
  * Distributes connections fairly. An account may take another one while it has fewer than are free: alone it gets half
  * of them, two get a third each, and a share is always left for the next one. (Dynamic thresholds, as in shared switch
  * buffers: Choudhury and Hahne, 1998.)
+ *
+ * Emits `released` whenever a connection is free again.
  */
-export class OutgoingConnections {
+export class OutgoingConnections extends EventEmitter<{ released: [] }> {
   readonly #limit: number;
   readonly #byAccount = new Map<string, number>();
   #used = 0;
 
   constructor(limit: number) {
+    super();
     this.#limit = limit;
   }
 
@@ -69,6 +73,7 @@ export class OutgoingConnections {
     if (own > 0) this.#byAccount.set(accountId, own);
     else this.#byAccount.delete(accountId);
     this.#used--;
+    this.emit('released');
   }
 
   /** @throws {AppError} `rate_limited` if the account has used up its share */

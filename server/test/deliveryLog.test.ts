@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { afterEach, it } from 'node:test';
+import { redeliver } from '../src/webhooks/queue.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -21,11 +22,11 @@ describeOnEachDeployment('the delivery log', (_, database) => {
   }
   /** An account with a connected session and a webhook. */
   async function setUp(server: TestServer, receiver: Receiver, events = ['message.sent']) {
-    const { call, token } = await server.account();
+    const { call, token, accountId } = await server.account();
     const { body } = await call('POST', '/sessions', {});
     await call('POST', `/sessions/${body.sessionId}/connect`);
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events, secret: 'old secret' });
-    return { call, token, sessionId: body.sessionId };
+    return { call, token, accountId, sessionId: body.sessionId };
   }
   const send = async (call: Call, n: number) => {
     const { status, body } = await call('POST', '/messages/send', { to: `4917055500${10 + n}`, message: `${n}` });
@@ -194,6 +195,64 @@ describeOnEachDeployment('the delivery log', (_, database) => {
         [200, { matched: 0, replayed: 0, lastDueAt: null, notFound: ['dlv_unknown', 'x'] }],
       );
     }
+  });
+
+  it('says of a delivery that waits for its replay when it is due', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call, accountId } = await setUp(server, receiver);
+    await send(call, 0);
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      (list) => list.body.data.length === 1,
+    );
+    const [{ deliveryId }] = body.data;
+    const { database, steady } = server.app.services;
+    await database.commit((tx) => redeliver(tx, accountId, [{ id: deliveryId, dueAt: steady.now() + 3_600_000 }]));
+    const { body: waiting } = await call('GET', `/webhooks/deliveries/${deliveryId}`);
+    assert.match(waiting.why, /^It is being replayed, and is due at 20/);
+  });
+
+  it('records an attempt that ends after its delivery was cancelled', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    const set = (events: string[]) => call('POST', '/webhooks/set', { webhookUrl: receiver.url, events });
+    for (const [status, state] of [
+      [503, 'cancelled'],
+      [200, 'delivered'],
+    ] as const) {
+      const answer = Promise.withResolvers<void>();
+      receiver.respond((_, response) => void answer.promise.then(() => response.writeHead(status).end()));
+      const messageId = await send(call, 0);
+      await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.messageId === messageId));
+      await set(['message.read']);
+      const { body: list } = await call('GET', `/webhooks/deliveries?messageId=${messageId}`);
+      assert.equal(list.data[0].state, 'cancelled');
+      answer.resolve();
+      const { body } = await eventually(
+        () => call('GET', `/webhooks/deliveries/${list.data[0].deliveryId}`),
+        (one) => one.body.attempts === 1,
+      );
+      assert.equal(body.state, state);
+      assert.equal(body.attemptLog[0].status, status);
+      assert.match(body.why, state === 'cancelled' ? /^It was cancelled .* no longer/ : /^It was delivered/);
+      await set(['message.sent']);
+    }
+  });
+
+  it('stores a response that its limit cuts within a character', async () => {
+    const server = await start();
+    const receiver = await receive();
+    const { call } = await setUp(server, receiver);
+    receiver.respond((_, response) => response.end(`\u0001${'😀'.repeat(600)}`));
+    await send(call, 0);
+    const { body } = await eventually(
+      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      (list) => list.body.data.length === 1,
+    );
+    const { body: delivery } = await call('GET', `/webhooks/deliveries/${body.data[0].deliveryId}`);
+    assert.match(delivery.attemptLog[0].response, /^\\u\{1\}😀+\ufffd?$/u);
   });
 
   it('replays a range by filter, after a dry run, at the requested rate', async () => {

@@ -363,6 +363,8 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
   if (pausedUntil !== null && pausedUntil > now)
     return `The receiver throttled deliveries, so they are paused until ${shown(pausedUntil)}.`;
+  if (row.due_at > now && (row.attempts === 0 || row.last_class === 'ok'))
+    return `It is being replayed, and is due at ${shown(row.due_at)}.`;
   if (row.due_at > now)
     return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${shown(row.due_at)}.`;
   return row.attempts === 0 ? 'It is about to be sent for the first time.' : 'Its next attempt is about to be made.';

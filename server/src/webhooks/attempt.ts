@@ -151,7 +151,15 @@ export class Attempt implements Dispatcher.DispatchHandler {
     this.#cancelGrace();
     this.#request.signal?.removeEventListener('abort', this.#onAbort);
     const durationMs = Math.round(performance.now() - this.#startedAt);
-    this.#ended.resolve({ class: kind, status, durationMs, message, response: null, retryAfterMs: null, ...more });
+    this.#ended.resolve({
+      class: kind,
+      status,
+      durationMs,
+      message: message.toWellFormed(),
+      response: null,
+      retryAfterMs: null,
+      ...more,
+    });
   }
 
   /** Closes a connection on which more data may arrive than is read. */
@@ -166,5 +174,6 @@ function excerpt(chunks: readonly Buffer[]): string {
     .toString('utf8')
     .slice(0, BODY_KEPT_CHARACTERS)
     .replace(/[^\P{C}\n\t]/gu, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`)
-    .slice(0, BODY_KEPT_CHARACTERS);
+    .slice(0, BODY_KEPT_CHARACTERS)
+    .toWellFormed(); // a cut may leave half a character, which PostgreSQL does not store
 }

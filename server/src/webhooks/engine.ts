@@ -140,8 +140,8 @@ export class Engine implements LeaseWorker {
   #wakeHere(webhookId: string, stored: readonly Due[] = []): void {
     if (!this.#isRunning || !this.#leases.owns(webhookId)) return;
     // Transactions of several writers do not end in the order of their deliveries, so the lane reads them in order.
-    const isInOrder = this.#options.database.shared === undefined;
-    this.#laneOf(webhookId).wake(isInOrder ? stored : []);
+    const { hasConcurrentWriters } = this.#options.database.reader.dialect;
+    this.#laneOf(webhookId).wake(hasConcurrentWriters ? [] : stored);
   }
 
   #reloadHere(webhookId: string): void {

@@ -53,10 +53,11 @@ const GATHERED_ENOUGH = 256;
  * Processes the deliveries of one webhook.
  *
  * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
- * backlog, whenever it is half empty. If it contains all of them, new ones are added without being read. The engine starts a ready one when it is the lane's turn. When its attempt ends,
- * the outcome moves the breaker, and the next delivery of its conversation is ready. Outcomes are settled in batches:
- * those that arrive while a transaction is being written share the next one. A delivery that has to be retried is back
- * in the database then, and is read again when it is due.
+ * backlog, whenever it is half empty. If it contains all of them, new ones are added without being read. The engine
+ * starts a ready one when it is the lane's turn. When its attempt ends, the outcome moves the breaker, and the next
+ * delivery of its conversation is ready. Outcomes are settled in batches: those that arrive while a transaction is being
+ * written share the next one. A delivery that has to be retried is back in the database then, and is read again when it
+ * is due.
  *
  * Nothing is written before an attempt. Whatever the lane forgets, by a stop or a crash, is still pending.
  */
@@ -72,6 +73,8 @@ export class Lane {
   /** Whether a delivery may be due that is not in the backlog. */
   #mayHaveMore = true;
   #isReading = false;
+  /** Whether the read in progress is that of the webhook: nothing starts with the old one. */
+  #isLoading = false;
   /** Settled while a read is in progress, which may still return them as pending. */
   readonly #settledMeanwhile = new Set<string>();
   #inFlight = 0;
@@ -96,7 +99,7 @@ export class Lane {
   }
 
   get canStart(): boolean {
-    if (this.#backlog.readyCount === 0 || this.#isStopped || this.#mustReload) return false;
+    if (this.#backlog.readyCount === 0 || this.#isStopped || this.#mustReload || this.#isLoading) return false;
     const allowed = this.#permit();
     return allowed.kind === 'go' && this.#inFlight < allowed.limit;
   }
@@ -111,9 +114,10 @@ export class Lane {
     this.#advance();
   }
 
-  /** Looks for due deliveries whose wake-up was lost, unless others are about to start anyway. */
+  /** Repeats an offer that may have been lost, or looks for due deliveries whose wake-up was lost. */
   check(): void {
-    if (this.#backlog.readyCount === 0 && !this.#isReading) this.wake();
+    if (this.#backlog.readyCount > 0) this.#advance();
+    else if (!this.#isReading) this.wake();
   }
 
   /** Reads the webhook again, because its row was changed or removed. */
@@ -209,6 +213,7 @@ export class Lane {
     const isReload = this.#mustReload;
     this.#mustReload = false;
     this.#isReading = true;
+    this.#isLoading = isReload;
     this.#settledMeanwhile.clear();
     try {
       await (isReload ? this.#load() : this.#fill());
@@ -220,6 +225,7 @@ export class Lane {
       return;
     } finally {
       this.#isReading = false;
+      this.#isLoading = false;
       this.#changed.notify();
     }
     this.#advance();
@@ -228,16 +234,28 @@ export class Lane {
 
   /** Reads the webhook, and the first due deliveries if they may go out. */
   async #load(): Promise<void> {
-    const { steady, readStart } = this.#deps;
     this.#mayHaveMore = false;
-    const { webhook: found, due } = await readStart(this.webhookId);
+    const { webhook: found, due, nextDueAt } = await this.#deps.readStart(this.webhookId);
     if (found === undefined) await this.#cancelAll();
+    this.#replaceWebhook(found);
     this.#backlog.forgetWaiting();
-    this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, steady.now()) };
-    this.#storedGeneration = found?.breaker.generation ?? 0;
-    const fresh = found?.breaker.state === 'closed' && found.isEnabled ? this.#withoutKnown(due, FIRST_DUE) : [];
+    this.#backlog.beginRead();
+    const mayGoOut = this.#webhook?.isEnabled === true && this.#webhook.breaker.state === 'closed';
+    const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
     if (fresh.length === 0) this.#mayHaveMore = true;
+    else if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
+  }
+
+  /** Attempts that ended during the read have moved the breaker in memory. It stays unless others changed theirs. */
+  #replaceWebhook(found: Webhook | undefined): void {
+    const breaker = this.#webhook?.breaker;
+    if (found !== undefined && breaker !== undefined && found.breaker.generation <= this.#storedGeneration) {
+      this.#webhook = { ...found, breaker };
+      return;
+    }
+    this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, this.#deps.steady.now()) };
+    this.#storedGeneration = found?.breaker.generation ?? 0;
   }
 
   /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled meanwhile. */
@@ -271,14 +289,18 @@ export class Lane {
     const limit = this.#capacity + this.#backlog.size;
     const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
     if (this.#mustReload || this.#isStopped) return;
+    if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {
+      this.#mayHaveMore = true; // the breaker opened or closed meanwhile, so another number of deliveries may go out
+      return;
+    }
     const fresh = this.#withoutKnown(due, limit);
     if (isProbeDue && fresh.length > 0) {
       this.#webhook = { ...webhook, breaker: beginProbe(webhook.breaker, steady.now()) };
       await this.#commit([]);
     }
     this.#add(fresh);
-    if (fresh.length > 0 || this.#mayHaveMore) return;
-    const nextDueAt = await readNextDue(database.reader, this.webhookId, steady.now());
+    if (this.#mayHaveMore) return;
+    const nextDueAt = (await readNextDue(database.reader, [this.webhookId], steady.now())).get(this.webhookId);
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
@@ -345,6 +367,10 @@ export class Lane {
       try {
         await this.#store(batch);
       } catch (error) {
+        if (!isAway(error)) {
+          await this.#storeApart(batch);
+          continue;
+        }
         this.#report(error, 'failed to settle deliveries; retrying');
         this.#ended = [...batch, ...this.#ended];
         // After a stop they stay pending, and are delivered again.
@@ -356,6 +382,21 @@ export class Lane {
     this.#changed.notify();
     this.#advance();
     this.#checkIdle();
+  }
+
+  /**
+   * Stores outcomes one by one, because the database refused one of them, which is a bug. That delivery stays pending,
+   * and in the backlog, so that it is not sent again and again.
+   */
+  async #storeApart(batch: readonly Settlement[]): Promise<void> {
+    for (const settlement of batch) {
+      try {
+        await this.#store([settlement]);
+      } catch (error) {
+        if (isAway(error)) this.#ended.push(settlement);
+        else this.#report(error, 'failed to settle a delivery');
+      }
+    }
   }
 
   async #store(batch: readonly Settlement[]): Promise<void> {
@@ -392,6 +433,7 @@ export class Lane {
 
   #wakeAt(at: number): void {
     this.#cancelTimer?.();
+    if (this.#isStopped) return;
     this.#cancelTimer = this.#deps.clock.after(Math.max(1, at - this.#deps.steady.now()), () => {
       this.#cancelTimer = undefined;
       this.wake();

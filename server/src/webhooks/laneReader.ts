@@ -1,13 +1,17 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import { type Due, readFirstDue } from './queue.ts';
+import { type Due, readFirstDue, readNextDue } from './queue.ts';
 import { findWebhooks, type Webhook } from './webhook.ts';
 
-/** A webhook, undefined if it was removed, with its first due deliveries. */
+/** A webhook and the deliveries that its lane starts with. */
 export interface LaneStart {
+  /** Undefined if the webhook was removed. */
   readonly webhook: Webhook | undefined;
+  /** Its first due deliveries. */
   readonly due: readonly Due[];
+  /** When its next delivery after now is due; undefined if none is. */
+  readonly nextDueAt: number | undefined;
 }
 
 interface Waiting {
@@ -80,5 +84,10 @@ export async function readStarts(
 ): Promise<(webhookId: string) => LaneStart> {
   const webhooks = await findWebhooks(database, webhookIds);
   const due = await readFirstDue(database.reader, webhookIds, now, FIRST_DUE);
-  return (webhookId) => ({ webhook: webhooks.get(webhookId)?.(), due: due.get(webhookId) ?? [] });
+  const next = await readNextDue(database.reader, webhookIds, now);
+  return (webhookId) => ({
+    webhook: webhooks.get(webhookId)?.(),
+    due: due.get(webhookId) ?? [],
+    nextDueAt: next.get(webhookId),
+  });
 }

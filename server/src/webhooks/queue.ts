@@ -60,9 +60,15 @@ export async function readFirstDue(
   return new Map([...byLane].map(([webhookId, rows]) => [webhookId, interleave(rows).slice(0, limit)]));
 }
 
-/** Returns when the lane's next delivery after `now` is due; undefined if none is. */
-export async function readNextDue(on: Queryable, webhookId: string, now: number): Promise<number | undefined> {
-  return (await nextDue.first(on, { webhookId, now }))?.due_at;
+/** Returns when the next delivery of each lane after `now` is due. Lanes without one are left out. */
+export async function readNextDue(
+  on: Queryable,
+  webhookIds: readonly string[],
+  now: number,
+): Promise<Map<string, number>> {
+  const lanes = webhookIds.map((webhookId) => ({ webhook_id: webhookId, now }));
+  const rows = await nextDue.all(on, lanes);
+  return new Map(rows.flatMap(({ webhook_id, due_at }) => (due_at === null ? [] : [[webhook_id, due_at]])));
 }
 
 /** Returns the account that has pending deliveries for a webhook; undefined if there are none. */
@@ -89,8 +95,9 @@ export async function readHeld(on: Queryable, webhookId: string): Promise<{ coun
 }
 
 /**
- * Settles attempts: stores them and the new state of their deliveries. An attempt whose delivery was cancelled, or
- * settled by another node, changes nothing and is not stored.
+ * Settles attempts: stores them and the new state of their deliveries. A delivery that was cancelled or has expired
+ * meanwhile stays so, unless the attempt delivered it. An attempt whose delivery was settled by another node changes
+ * nothing and is not stored.
  */
 export async function settle(on: Queryable, settlements: readonly Settlement[]): Promise<void> {
   const rows = settlements.map(({ due, outcome, startedAt, state, dueAt, steps }) => ({
@@ -244,8 +251,13 @@ const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now:
     ),
 );
 
-const nextDue = query((db, p: { webhookId: string; now: number }) =>
-  pendingOf(db, p).select('d.due_at').where('d.due_at', '>', p.now).orderBy('d.due_at').limit(1),
+const nextDue = batch(
+  { webhook_id: 'text', now: 'bigint' },
+  ({ row, from }) => sql<{ webhook_id: string; due_at: number | null }>`
+    select ${row.webhook_id} as webhook_id, (
+      select min(d.due_at) from deliveries d
+      where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and d.due_at > ${row.now}
+    ) as due_at ${from}`,
 );
 
 interface FirstOfLane {
@@ -327,19 +339,25 @@ const keepAttempts = batch(
       d.last_message, d.last_response, d.last_started_at
     from deliveries d ${join}
     where d.account_id = ${row.account_id} and d.delivery_id = ${row.delivery_id}
-      and d.state = 'pending' and d.attempts = ${row.number} - 1 and d.last_started_at is not null`,
+      and d.state in ('pending', 'cancelled', 'expired') and d.attempts = ${row.number} - 1
+      and d.last_started_at is not null
+    on conflict do nothing`,
 );
 
 const moveDeliveries = batch(
   settled,
   ({ row, from }) => sql`
-    update deliveries set state = ${row.state}, due_at = ${row.due_at}, attempts = ${row.number}, steps = ${row.steps},
-      last_class = ${row.class}, last_message = ${row.message}, last_status = ${row.status},
-      last_duration_ms = ${row.duration_ms}, last_response = ${row.response}, last_started_at = ${row.started_at},
-      settled_at = ${row.settled_at}
+    update deliveries set
+      state = case when ${row.state} = 'delivered' or deliveries.state = 'pending' then ${row.state} else deliveries.state end,
+      settled_at = case when ${row.state} = 'delivered' or deliveries.state = 'pending' then ${row.settled_at}
+        else deliveries.settled_at end,
+      reason = case when ${row.state} = 'delivered' then null else deliveries.reason end,
+      due_at = ${row.due_at}, attempts = ${row.number}, steps = ${row.steps}, last_class = ${row.class},
+      last_message = ${row.message}, last_status = ${row.status}, last_duration_ms = ${row.duration_ms},
+      last_response = ${row.response}, last_started_at = ${row.started_at}
     ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state = 'pending' and deliveries.attempts = ${row.number} - 1`,
+      and deliveries.state in ('pending', 'cancelled', 'expired') and deliveries.attempts = ${row.number} - 1`,
 );
 
 const requeue = batch(

@@ -33,6 +33,7 @@ export class Turns<L extends Starter> {
 
   constructor(options: Options) {
     this.#options = options;
+    options.outgoing.on('released', () => this.#take());
   }
 
   get inFlight(): number {
@@ -64,7 +65,6 @@ export class Turns<L extends Starter> {
   release(accountId: string): void {
     this.#inFlight--;
     this.#options.outgoing.release(accountId);
-    this.#take();
   }
 
   #add(lane: L): void {

@@ -6,7 +6,8 @@ import { Turns } from '../../src/webhooks/turns.ts';
 
 /** Lanes whose starts are recorded and whose attempts end on command. */
 function lanesOn(connections: number) {
-  const turns = new Turns<Waiting>({ outgoing: new OutgoingConnections(connections), isMember: () => true });
+  const outgoing = new OutgoingConnections(connections);
+  const turns = new Turns<Waiting>({ outgoing, isMember: () => true });
   const started: string[] = [];
   let reads = 0;
 
@@ -34,6 +35,7 @@ function lanesOn(connections: number) {
   }
 
   return {
+    outgoing,
     turns,
     started,
     lane: (accountId: string, name: string, deliveries = 1) => new Waiting(accountId, name, deliveries),
@@ -42,6 +44,15 @@ function lanesOn(connections: number) {
 }
 
 describe('turns', () => {
+  it('go on when a connection is released that no delivery used', () => {
+    const { outgoing, started, lane } = lanesOn(1);
+    assert.ok(outgoing.take('of a file'));
+    lane('quiet', 'x');
+    assert.deepEqual(started, []);
+    outgoing.release('of a file');
+    assert.deepEqual(started, ['x']);
+  });
+
   it('go around the accounts, and around the lanes of each', () => {
     const { turns, started, lane } = lanesOn(1);
     lane('busy', 'first');

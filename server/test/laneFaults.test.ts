@@ -1,0 +1,225 @@
+import assert from 'node:assert/strict';
+import { describe, it, type TestContext } from 'node:test';
+import { createIds } from '../src/ids.ts';
+import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
+import { readStarts } from '../src/webhooks/laneReader.ts';
+import type { Outcome } from '../src/webhooks/outcome.ts';
+import type { Due } from '../src/webhooks/queue.ts';
+import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
+import { startServer } from './support/server.ts';
+
+const OPEN_MS = 5000;
+const answered = (status: 200 | 500): Outcome => ({
+  class: status === 200 ? 'ok' : 'server_error',
+  status,
+  durationMs: 1,
+  message: `Answered ${status}`,
+  response: null,
+  retryAfterMs: null,
+});
+
+/** A lane on the database of a server whose own lanes have stopped. Its attempts end on command. */
+async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<LaneDeps> = () => ({})) {
+  const clock = createFakeClock();
+  const server = await startServer({ clock });
+  test.after(() => server.stop());
+  const { services } = server.app;
+  const { database, steady } = services;
+  await services.webhooks.engine.stop(0);
+  const { call, accountId } = await server.account();
+  const { body } = await call('POST', '/webhooks/endpoints', { webhookUrl: server.url, events: ['message.sent'] });
+  const webhookId: string = body.webhookId;
+  const inFlight: { body: string; end: (outcome: Outcome) => void }[] = [];
+  const sent: string[] = [];
+  const deps: LaneDeps = {
+    ...services,
+    deliver: {
+      ...services.webhooks.deliver,
+      attempt: ({ body: text }) => {
+        sent.push(text);
+        return new Promise((resolve) => inFlight.push({ body: text, end: resolve }));
+      },
+    },
+    retry: { stepsMs: [60_000], random: () => 0.5 },
+    breaker: { openMs: OPEN_MS, random: () => 0 },
+    readStart: async (id) => (await readStarts(database, [id], steady.now()))(id),
+    offer: () => {
+      while (lane.canStart) lane.startOne();
+    },
+    release: () => {},
+    idle: () => {},
+  };
+  const lane: Lane = new Lane(webhookId, { ...deps, ...change(deps) });
+  test.after(() => lane.abandon());
+  const newId = createIds(clock);
+
+  /** Stores deliveries, each in a conversation of its own, named after its body. */
+  const add = async (names: readonly string[], more: { attempts?: number; due_at?: number } = {}): Promise<Due[]> => {
+    const shared = { account_id: accountId, kind: 'message.sent', is_test: 0, created_at: clock.now() } as const;
+    const rows = names.map((name) => ({ name, event_id: newId('evt'), delivery_id: newId('dlv'), conversation: name }));
+    await database.commit(async ({ kysely }) => {
+      for (const { name, event_id, delivery_id, conversation } of rows) {
+        const event = { ...shared, event_id, conversation, message_id: null, body: name, trace: null };
+        await kysely.insertInto('events').values(event).execute();
+        const delivery = { ...shared, event_id, delivery_id, conversation, webhook_id: webhookId, steps: 0 };
+        await kysely
+          .insertInto('deliveries')
+          .values({ ...delivery, state: 'pending', due_at: 0, attempts: 0, ...more })
+          .execute();
+      }
+    });
+    return rows.map(({ name, event_id, delivery_id, conversation }) => ({
+      accountId,
+      deliveryId: delivery_id,
+      eventId: event_id,
+      kind: 'message.sent',
+      conversation,
+      attempts: 0,
+      steps: 0,
+      dueAt: 0,
+      body: name,
+      trace: null,
+    }));
+  };
+  const endAll = (outcome: Outcome) => {
+    for (const { end } of inFlight.splice(0)) end(outcome);
+  };
+  const stateOf = async (name: string) => {
+    const { kysely } = database.reader;
+    const row = await kysely
+      .selectFrom('deliveries')
+      .select('state')
+      .where('conversation', '=', name)
+      .executeTakeFirstOrThrow();
+    return row.state;
+  };
+  const storedBreaker = async () => {
+    const { kysely } = database.reader;
+    const row = await kysely
+      .selectFrom('webhooks')
+      .select('breaker_state')
+      .where('webhook_id', '=', webhookId)
+      .executeTakeFirstOrThrow();
+    return row.breaker_state;
+  };
+  const isInFlight = (count: number) =>
+    eventually(
+      () => Promise.resolve(inFlight.length),
+      (found) => found === count,
+    );
+  return { lane, clock, steady, sent, inFlight, add, endAll, isInFlight, stateOf, storedBreaker };
+}
+
+const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
+
+/** Holds what passes it until it is opened. */
+function createGate() {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let isClosed = false;
+  return {
+    close: () => {
+      isClosed = true;
+    },
+    open: () => {
+      isClosed = false;
+      resolve();
+    },
+    pass: async () => {
+      if (isClosed) await promise;
+    },
+  };
+}
+
+describe('a lane', () => {
+  it('sends a retry that becomes due while new deliveries keep it busy', async (test) => {
+    const { lane, clock, steady, sent, add, endAll, isInFlight } = await openLane(test);
+    await add(['first']);
+    await add(['retry'], { attempts: 1, due_at: steady.now() + 1000 });
+    lane.wake();
+    await isInFlight(1);
+    lane.wake(await add(names('new', 30)));
+    await isInFlight(8);
+    await clock.advance(1000);
+    for (let n = 0; n < 4; n++) {
+      endAll(answered(200));
+      await isInFlight(n === 3 ? 0 : 8);
+    }
+    assert.ok(sent.includes('retry'), sent.join());
+  });
+
+  it('sends a probe although its breaker opened during a read', async (test) => {
+    const gate = createGate();
+    const { lane, clock, sent, add, endAll, isInFlight, storedBreaker } = await openLane(test, ({ database }) => {
+      const { reader } = database;
+      const query: typeof reader.connection.query = async (...of) => {
+        await gate.pass();
+        return reader.connection.query(...of);
+      };
+      return { database: { ...database, reader: { ...reader, connection: { query } } } };
+    });
+    await add(names('first', 8));
+    lane.wake();
+    await isInFlight(8);
+    await add(names('later', 20));
+    gate.close();
+    lane.wake();
+    endAll(answered(500));
+    await eventually(storedBreaker, (state) => state === 'open');
+    gate.open();
+    await clock.advance(OPEN_MS);
+    await isInFlight(1);
+    assert.equal(sent.length, 9);
+  });
+
+  it('keeps what a probe has shown while the webhook is read again', async (test) => {
+    const gate = createGate();
+    const { lane, clock, sent, add, endAll, isInFlight, storedBreaker } = await openLane(test, ({ readStart }) => ({
+      readStart: async (id) => {
+        const start = await readStart(id);
+        await gate.pass();
+        return start;
+      },
+    }));
+    await add(names('first', 8));
+    lane.wake();
+    await isInFlight(8);
+    endAll(answered(500));
+    await eventually(storedBreaker, (state) => state === 'open');
+    lane.wake(await add(names('later', 3)));
+    await clock.advance(OPEN_MS);
+    await isInFlight(1);
+    gate.close();
+    lane.reload();
+    endAll(answered(500));
+    await eventually(storedBreaker, (state) => state === 'open');
+    gate.open();
+    await clock.advance(OPEN_MS - 1);
+    assert.equal(sent.length, 9, 'the next probe is not due yet');
+    await clock.advance(1);
+    await isInFlight(1);
+  });
+
+  it('settles the other deliveries if the database refuses one of them', async (test) => {
+    const { lane, add, endAll, isInFlight, stateOf } = await openLane(test, ({ database }) => ({
+      database: {
+        ...database,
+        commitJointly: async (work, item, key) => {
+          // The lane settles what it names here.
+          const { settlements } = item as { settlements: readonly { due: { body?: string } }[] };
+          if (settlements.some(({ due }) => due.body === 'refused')) throw new Error('the database refuses this');
+          return database.commitJointly(work, item, key);
+        },
+      },
+    }));
+    await add(['refused', 'accepted']);
+    lane.wake();
+    await isInFlight(2);
+    endAll(answered(200));
+    await eventually(
+      () => stateOf('accepted'),
+      (state) => state === 'delivered',
+    );
+    assert.equal(await stateOf('refused'), 'pending');
+  });
+});
