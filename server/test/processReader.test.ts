@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -94,6 +96,22 @@ describe('the process that reads SQLite', () => {
     await assert.rejects(reader.query('select 1', []), INTERRUPTED); // the process cannot open the file
     mkdirSync(join(folder, 'folder'));
     assert.deepEqual((await reader.query('select 1 as one', [])).rows, [{ one: 1 }]);
+  });
+
+  it('keeps reading for a server that drains after a signal to the group, and ends with it', async (test) => {
+    const { reader } = open(test);
+    const { rows } = await reader.query<{ file: string }>('select file from pragma_database_list', []);
+    const child = fork(new URL('../src/db/readingProcess.ts', import.meta.url), [rows[0]?.file ?? '']);
+    const answerTo = async (text: string) => {
+      child.send({ id: 1, text, parameters: [] });
+      return (await once(child, 'message'))[0];
+    };
+    assert.deepEqual(await answerTo('select 1 as one'), { id: 1, rows: [{ one: 1 }] });
+    for (const signal of ['SIGINT', 'SIGTERM'] as const) child.kill(signal);
+    assert.deepEqual(await answerTo('select 2 as two'), { id: 1, rows: [{ two: 2 }] });
+    const exited = once(child, 'exit');
+    child.disconnect();
+    assert.deepEqual(await exited, [null, 'SIGKILL']);
   });
 
   it('refuses more queries than may wait', UNLIKE_LONG, async (test) => {
