@@ -3,9 +3,9 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { AppError } from '../errors.ts';
 import { answering, type Connection, type Dialect, isBeginning, queryable, type Store } from './dialect.ts';
-import { ProcessReader } from './processReader.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
+import { ThreadReader } from './threadReader.ts';
 
 /** SQLite numbers the indexes that constraints create, so those are identified by their columns. */
 const PARTS = `
@@ -93,7 +93,7 @@ function sqliteCode(error: unknown): number {
 const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff);
 
 /**
- * Opens SQLite in a file, with one connection for writes, one for committed reads (WAL), and one in a process for long
+ * Opens SQLite in a file, with one connection for writes, one for committed reads (WAL), and one in a thread for long
  * ones. `synchronous=FULL`: a commit that returned survives a power cut.
  * @param onDamage called when the files are deleted, replaced or destroyed; every later write is refused
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
@@ -123,12 +123,12 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
   };
   const writer = queryable(sqlite, connectionOn(writing, toError));
   const reader = connectionOn(reading, toError);
-  const process = new ProcessReader(file);
-  // The process opens the file by its name, which may be that of another file by now.
+  const thread = new ThreadReader(file);
+  // The thread opens the file by its name, which may be that of another file by now.
   const longReader: Connection = {
     query: (text, parameters) =>
       files.areInPlace()
-        ? process.query<never>(text, parameters).catch((error) => Promise.reject(toError(error)))
+        ? thread.query<never>(text, parameters).catch((error) => Promise.reject(toError(error)))
         : reader.query(text, parameters),
   };
   const changes = writing.prepare('select total_changes() as n');
@@ -176,7 +176,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
       }
     },
     async close() {
-      await process.stop();
+      await thread.stop();
       await files.stop();
       reading.close();
       writing.close();
