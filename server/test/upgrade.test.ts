@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, it } from 'node:test';
+import { sql } from 'kysely';
 import type { Store } from '../src/db/dialect.ts';
 import { MigrationError, migrate, SchemaMismatchError } from '../src/db/migrate.ts';
 import { migrations, newestShape } from '../src/db/migrations/index.ts';
+import { WrongKeyError } from '../src/db/sealing.ts';
 import { fingerprintOf, readShape } from '../src/db/shape.ts';
 import { createLog } from '../src/log.ts';
 import { type DatabaseName, describeOnEachDatabase, newHome } from './support/databases.ts';
@@ -72,6 +74,19 @@ describeOnEachFixture((version, database) => {
       queue(before, version < 3 ? ['due_at', 'delivery_id'] : ['due_at', 'position', 'delivery_id']),
       'pending deliveries keep their order',
     );
+  });
+
+  it('is not upgraded without its encryption key', async (test) => {
+    const { home } = await restoreFixture(version, database);
+    const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
+    const versions = () => sql<{ version: number }>`select version from schema_versions`.execute(store.reader.kysely);
+    const before = (await versions()).rows;
+    await assert.rejects(startServer({ home, env: { ENCRYPTION_KEY: '' } }), WrongKeyError);
+    assert.deepEqual((await versions()).rows, before);
   });
 
   it('opens in the server with its accounts, keys, messages, search and pending deliveries', async (test) => {

@@ -7,7 +7,7 @@ import type { Seal } from '../seal.ts';
 import type { Store } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
-import { type EncryptionKeys, openSeal } from './sealing.ts';
+import { type EncryptionKeys, openSeal, requireKey } from './sealing.ts';
 import { openSqlite } from './sqlite.ts';
 import type { DamageListener } from './sqliteFiles.ts';
 
@@ -80,12 +80,13 @@ export async function openDatabase(
         });
   opening.defer(() => store.close());
   const startedAt = performance.now();
-  const applied = await migrate(store, clock.now);
+  const keys = { encryptionKey, encryptionKeyPrevious };
+  const applied = await migrate(store, clock.now, undefined, (on) => requireKey(on, keys));
   const from = (applied[0] ?? 1) - 1; // versions have no gaps; an empty database has version 0
   if (from > 0) onUpgrade({ from, to: applied.at(-1) ?? from, ms: Math.round(performance.now() - startedAt) });
   const group = new GroupCommit(store);
   opening.defer(() => group.stop());
-  const seal = await openSeal(group.commit, { encryptionKey, encryptionKeyPrevious }, store.rewrite);
+  const seal = await openSeal(group.commit, keys, store.rewrite);
   const opened = opening.move();
   return {
     reader: store.reader,

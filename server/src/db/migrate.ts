@@ -63,13 +63,19 @@ export class OlderNodesError extends OperatorError {
  * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
  * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
  *
+ * @param beforeUpgrade throws if the database cannot be used for another reason, before it is upgraded for nothing
  * @returns the versions that were applied
  * @throws {SchemaMismatchError}
  * @throws {MigrationError}
  * @throws {NewerSchemaError}
  * @throws {OlderNodesError}
  */
-export async function migrate(store: Store, now: () => number, migrations = released): Promise<number[]> {
+export async function migrate(
+  store: Store,
+  now: () => number,
+  migrations = released,
+  beforeUpgrade: (on: Queryable) => Promise<void> = async () => {},
+): Promise<number[]> {
   const applied: number[] = [];
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
   const applyNext = async (tx: OpenTransaction): Promise<number | undefined> => {
@@ -79,6 +85,7 @@ export async function migrate(store: Store, now: () => number, migrations = rele
     if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return undefined;
+    if (version > 0) await beforeUpgrade(tx);
     if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
     await upgrade(tx, next, version);
     const works = next.breaksOlder === undefined ? worksFrom : next.version;

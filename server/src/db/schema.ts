@@ -250,7 +250,7 @@ export interface Schema {
     /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */
     steps: number;
     /** The last attempt, with the columns of `attempts`, which contains the earlier ones. */
-    last_class: string | null;
+    last_class: OutcomeClass | null;
     last_message: string | null;
     last_status: number | null;
     last_duration_ms: number | null;
@@ -268,7 +268,7 @@ export interface Schema {
     delivery_id: string;
     number: number;
     webhook_id: string;
-    class: string;
+    class: OutcomeClass;
     /** HTTP status; null without a response. */
     status: number | null;
     duration_ms: number;
@@ -371,6 +371,24 @@ export type SessionStatus =
   | 'logged_out'
   | 'failed';
 export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
+/** How an attempt ended; `webhooks/outcome.ts` says what each class means. */
+export type OutcomeClass =
+  | 'ok'
+  | 'redirect'
+  | 'client_error'
+  | 'gone'
+  | 'throttled'
+  | 'server_error'
+  | 'timeout'
+  | 'dns'
+  | 'connect'
+  | 'tls'
+  | 'reset'
+  | 'protocol'
+  | 'blocked_address'
+  | 'no_socket'
+  | 'unknown_outcome';
+
 export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
 
 export type AccountTable = Schema['accounts'];

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { OperatorError } from '../errors.ts';
 import { Seal, SealError } from '../seal.ts';
 import type { Commit, Tx } from './commit.ts';
+import type { Queryable } from './dialect.ts';
 
 /** `ENCRYPTION_KEY` is missing or is not the key that the database was written with. */
 export class WrongKeyError extends OperatorError {}
@@ -53,7 +54,20 @@ export async function openSeal(
   return seal;
 }
 
-async function readSecret({ kysely }: Tx, name: string): Promise<string | undefined> {
+/**
+ * Checks the key without changing anything.
+ * @throws {WrongKeyError} if neither key opens the secrets
+ */
+export async function requireKey(
+  on: Queryable,
+  { encryptionKey, encryptionKeyPrevious }: EncryptionKeys,
+): Promise<void> {
+  const check = await readSecret(on, CHECK);
+  const keys = [encryptionKey, encryptionKeyPrevious].filter((key) => key !== '');
+  if (check !== undefined && !keys.some((key) => opens(new Seal(key), check))) throw wrongKey(encryptionKey);
+}
+
+async function readSecret({ kysely }: Queryable, name: string): Promise<string | undefined> {
   const row = await kysely.selectFrom('secrets').select('value').where('name', '=', name).executeTakeFirst();
   return row?.value;
 }

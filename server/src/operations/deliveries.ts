@@ -153,7 +153,7 @@ export const getDelivery = defineOperation({
           },
           typeof webhook?.secret === 'string',
         ),
-        class: attempt.class as 'ok', // written by the lane, from the same list
+        class: attempt.class,
         status: attempt.status,
         durationMs: attempt.duration_ms,
         message: attempt.message,
@@ -295,7 +295,7 @@ async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: 
   if (row.last_started_at === null) return stored;
   const last = {
     number: row.attempts,
-    class: row.last_class,
+    class: row.last_class ?? 'unknown_outcome',
     status: row.last_status,
     duration_ms: row.last_duration_ms ?? 0,
     message: row.last_message ?? '',
@@ -314,7 +314,7 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
     event: row.kind,
     state: row.state,
     attempts: row.attempts,
-    lastClass: row.last_class as 'ok' | null, // written by the lane, from the same list
+    lastClass: row.last_class,
     lastMessage: row.reason ?? row.last_message,
     dueAt: row.state === 'pending' ? isoTime(dueAt(row, steady)) : null,
     messageId: row.message_id,

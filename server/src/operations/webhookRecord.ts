@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { WebhookTable } from '../db/schema.ts';
+import type { OutcomeClass, WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { eventKinds, isEventKind } from '../events.ts';
 import { boolean, list, named, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
-import { type OutcomeClass, outcomeClasses } from '../webhooks/outcome.ts';
+import { outcomeClasses } from '../webhooks/outcome.ts';
 import { Kind } from './eventTypes.ts';
 
 export const Class = oneOf(

@@ -1,4 +1,5 @@
-import { type Outcome, type OutcomeClass, outcomeClasses } from './outcome.ts';
+import type { OutcomeClass } from '../db/schema.ts';
+import { type Outcome, outcomeClasses } from './outcome.ts';
 import { DEFAULT_PAUSE_MS, jitter, MAX_RETRY_AFTER_MS } from './retry.ts';
 
 /*

@@ -1,3 +1,5 @@
+import type { OutcomeClass } from '../db/schema.ts';
+
 /**
  * The outcomes of an attempt. `retry`: `schedule` follows the retry schedule, `held` keeps the delivery pending without
  * using up a step, `none` is final. `breaker`: how the circuit breaker counts it.
@@ -31,11 +33,9 @@ export const outcomeClasses = {
   },
   unknown_outcome: { retry: 'schedule', breaker: 'none', meaning: 'this server stopped before the answer arrived' },
 } as const satisfies Record<
-  string,
+  OutcomeClass,
   { retry: 'none' | 'schedule' | 'held'; breaker: 'success' | 'failure' | 'opens' | 'none'; meaning: string }
 >;
-
-export type OutcomeClass = keyof typeof outcomeClasses;
 
 /** Outcome of one attempt: a value, because a misbehaving receiver is not an exception. */
 export interface Outcome {

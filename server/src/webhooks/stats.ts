@@ -1,7 +1,8 @@
 import { sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
-import type { Outcome, OutcomeClass } from './outcome.ts';
+import type { OutcomeClass } from '../db/schema.ts';
+import type { Outcome } from './outcome.ts';
 
 export interface Figures {
   /** Attempts by outcome class. */

@@ -5,7 +5,7 @@ import https from 'node:https';
 import net, { type AddressInfo, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
-import type { OutcomeClass } from '../../src/webhooks/outcome.ts';
+import type { OutcomeClass } from '../../src/db/schema.ts';
 
 interface BehaviorRow {
   /** The outcome for a correct sender, given a deadline longer than `slowMs`. */

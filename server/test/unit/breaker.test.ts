@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
+import type { OutcomeClass } from '../../src/db/schema.ts';
 import {
   type Breaker,
   type BreakerPolicy,
@@ -13,7 +14,7 @@ import {
   reset,
   thresholds,
 } from '../../src/webhooks/breaker.ts';
-import { type Outcome, type OutcomeClass, outcomeClasses } from '../../src/webhooks/outcome.ts';
+import { type Outcome, outcomeClasses } from '../../src/webhooks/outcome.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const MAX_IN_FLIGHT = 8;

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import { type Outcome, type OutcomeClass, outcomeClasses } from '../../src/webhooks/outcome.ts';
+import type { OutcomeClass } from '../../src/db/schema.ts';
+import { type Outcome, outcomeClasses } from '../../src/webhooks/outcome.ts';
 import { decide, jitter, parseRetryAfter, type RetryPolicy, type Verdict } from '../../src/webhooks/retry.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
