@@ -917,7 +917,7 @@ export interface Operations {
       email: string;
       /** 10 to 256 characters. Must not be the email address or a common password. */
       password: string;
-      /** Name of the account. */
+      /** Name of the account, such as that of your company. Only you see it. */
       name?: string;
     };
     output: Login;
@@ -1206,7 +1206,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and one of `message`, `mediaId` with `type`, `location`, `contact` or `poll`. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. Direct messages and actions of a blocked contact do not reach the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1257,8 +1257,8 @@ export interface Operations {
       poll?: {
         /** Answers to choose from. */
         options: string[];
-        /** Number of options that one person can choose. */
-        maxSelections: number;
+        /** Number of options that one person can choose; 1 by default. */
+        maxSelections?: number;
       };
       /** Options of the poll that the person chooses; empty withdraws the vote. */
       options?: string[];
@@ -1305,9 +1305,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1316,7 +1316,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` of a stored file, or an https `url`, which the server fetches first. */
+  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. Returns the message. */
   'messages.send_media': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1325,9 +1325,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** `voice` plays as a voice message; `document` accepts any file. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1344,7 +1344,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a location. Send a point on the map to a person or a group, with an optional name and address. */
+  /** Send a location. Send coordinates, which the recipient can open in a map. Returns the message. */
   'messages.send_location': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1353,9 +1353,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Degrees north (WGS 84), such as 52.5163. */
       latitude: number;
@@ -1368,7 +1368,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a contact card. Send a contact card, a name with phone numbers, to a person or a group. */
+  /** Send a contact card. Send a name with phone numbers, which the recipient can save. Returns the message. */
   'messages.send_contact': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1377,9 +1377,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Name on the card. */
       name: string;
@@ -1388,7 +1388,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a poll. Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls. */
+  /** Send a poll. Send a question with 2 to 12 answers. Votes are stored on the message; read them with `messages.get`. Not every network supports polls. */
   'messages.send_poll': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1397,9 +1397,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Question above the options. */
       question: string;
@@ -1421,9 +1421,9 @@ export interface Operations {
       message: string;
       /** Milliseconds between two messages; 1000 by default. */
       intervalMs?: number;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
     };
     output: {
@@ -1530,9 +1530,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Name of the template at the network, such as `order_sent`. */
       name: string;
@@ -1552,9 +1552,9 @@ export interface Operations {
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
-      /** Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it. */
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
       /** Text above the choices. */
       message: string;
@@ -1602,7 +1602,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
       to: string;
-      /** A unique value per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
     };
     output: Message;
@@ -2047,7 +2047,7 @@ export interface Operations {
       webhookUrl: string;
       /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
       events: string[];
-      /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
+      /** Signs deliveries. Never returned. Without one, deliveries are not signed. */
       secret?: string | null;
       /** Whether events are queued and sent; true by default. */
       enabled?: boolean;

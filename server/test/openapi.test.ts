@@ -83,6 +83,66 @@ it('every operation has examples of its input and output, and every error has on
   assert.deepEqual(Object.keys(text.webhooks), eventKinds);
 });
 
+interface Parameter {
+  readonly name: string;
+  readonly in: string;
+  readonly required?: boolean;
+  readonly description?: string;
+  readonly schema: TSchema;
+  readonly example?: unknown;
+}
+
+/** Path and query parameters by method and path. */
+const parametersOf = Object.entries(document.paths).flatMap(([path, methods]) =>
+  Object.entries(methods as Record<string, { parameters?: readonly Parameter[] }>).map(([method, { parameters }]) => ({
+    method: method.toUpperCase(),
+    path,
+    parameters: (parameters ?? []).filter((one) => one.in === 'path' || one.in === 'query'),
+  })),
+);
+
+it('every parameter has a description, and an example of its schema, with the prefix of its id', () => {
+  for (const { method, path, parameters } of parametersOf)
+    for (const { name, schema, description = '', example } of parameters) {
+      const what = `${name} of ${method} ${path}`;
+      assert.notEqual(description, '', what);
+      assertFits(what, Compile(schema), example);
+      const prefix = /`([a-z]{3}_)…`/.exec(description)?.[1];
+      if (prefix === undefined) continue;
+      const isNumber = /number/i.test(description) && /^\d+$/.test(String(example));
+      assert.ok(isNumber || new RegExp(`^${prefix}[0-9A-Z]{26}$`).test(String(example)), `${what}: ${example}`);
+    }
+});
+
+it('the API accepts the example of every parameter', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { token } = await server.account();
+  let sent = 0;
+  for (const { method, path, parameters } of parametersOf)
+    for (const tried of parameters) {
+      const query = new URLSearchParams();
+      let filled = path;
+      for (const { name, in: where, required, example } of parameters) {
+        if (where === 'path') filled = filled.replace(`{${name}}`, encodeURIComponent(String(example)));
+        else if (required || name === tried.name)
+          for (const value of [example].flat()) query.append(name, String(value));
+      }
+      const response = await fetch(`${server.url}${filled}?${query}`, {
+        method,
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        ...(method !== 'GET' && method !== 'DELETE' && { body: '{}' }),
+      });
+      const problem = response.ok ? {} : await response.json();
+      await response.body?.cancel().catch(() => {}); // a stream never ends
+      const wrong = (problem.errors ?? []).map(({ field }: { field: string }) => field.split('.')[0]);
+      assert.ok(!wrong.includes(tried.name), `${tried.name} of ${method} ${path}: ${problem.detail}`);
+      assert.ok(response.status < 500 || problem.code === 'not_supported', `${method} ${path}: ${problem.detail}`);
+      sent++;
+    }
+  assert.ok(sent > 50, `${sent} parameters`);
+});
+
 it('every route that is not an operation exists', async () => {
   const known = new Set(operations.map(({ path }) => `/api/v1${path}`));
   const raw = Object.entries(document.paths).filter(([path]) => !known.has(path));

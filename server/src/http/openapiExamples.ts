@@ -32,7 +32,7 @@ const byField: Readonly<Record<string, unknown>> = {
   webhookId: `whk_${ULID}`,
   deliveryId: `dlv_${ULID}`,
   eventId: `evt_${ULID}`,
-  keyId: ULID,
+  keyId: `key_${ULID}`,
   requestId: `req_${ULID}`,
   email: 'you@example.com',
   password: 'correct horse battery',
@@ -54,7 +54,7 @@ const byField: Readonly<Record<string, unknown>> = {
   fileName: 'picture.png',
   emoji: '👍',
   cursor: 'bXNnXzAx',
-  after: '2026-01-01T00:00:00.000Z',
+  after: `184.evt_${ULID}`,
   nextCursor: null,
   error: null,
   reason: 'The network closed the connection',
@@ -98,9 +98,10 @@ function objectExample({ properties = {}, required = [] }: Schema): Record<strin
   return Object.fromEntries(needed.map(([name, member]) => [name, exampleOf(member, name)]));
 }
 
-function fits(value: unknown, { type, anyOf }: Schema): boolean {
+function fits(value: unknown, { type, anyOf, format }: Schema): boolean {
   if (anyOf !== undefined) return anyOf.some((one) => fits(value, one));
   if (value === null) return type === 'null';
+  if (format === 'date-time') return false; // the names of times also name cursors and numbers
   return type === (Array.isArray(value) ? 'array' : typeof value);
 }
 

@@ -53,6 +53,7 @@ export const rawPaths = {
           in: 'path',
           required: true,
           schema: { type: 'string' },
+          description: 'Id of the file (`med_…`).',
           example: 'med_01JZ8Q5T2M0000000000000000',
         },
         {
@@ -61,6 +62,13 @@ export const rawPaths = {
           schema: { type: 'string' },
           description: 'A single range of bytes.',
           example: 'bytes=0-1023',
+        },
+        {
+          name: 'If-None-Match',
+          in: 'header',
+          schema: { type: 'string' },
+          description: 'The `ETag` of the content that you have.',
+          example: '"9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"',
         },
       ],
       responses: {

@@ -45,7 +45,9 @@ export const register = defineOperation({
   input: {
     email: Email,
     password: Password,
-    name: optional(string('Name of the account.', { minLength: 1, maxLength: 100 })),
+    name: optional(
+      string('Name of the account, such as that of your company. Only you see it.', { minLength: 1, maxLength: 100 }),
+    ),
   },
   output: Login,
   errors: ['email_taken', 'registration_closed', 'too_busy'],

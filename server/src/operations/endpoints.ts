@@ -5,7 +5,14 @@ import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
-import { acceptedUrl, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
+import {
+  acceptedUrl,
+  secretField,
+  toConfiguration,
+  WebhookConfiguration,
+  WebhookId,
+  webhookFields,
+} from './webhookRecord.ts';
 
 /* Webhooks by id, the default one included. */
 
@@ -56,7 +63,12 @@ export const createEndpoint = defineOperation({
     'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
   status: 201,
   idempotent: true,
-  input: { ...webhookFields, enabled: optional(Enabled), maxInFlight: optional(MaxInFlight) },
+  input: {
+    ...webhookFields,
+    secret: secretField('Without one, deliveries are not signed.'),
+    enabled: optional(Enabled),
+    maxInFlight: optional(MaxInFlight),
+  },
   output: Endpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },

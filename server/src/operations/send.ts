@@ -26,9 +26,7 @@ export const To = Type.Refine(
 );
 
 export const SendAt = optional(
-  time(
-    'Send the message later, up to a year ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. Restarts do not lose it.',
-  ),
+  time('Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00.'),
 );
 
 /** Input fields of every send. */
@@ -38,7 +36,7 @@ export const envelope = {
   replyTo: optional(string('Id of a message (`msg_…`) in the same session, to reply to it.', { maxLength: 100 })),
   sendAt: SendAt,
   idempotencyKey: optional(
-    string('A unique value per message. A retry with the same key within 24 hours does not send again.', {
+    string('Unique per message. A retry with the same key within 24 hours does not send again.', {
       minLength: 1,
       maxLength: 255,
     }),

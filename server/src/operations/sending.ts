@@ -40,7 +40,7 @@ export const sendMedia = defineOperation({
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
   description:
-    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` of a stored file, or an https `url`, which the server fetches first.',
+    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. Returns the message.',
   input: {
     ...envelope,
     type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
@@ -74,7 +74,7 @@ export const sendLocation = defineOperation({
   id: 'messages.send_location',
   route: 'POST /messages/send-location',
   summary: 'Send a location',
-  description: 'Send a point on the map to a person or a group, with an optional name and address.',
+  description: 'Send coordinates, which the recipient can open in a map. Returns the message.',
   input: {
     ...envelope,
     latitude: number('Degrees north (WGS 84), such as 52.5163.', { minimum: -90, maximum: 90 }),
@@ -101,7 +101,7 @@ export const sendContact = defineOperation({
   id: 'messages.send_contact',
   route: 'POST /messages/send-contact',
   summary: 'Send a contact card',
-  description: 'Send a contact card, a name with phone numbers, to a person or a group.',
+  description: 'Send a name with phone numbers, which the recipient can save. Returns the message.',
   input: {
     ...envelope,
     name: string('Name on the card.', { minLength: 1, maxLength: 200 }),
@@ -121,7 +121,7 @@ export const sendPoll = defineOperation({
   route: 'POST /messages/send-poll',
   summary: 'Send a poll',
   description:
-    'Send a question with 2 to 12 answers to choose from. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
+    'Send a question with 2 to 12 answers. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
   input: {
     ...envelope,
     question: string('Question above the options.', { minLength: 1, maxLength: 255 }),

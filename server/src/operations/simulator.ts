@@ -38,7 +38,7 @@ export const simulateSession = defineOperation({
   description: [
     'Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used:',
     '`pair` scans the QR code.',
-    '`incoming` sends a message to the session: `from`, and one of `message`, `mediaId` with `type`, `location`, `contact` or `poll`. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
+    '`incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
     '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
     '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
@@ -75,7 +75,13 @@ export const simulateSession = defineOperation({
           minItems: 2,
           maxItems: 12,
         }),
-        maxSelections: integer('Number of options that one person can choose.', { minimum: 1, maximum: 12 }),
+        maxSelections: optional(
+          integer('Number of options that one person can choose; 1 by default.', {
+            minimum: 1,
+            maximum: 12,
+            default: 1,
+          }),
+        ),
       }),
     ),
     options: optional(
@@ -164,7 +170,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   }
 }
 
-/** The content of the simulated message: the one kind that was passed, with its text. */
+/** The content of the simulated message: the first kind that was passed, with its text. */
 async function toContent(ctx: Context, input: SimulateInput): Promise<MessageContent> {
   const { message, mediaId, location, contact, poll } = input;
   const text = message ?? '';
@@ -184,7 +190,7 @@ async function toContent(ctx: Context, input: SimulateInput): Promise<MessageCon
     const phoneNumbers = contact.phoneNumbers.map((one, index) => phoneNumber(`contact.phoneNumbers.${index}`, one));
     return { type: 'contact', text, contact: { name: contact.name, phoneNumbers } };
   }
-  if (poll !== undefined) return { type: 'poll', text, poll };
+  if (poll !== undefined) return { type: 'poll', text, poll: { ...poll, maxSelections: poll.maxSelections ?? 1 } };
   if (message === undefined) throw invalidField('message', 'is required for the action incoming', 'required');
   return { type: 'text', text };
 }

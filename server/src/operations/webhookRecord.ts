@@ -14,18 +14,16 @@ export const Class = oneOf(
   'Outcome class; `ok` means that the receiver responded with 2xx.',
 );
 
+export const secretField = (rule: string) =>
+  optional(orNull(Type.String({ minLength: 1, maxLength: 512 }), `Signs deliveries. Never returned. ${rule}`));
+
 export const webhookFields = {
   webhookUrl: string('http or https URL, such as https://example.com/hooks. Private addresses are refused.', {
     minLength: 1,
     maxLength: 2048,
   }),
   events: list(Type.String(), `Event types to receive: ${eventKinds.join(', ')}.`, { minItems: 1, maxItems: 50 }),
-  secret: optional(
-    orNull(
-      Type.String({ minLength: 1, maxLength: 512 }),
-      'Signs deliveries. Never returned. Left out: no change; `null`: removed.',
-    ),
-  ),
+  secret: secretField('Left out: no change; `null`: removed.'),
 };
 
 export const WebhookConfiguration = named('WebhookConfiguration', {
