@@ -2,6 +2,7 @@ import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { AppError } from '../errors.ts';
+import { Checkpoints } from './checkpoints.ts';
 import { answering, type Connection, type Dialect, isBeginning, queryable, type Store } from './dialect.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
@@ -104,11 +105,10 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
   closeSync(openSync(file, 'a', 0o600));
   chmodSync(file, 0o600);
   const writing = openFile(file);
-  // `auto_vacuum` lets the file shrink when events are pruned; it must be set first. Writing back the log only every 16
-  // MiB avoids writing the same pages many times.
+  // `auto_vacuum` lets the file shrink when events are pruned; it must be set first.
   writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
   // Overwrites deleted data, so that texts and secrets do not stay readable in free pages.
-  writing.exec('pragma wal_autocheckpoint = 4000; pragma secure_delete = on');
+  writing.exec('pragma wal_autocheckpoint = 0; pragma secure_delete = on');
   const reading = openFile(file);
   reading.exec('pragma query_only = on');
   const files = new SqliteFiles(file, {
@@ -131,6 +131,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
         ? thread.query<never>(text, parameters).catch((error) => Promise.reject(toError(error)))
         : reader.query(text, parameters),
   };
+  const checkpoints = new Checkpoints(writing, () => longReader.query('pragma wal_checkpoint(passive)', []));
   const changes = writing.prepare('select total_changes() as n');
   let counted = changes.get()?.['n'];
 
@@ -149,6 +150,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
           if (now !== counted) writing.exec(`pragma user_version = ${files.nextCommits}`);
           writing.exec('commit');
           files.committed(now !== counted);
+          if (now !== counted) checkpoints.committed();
           counted = now;
         },
         async rollback() {

@@ -1,0 +1,95 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Numbers of pages in the write-ahead log. */
+interface Limits {
+  /** From here on, the log is written back in the thread. */
+  readonly due: number;
+  /** From here on, it is written back on the spot, because the thread does not keep up. */
+  readonly most: number;
+  /** As few as these are left for the next commit. */
+  readonly few: number;
+}
+
+/** 16 MiB, so that the same pages are not written many times; 64 MiB; and what takes about 2 ms. */
+const LIMITS: Limits = { due: 4000, most: 16_000, few: 200 };
+
+/** Times that the thread writes back what was added to the log meanwhile. */
+const ROUNDS = 4;
+/** Commits that may find a reader in the way of restarting the log, before it is left to grow. */
+const FINISHES = 10;
+
+/**
+ * Writes the write-ahead log of a SQLite database back to the database, so that it restarts instead of growing. A
+ * thread does most of it, because writing back 16 MiB takes 50 to 500 ms. Only what is added in the meantime is written
+ * back between two commits.
+ */
+export class Checkpoints {
+  readonly #inThread: () => Promise<unknown>;
+  readonly #here: () => unknown;
+  readonly #state: () => { readonly log: number; readonly left: number };
+  readonly #limits: Limits;
+  #lastLog = 0;
+  /** The log is left alone until it has so many pages. */
+  #dueAt: number;
+  #isInThread = false;
+  #finishesLeft = 0;
+
+  /**
+   * @param writing the connection that commits; `wal_autocheckpoint` is off
+   * @param inThread runs `pragma wal_checkpoint(passive)` on another connection
+   */
+  constructor(writing: DatabaseSync, inThread: () => Promise<unknown>, limits = LIMITS) {
+    const passive = writing.prepare('pragma wal_checkpoint(passive)');
+    const noop = writing.prepare('pragma wal_checkpoint(noop)');
+    this.#inThread = inThread;
+    this.#here = () => passive.get();
+    this.#state = () => {
+      const { log, checkpointed } = noop.get() as { log: number; checkpointed: number };
+      return { log, left: log - checkpointed };
+    };
+    this.#limits = limits;
+    this.#dueAt = limits.due;
+  }
+
+  /** Call it after each commit. Never throws: what fails is tried again after a later commit. */
+  committed(): void {
+    try {
+      const { log, left } = this.#state();
+      if (log < this.#lastLog) this.#restarted();
+      this.#lastLog = log;
+      if (this.#finishesLeft > 0) this.#finish(log);
+      else if (log < this.#dueAt) return;
+      else if (left >= this.#limits.most) this.#finish(log);
+      else if (!this.#isInThread) void this.#writeBackInThread();
+    } catch {
+      // SQLite has kept the log.
+    }
+  }
+
+  #restarted(): void {
+    this.#dueAt = this.#limits.due;
+    this.#finishesLeft = 0;
+  }
+
+  /** The next commit restarts the log, unless a reader still needs it. */
+  #finish(log: number): void {
+    this.#finishesLeft = Math.max(0, this.#finishesLeft - 1);
+    if (this.#finishesLeft === 0) this.#dueAt = log + this.#limits.due;
+    this.#here();
+  }
+
+  async #writeBackInThread(): Promise<void> {
+    this.#isInThread = true;
+    try {
+      for (let round = 0; round < ROUNDS && this.#state().left > this.#limits.few; round++) await this.#inThread();
+      const { log, left } = this.#state();
+      // Another process that reads an old state keeps the log from being written back.
+      if (left < this.#limits.due) this.#finishesLeft = FINISHES;
+      else this.#dueAt = log + this.#limits.due;
+    } catch {
+      // The thread is too busy or the database is closed.
+    } finally {
+      this.#isInThread = false;
+    }
+  }
+}
