@@ -1,4 +1,4 @@
-import type { Due } from './queue.ts';
+import type { Due, Known } from './queue.ts';
 
 /** Deliveries of one conversation that wait behind another one. They go out one at a time, so more would not help. */
 const MAX_BEHIND = 16;
@@ -27,12 +27,13 @@ export class Backlog {
 
   /**
    * Call it before a read of everything that is due.
-   * @returns the conversations that have no room. Reading more of their deliveries would crowd out those of others.
+   * @returns what must not be read: the deliveries in the backlog, and the conversations that have no room, because
+   * reading more of their deliveries would crowd out those of others
    */
-  beginRead(): string[] {
+  beginRead(): Known {
     const full = [...this.#behind].filter(([, behind]) => behind.length >= MAX_BEHIND);
     this.#incomplete = new Set(full.map(([conversation]) => conversation));
-    return [...this.#incomplete];
+    return { deliveryIds: [...this.#ids], conversations: [...this.#incomplete] };
   }
 
   has(deliveryId: string): boolean {

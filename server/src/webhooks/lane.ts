@@ -286,7 +286,7 @@ export class Lane {
     this.#mayHaveMore = false;
     if (!webhook?.isEnabled) return;
     const isProbeDue = this.#permit().kind === 'probe_due';
-    const limit = this.#capacity + this.#backlog.size;
+    const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
     if (this.#mustReload || this.#isStopped) return;
     if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {

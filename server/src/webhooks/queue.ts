@@ -36,15 +36,22 @@ export interface Settlement {
   readonly steps: number;
 }
 
-/** Reads the due deliveries of a lane in the order of their start, without those of some conversations. */
+/** Deliveries that are not read, by their ids and by their conversations. */
+export interface Known {
+  readonly deliveryIds: readonly string[];
+  readonly conversations: readonly string[];
+}
+
+/** Reads the due deliveries of a lane in the order of their start, without the known ones. */
 export async function readDue(
   on: Queryable,
   webhookId: string,
   now: number,
   limit: number,
-  without: readonly string[],
+  { deliveryIds, conversations }: Known,
 ): Promise<Due[]> {
-  const rows = await dueDeliveries.all(on, { webhookId, now, limit, without: JSON.stringify(without) });
+  const known = { deliveryIds: JSON.stringify(deliveryIds), conversations: JSON.stringify(conversations) };
+  const rows = await dueDeliveries.all(on, { webhookId, now, limit, ...known });
   return interleave(rows).slice(0, limit);
 }
 
@@ -166,8 +173,10 @@ interface DueRange {
   webhookId: string;
   now: number;
   limit: number;
-  /** Conversations, as a JSON list. */
-  without: string;
+  /** Deliveries to leave out, as a JSON list. */
+  deliveryIds: string;
+  /** Conversations to leave out, as a JSON list. */
+  conversations: string;
 }
 
 /** New deliveries and due retries: each is one range of the index. */
@@ -180,7 +189,8 @@ const dueDeliveries = query((db, p: DueRange, dialect) => {
       .select(['d.account_id as accountId', 'd.delivery_id as deliveryId', 'd.event_id as eventId', 'd.kind'])
       .select(['d.conversation', 'd.attempts', 'd.steps', 'd.due_at as dueAt', 'e.body', 'e.trace'])
       .where(isDue)
-      .where('d.conversation', 'not in', dialect.texts(p.without))
+      .where('d.delivery_id', 'not in', dialect.texts(p.deliveryIds))
+      .where('d.conversation', 'not in', dialect.texts(p.conversations))
       .orderBy('d.due_at')
       .orderBy('d.position')
       .orderBy('d.delivery_id')

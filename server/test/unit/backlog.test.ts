@@ -48,13 +48,13 @@ describe('the backlog of a lane', () => {
   it('has no room for more than 17 deliveries of a conversation until half of those that wait have started', () => {
     const first = due('a', 'a');
     const backlog = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
-    assert.deepEqual(backlog.beginRead(), ['a']);
+    assert.deepEqual(backlog.beginRead().conversations, ['a']);
     assert.equal(backlog.add(due('late', 'a')), false);
     assert.equal(backlog.has('late'), false);
     assert.ok(backlog.add(due('b', 'b')));
     const hasRoom = Array.from({ length: 8 }, () => backlog.moveUp(first));
     assert.deepEqual(hasRoom, [...Array(7).fill(false), true]);
-    assert.deepEqual(backlog.beginRead(), []);
+    assert.deepEqual(backlog.beginRead().conversations, []);
   });
 
   it('appends no delivery to a conversation that has earlier ones outside', () => {
@@ -69,7 +69,7 @@ describe('the backlog of a lane', () => {
     assert.deepEqual([backlog.has('a16'), backlog.has('a17')], [true, false]);
 
     const other = backlogOf(first, ...Array.from({ length: 16 }, (_, n) => due(`a${n}`, 'a')));
-    assert.deepEqual(other.beginRead(), ['a']);
+    assert.deepEqual(other.beginRead().conversations, ['a']);
     other.moveUp(first);
     other.append(due('a17', 'a'));
     assert.equal(other.has('a17'), false, 'the read left out a conversation without room');
@@ -81,8 +81,10 @@ describe('the backlog of a lane', () => {
     takeAll(backlog);
     backlog.moveUp(first);
     assert.deepEqual([backlog.has('a1'), backlog.size], [true, 1]);
+    assert.deepEqual(backlog.beginRead().deliveryIds, ['a1']);
     backlog.remove(first);
     assert.deepEqual([backlog.has('a1'), backlog.size], [false, 0]);
+    assert.deepEqual(backlog.beginRead().deliveryIds, []);
   });
 
   it('forgets what has not started, and still lets nothing overtake what has', () => {
