@@ -55,3 +55,10 @@ export function errorText(error: unknown): string {
 export function fieldError(error: unknown, field: string): string | undefined {
   return error instanceof ApiError ? error.fields.find((entry) => entry.field === field)?.message : undefined;
 }
+
+/** The error to show for a form whose `fields` show theirs: null if that is all that the server reports. */
+export function formError(error: unknown, fields: readonly string[]): unknown {
+  const reported = error instanceof ApiError ? error.fields : [];
+  const isShown = reported.length > 0 && reported.every(({ field }) => fields.includes(field));
+  return isShown ? null : error;
+}

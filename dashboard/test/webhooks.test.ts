@@ -75,6 +75,7 @@ describe('webhooks pages', async () => {
     await dialog.getByLabel('URL').fill('ftp://example.com/hook');
     await dialog.getByRole('button', { name: 'Add webhook' }).click();
     await page.locator('input[aria-invalid=true]').waitFor();
+    assert.equal(await dialog.getByRole('alert').count(), 1, 'it is shown once');
     await assertAccessible(page);
   });
 

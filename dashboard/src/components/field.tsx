@@ -121,7 +121,7 @@ export function Field({
 
 export function FieldError({ id, children }: { readonly id: string; readonly children: string }) {
   return (
-    <p id={id} className="text-sm text-bad">
+    <p id={id} role="alert" className="text-sm text-bad">
       {children}
     </p>
   );

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, fieldError } from '../../api.ts';
+import { api, fieldError, formError } from '../../api.ts';
 import { Form } from '../../components/form.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -13,9 +13,6 @@ export function PasswordForm() {
     mutationFn: (input: { currentPassword: string; newPassword: string }) => api.auth.changePassword(input),
   });
   const { error } = change;
-  const currentError = fieldError(error, 'currentPassword');
-  const newError = fieldError(error, 'newPassword');
-  const isAtField = currentError !== undefined || newError !== undefined;
 
   function submit(form: HTMLFormElement) {
     const fields = new FormData(form);
@@ -29,19 +26,24 @@ export function PasswordForm() {
   }
 
   return (
-    <Form onSubmit={submit} error={isAtField ? null : error} busy={change.isPending} submit={accountStrings.change}>
+    <Form
+      onSubmit={submit}
+      error={formError(error, ['currentPassword', 'newPassword'])}
+      busy={change.isPending}
+      submit={accountStrings.change}
+    >
       <PasswordField
         label={accountStrings.current}
         name="current"
         autoComplete="current-password"
-        error={currentError}
+        error={fieldError(error, 'currentPassword')}
       />
       <PasswordField
         label={accountStrings.next}
         name="new"
         autoComplete="new-password"
         hint={loginStrings.passwordHint}
-        error={newError}
+        error={fieldError(error, 'newPassword')}
       />
     </Form>
   );

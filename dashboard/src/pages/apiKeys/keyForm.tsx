@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldError } from '../../api.ts';
+import { fieldError, formError } from '../../api.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
@@ -35,7 +35,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
   return (
     <Form
       submit={submit}
-      error={save.error}
+      error={formError(save.error, ['name', 'permissions', 'expiresAt'])}
       busy={save.isPending}
       disabled={permissions.length === 0}
       onCancel={onCancel}

@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, fieldError } from '../../api.ts';
+import { api, fieldError, formError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { loginStrings } from '../../strings/login.ts';
@@ -11,9 +11,6 @@ const route = getRouteApi('/register');
 export function RegisterPage() {
   const { next } = route.useSearch();
   const register = useLogIn(api.auth.register, next);
-  const passwordError = fieldError(register.error, 'password');
-  const emailError = fieldError(register.error, 'email');
-  const isAtField = emailError !== undefined || passwordError !== undefined;
 
   function submit(fields: FormData) {
     const name = String(fields.get('name')).trim();
@@ -29,7 +26,7 @@ export function RegisterPage() {
       title={loginStrings.register}
       lead={loginStrings.registerLead}
       onSubmit={submit}
-      error={isAtField ? null : register.error}
+      error={formError(register.error, ['email', 'password'])}
       busy={register.isPending}
       footer={
         <>
@@ -47,14 +44,14 @@ export function RegisterPage() {
         type="email"
         autoComplete="username"
         required
-        error={emailError}
+        error={fieldError(register.error, 'email')}
       />
       <PasswordField
         label={loginStrings.password}
         name="password"
         autoComplete="new-password"
         hint={loginStrings.passwordHint}
-        error={passwordError}
+        error={fieldError(register.error, 'password')}
       />
     </AuthLayout>
   );
