@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { errorText } from '../api.ts';
+import { errorText, formError } from '../api.ts';
 import { sharedStrings } from '../strings/shared.ts';
 import { Button } from './button.tsx';
 import { FormActions } from './dialog.tsx';
@@ -8,8 +8,10 @@ import { Notice } from './notice.tsx';
 interface FormProps {
   /** Receives the form element; forms without state of their own read it with `FormData`. */
   readonly onSubmit: (form: HTMLFormElement) => void;
-  /** Shown above the fields. */
+  /** Shown above the fields, unless `fields` show all of it. */
   readonly error?: unknown;
+  /** The fields that show their own part of `error`, named as in the request. */
+  readonly fields?: readonly string[];
   readonly busy?: boolean;
   readonly disabled?: boolean;
   /** Label of the submit button. A form without one has no buttons. */
@@ -23,6 +25,7 @@ interface FormProps {
 export function Form({
   onSubmit,
   error = null,
+  fields = [],
   busy,
   disabled,
   submit = false,
@@ -30,6 +33,7 @@ export function Form({
   onCancel,
   children,
 }: FormProps) {
+  const shown = formError(error, fields);
   return (
     <form
       className="grid grid-cols-1 gap-4"
@@ -38,7 +42,7 @@ export function Form({
         onSubmit(event.currentTarget);
       }}
     >
-      {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
+      {shown !== null && <Notice tone="bad">{errorText(shown)}</Notice>}
       {children}
       {submit !== false && (
         <FormActions>

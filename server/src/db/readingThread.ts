@@ -2,9 +2,10 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import type { ThreadAnswer, ThreadQuery } from './threadReader.ts';
 
-/* A thread that runs queries on a SQLite database, one after the other. */
+/* A thread that runs queries and checkpoints on a SQLite database, one after the other. */
 
 const database = openFile(workerData);
+// Checkpoints are still allowed: they change no data.
 database.exec('pragma query_only = on');
 const connection = connectionOn(database);
 

@@ -25,8 +25,8 @@ const MAX_WAITING = 200;
 const INTERRUPTED = 9;
 
 /**
- * Reads a SQLite database in a thread, one query after the other, so that a long query does not block the process. The
- * thread starts with the first query, and again with the next one if it has ended.
+ * Reads a SQLite database in a thread, one query after the other, so that a long query does not block the process. Checkpoints
+ * run here too. The thread starts with the first query, and again with the next one if it has ended.
  */
 export class ThreadReader implements Connection {
   readonly #file: string;

@@ -1,5 +1,5 @@
 import { useMutation } from '@tanstack/react-query';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { Form } from '../../components/form.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -28,7 +28,8 @@ export function PasswordForm() {
   return (
     <Form
       onSubmit={submit}
-      error={formError(error, ['currentPassword', 'newPassword'])}
+      error={error}
+      fields={['currentPassword', 'newPassword']}
       busy={change.isPending}
       submit={accountStrings.change}
     >

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { fieldError, formError } from '../../api.ts';
+import { fieldError } from '../../api.ts';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
@@ -35,7 +35,8 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
   return (
     <Form
       submit={submit}
-      error={formError(save.error, ['name', 'permissions', 'expiresAt'])}
+      error={save.error}
+      fields={['name', 'permissions', 'expiresAt']}
       busy={save.isPending}
       disabled={permissions.length === 0}
       onCancel={onCancel}

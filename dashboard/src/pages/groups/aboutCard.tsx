@@ -55,6 +55,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
         <Form
           submit={canChange && sharedStrings.save}
           error={save.error}
+          fields={['subject', 'description']}
           busy={save.isPending}
           onSubmit={() => save.mutate(changed)}
         >

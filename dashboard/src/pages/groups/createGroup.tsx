@@ -33,6 +33,7 @@ export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
     <Form
       submit={groupStrings.create}
       error={create.error}
+      fields={['subject', 'phoneNumbers']}
       busy={create.isPending}
       onCancel={onClose}
       onSubmit={() => create.mutate()}

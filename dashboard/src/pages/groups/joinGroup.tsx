@@ -31,6 +31,7 @@ export function JoinGroup({ sessionId, onClose }: JoinFormProps) {
     <Form
       submit={groupStrings.join}
       error={join.error}
+      fields={['invite']}
       busy={join.isPending}
       onCancel={onClose}
       onSubmit={() => join.mutate()}

@@ -158,6 +158,7 @@ function AddForm({ onCancel, onAdd }: AddFormProps) {
     <Form
       submit={groupStrings.add}
       error={add.error}
+      fields={['phoneNumbers']}
       busy={add.isPending}
       onCancel={onCancel}
       onSubmit={() => add.mutate()}

@@ -1,7 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
-import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { Notice } from '../../components/notice.tsx';
+import { Form } from '../../components/form.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
 import { loginStrings } from '../../strings/login.ts';
 import { sharedStrings } from '../../strings/shared.ts';
@@ -12,13 +11,15 @@ interface AuthLayoutProps {
   readonly lead: string;
   readonly onSubmit: (fields: FormData) => void;
   readonly error: unknown;
+  /** As for `Form`. */
+  readonly fields?: readonly string[];
   readonly busy: boolean;
   readonly children: ReactNode;
   readonly footer: ReactNode;
 }
 
 /** The layout of the login and the registration page around the fields of their form. */
-export function AuthLayout({ title, lead, onSubmit, error, busy, children, footer }: AuthLayoutProps) {
+export function AuthLayout({ title, lead, onSubmit, error, fields, busy, children, footer }: AuthLayoutProps) {
   useEffect(() => {
     document.title = `${title} · ${sharedStrings.product}`;
   }, [title]);
@@ -38,19 +39,12 @@ export function AuthLayout({ title, lead, onSubmit, error, busy, children, foote
             <h1 className="text-2xl font-semibold">{title}</h1>
             <p className="mt-1 text-sm text-ink-soft">{lead}</p>
           </div>
-          <form
-            className="grid gap-4"
-            onSubmit={(event) => {
-              event.preventDefault();
-              onSubmit(new FormData(event.currentTarget));
-            }}
-          >
-            {error !== null && <Notice tone="bad">{errorText(error)}</Notice>}
+          <Form error={error} fields={fields} onSubmit={(form) => onSubmit(new FormData(form))}>
             {children}
             <Button type="submit" look="primary" busy={busy}>
               {title}
             </Button>
-          </form>
+          </Form>
           <p className="text-sm text-ink-soft">{footer}</p>
         </div>
       </main>

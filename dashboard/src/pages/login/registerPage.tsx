@@ -1,5 +1,5 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
 import { PasswordField } from '../../components/passwordField.tsx';
 import { loginStrings } from '../../strings/login.ts';
@@ -26,7 +26,8 @@ export function RegisterPage() {
       title={loginStrings.register}
       lead={loginStrings.registerLead}
       onSubmit={submit}
-      error={formError(register.error, ['email', 'password'])}
+      error={register.error}
+      fields={['email', 'password']}
       busy={register.isPending}
       footer={
         <>

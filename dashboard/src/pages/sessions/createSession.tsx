@@ -2,7 +2,7 @@ import type { Connector } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
-import { api, errorText, fieldError, formError } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
@@ -57,12 +57,8 @@ function CreateForm({ networks, onClose }: { readonly networks: readonly Connect
   return (
     <Form
       submit={sessionStrings.createAndConnect}
-      error={formError(create.error, [
-        'connector',
-        'name',
-        'phoneNumber',
-        ...fields.map((field) => `options.${field.name}`),
-      ])}
+      error={create.error}
+      fields={['connector', 'name', 'phoneNumber', ...fields.map((field) => `options.${field.name}`)]}
       busy={create.isPending}
       disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
       onCancel={onClose}

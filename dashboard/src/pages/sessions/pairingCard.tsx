@@ -1,13 +1,13 @@
 import { ApiError } from '@switchboard/sdk/errors';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, errorText, fieldError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
 import { TextField } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { Notice } from '../../components/notice.tsx';
 import { Failure } from '../../components/states.tsx';
 import { duration, useNow } from '../../components/time.tsx';
 import { SANDBOX } from '../../model/sessions.ts';
@@ -93,21 +93,13 @@ function Countdown({ until }: { readonly until: string }) {
 function ByCode({ sessionId }: { readonly sessionId: string }) {
   const [phoneNumber, setPhoneNumber] = useState('');
   const ask = useMutation({ mutationFn: () => api.sessions.requestPairingCode({ sessionId, phoneNumber }) });
-  const problem = fieldError(ask.error, 'phoneNumber');
   return (
-    <form
-      className="grid grid-cols-1 gap-3"
-      onSubmit={(event) => {
-        event.preventDefault();
-        ask.mutate();
-      }}
-    >
+    <Form error={ask.error} fields={['phoneNumber']} onSubmit={() => ask.mutate()}>
       <h3 className="text-sm font-semibold">{sessionStrings.byCode}</h3>
       <p className="text-sm text-ink-soft">{sessionStrings.byCodeHint}</p>
-      {ask.error !== null && problem === undefined && <Notice tone="bad">{errorText(ask.error)}</Notice>}
       <TextField
         label={sessionStrings.pairingNumber}
-        error={problem}
+        error={fieldError(ask.error, 'phoneNumber')}
         type="tel"
         required
         value={phoneNumber}
@@ -119,7 +111,7 @@ function ByCode({ sessionId }: { readonly sessionId: string }) {
         </Button>
       </div>
       {ask.data !== undefined && <Code code={ask.data.code} expiresAt={ask.data.expiresAt} />}
-    </form>
+    </Form>
   );
 }
 

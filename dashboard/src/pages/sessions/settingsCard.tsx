@@ -1,7 +1,7 @@
 import type { Session } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
@@ -56,7 +56,8 @@ function SettingsForm({ session, schema }: SettingsFormProps) {
   return (
     <Form
       submit={sharedStrings.save}
-      error={formError(save.error, ['name', ...fields.map((field) => `options.${field.name}`)])}
+      error={save.error}
+      fields={['name', ...fields.map((field) => `options.${field.name}`)]}
       busy={save.isPending}
       disabled={fields.some((field) => isInvalid(field, texts[field.name]))}
       onSubmit={() => save.mutate()}

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { TextField } from '../../components/field.tsx';
@@ -83,7 +83,8 @@ function AddForm({
   return (
     <Form
       submit={webhookStrings.create}
-      error={formError(add.error, ['webhookUrl', 'events', 'secret'])}
+      error={add.error}
+      fields={['webhookUrl', 'events', 'secret']}
       busy={add.isPending}
       disabled={events.length === 0}
       onCancel={onCancel}

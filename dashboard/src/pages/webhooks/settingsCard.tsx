@@ -1,6 +1,6 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { useEdits } from '../../components/edits.ts';
 import { EventTypeField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
@@ -38,7 +38,8 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     <Card title={webhookStrings.settings}>
       <Form
         submit={sharedStrings.save}
-        error={formError(save.error, ['webhookUrl', 'events', 'maxInFlight'])}
+        error={save.error}
+        fields={['webhookUrl', 'events', 'maxInFlight']}
         busy={save.isPending}
         disabled={events.length === 0}
         onSubmit={() => save.mutate(changed)}

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, fieldError, formError } from '../../api.ts';
+import { api, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippets } from '../../components/codeSnippet.tsx';
 import { ConfirmButton } from '../../components/confirmDialog.tsx';
@@ -128,7 +128,8 @@ function ReplaceForm({
   return (
     <Form
       submit={hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
-      error={formError(replace.error, ['secret'])}
+      error={replace.error}
+      fields={['secret']}
       busy={replace.isPending}
       onCancel={onCancel}
       onSubmit={() => replace.mutate()}
