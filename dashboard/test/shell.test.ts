@@ -74,6 +74,14 @@ describe('shell', async () => {
     await assertSoon(() => page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
   });
 
+  it('says so when the account menu does not load', async (test) => {
+    const { page } = await dashboard.openLoggedIn(test);
+    await page.route('**/assets/openAccountMenu-*.js', (route) => route.abort());
+    await page.goto('/');
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByText('The server cannot be reached').waitFor();
+  });
+
   it('shows the state of the live connection', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/');
