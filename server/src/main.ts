@@ -1,6 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { enableCompileCache, flushCompileCache } from 'node:module';
-import { join } from 'node:path';
+import { flushCompileCache } from 'node:module';
+import { IdleMemory } from './app/idleMemory.ts';
+import { systemClock } from './clock.ts';
 import { readSettings, type Settings, settingsHelp } from './config.ts';
 import { explainStart } from './startErrors.ts';
 import { version } from './version.ts';
@@ -25,7 +25,6 @@ async function run(): Promise<void> {
   let settings: Settings | undefined;
   try {
     settings = readSettings(process.env);
-    keepCompiledCode(settings.dataDir);
     const { createApp } = await import('./app.ts');
     const app = await createApp(settings);
     const stop = () =>
@@ -54,23 +53,10 @@ async function run(): Promise<void> {
       ].join('\n'),
     );
     setImmediate(flushCompileCache); // a server that is killed keeps it as well
+    new IdleMemory({ clock: systemClock }).start();
   } catch (error) {
     process.stderr.write(`${explainStart(error, settings)}\n`);
     process.exit(1);
-  }
-}
-
-/**
- * Keeps compiled code in the data folder, which only the user of the server may write to. It saves a third of the
- * processor time of later starts. Without it, for example on a read-only file system, a start takes longer.
- */
-function keepCompiledCode(dataDir: string): void {
-  const folder = join(dataDir, 'compiled');
-  try {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    enableCompileCache(folder);
-  } catch {
-    // The next step reports a data folder that cannot be used.
   }
 }
 

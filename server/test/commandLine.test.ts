@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { readdirSync, statSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
@@ -9,7 +9,7 @@ import { promisify } from 'node:util';
 import { settingsTable, variableOf } from '../src/config.ts';
 import { type Home, newHome } from './support/databases.ts';
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../start.js', import.meta.url));
 const run = promisify(execFile);
 
 describe('the command line of the server', () => {
@@ -24,7 +24,7 @@ describe('the command line of the server', () => {
     const options = {
       env: { PATH: process.env['PATH'], PORT: '0', LOG_LEVEL: 'silent', DATA_DIR: home.dataDir, ...env },
     };
-    const { code = 0, stdout, stderr } = await run(process.execPath, [main, ...args], options).catch((error) => error);
+    const { code = 0, stdout, stderr } = await run(process.execPath, [entry, ...args], options).catch((error) => error);
     return { code, stdout, stderr };
   }
 
@@ -55,10 +55,6 @@ describe('the command line of the server', () => {
     assert.deepEqual([taken.code, taken.stdout], [1, '']);
     assert.match(taken.stderr, new RegExp(`^PORT: another program already uses port ${port} of 127\\.0\\.0\\.1\\.`));
 
-    const compiled = join(home.dataDir, 'compiled');
-    assert.ok(readdirSync(compiled).length > 0, 'code that was compiled is kept for the next start');
-    assert.equal(statSync(compiled).mode & 0o777, 0o700);
-
     const file = join(home.dataDir, 'a file');
     writeFileSync(file, '');
     for (const name of ['DATA_DIR', 'MEDIA_DIR'])
@@ -68,6 +64,20 @@ describe('the command line of the server', () => {
         assert.match(stderr, new RegExp(`^${name}: the server cannot write to .*a file and not a folder`));
         assert.equal(stderr.trim().split('\n').length, 1);
       }
+  });
+
+  it('keeps compiled code in the data folder if it cannot write beside the code', async () => {
+    const installed = join(home.dataDir, 'installed');
+    mkdirSync(installed);
+    copyFileSync(entry, join(installed, 'start.js'));
+    symlinkSync(fileURLToPath(new URL('../src', import.meta.url)), join(installed, 'src'));
+    writeFileSync(join(installed, 'compiled'), 'not a folder');
+    const { PATH } = process.env;
+    const env = { PATH, LOG_LEVEL: 'silent', DATA_DIR: home.dataDir, DATABASE_URL: 'postgres://127.0.0.1:1/x' };
+    await assert.rejects(run(process.execPath, [join(installed, 'start.js')], { env }), { code: 1 });
+    const compiled = join(home.dataDir, 'compiled');
+    assert.ok(readdirSync(compiled).length > 0);
+    assert.equal(statSync(compiled).mode & 0o777, 0o700);
   });
 
   it('names DATABASE_URL if PostgreSQL cannot be used, and does not repeat the password', async () => {

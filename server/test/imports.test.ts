@@ -91,6 +91,14 @@ it('reads the imports of every file', () => {
   assert.ok(imports.some(({ from, to }) => from === 'main.ts' && to === 'app.ts'));
 });
 
+it('imports nothing but types from node:http, because its namespace loads a second fetch that takes 16 MB', () => {
+  const wrong = files.filter((file) => {
+    const text = readFileSync(join(root, file), 'utf8');
+    return /^import (?!type )[^;]*?from 'node:https?'/m.test(text);
+  });
+  assert.deepEqual(wrong, []);
+});
+
 it('imports follow the order of the layers', () => {
   const wrong = imports.filter(({ from, to }) => {
     const [part, target] = [partOf(from), partOf(to)];

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { cpSync } from 'node:fs';
+import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import pg from 'pg';
 import { startPostgres } from './postgres.ts';
@@ -28,13 +28,19 @@ export interface Storage {
 }
 
 const launch = (tree: Tree, folder: string, env: Env): Promise<Running> =>
-  start(join(tree.folder, 'server/src/main.ts'), {
+  start(entryOf(tree), {
     PORT: '0',
     DATA_DIR: folder,
     RATE_LIMIT: '0',
     REGISTRATION_RATE_LIMIT: '0',
     ...env,
   });
+
+/** Trees from before version 0.1.0 have no `start.js`. */
+function entryOf({ folder }: Tree): string {
+  const entry = join(folder, 'server/start.js');
+  return existsSync(entry) ? entry : join(folder, 'server/src/main.ts');
+}
 
 /** SQLite with its defaults. */
 export const onSqlite: Storage = {

@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
@@ -180,7 +179,7 @@ function refuseUnreadable({ code }: Error & { code?: string }, socket: Duplex, r
       : new AppError('validation_failed', 'The request is not valid HTTP or could not be read');
   const body = JSON.stringify(toProblem(error, requestId));
   const head = [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    `HTTP/1.1 ${error.status} ${error.status === 413 ? 'Payload Too Large' : 'Bad Request'}`,
     'content-type: application/problem+json',
     `content-length: ${Buffer.byteLength(body)}`,
     `x-request-id: ${requestId}`,

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import type { Home } from './databases.ts';
 
-const main = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
+const entry = fileURLToPath(new URL('../../start.js', import.meta.url));
 
 export interface ServerProcess {
   readonly url: string;
@@ -22,7 +22,7 @@ export async function spawnServer(
   env: Record<string, string> = {},
 ): Promise<ServerProcess> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [main], {
+  const child = spawn(process.execPath, [entry], {
     env: {
       PATH: process.env['PATH'],
       ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),

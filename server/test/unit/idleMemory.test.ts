@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { getHeapStatistics } from 'node:v8';
+import { collectGarbage, type HeapSize, IdleMemory } from '../../src/app/idleMemory.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+
+const MB = 1024 * 1024;
+
+describe('the memory of an idle process', () => {
+  /** Starts a process whose heap shrinks to 40 MB with each collection. */
+  function startIdle(heap: HeapSize) {
+    const process = { heap, busyShare: 0, collections: 0 };
+    const clock = createFakeClock();
+    const memory = new IdleMemory({
+      clock,
+      readBusyShare: () => process.busyShare,
+      readHeap: () => process.heap,
+      collect: async () => {
+        process.collections++;
+        process.heap = { reserved: 40 * MB, used: 35 * MB };
+      },
+    });
+    memory.start();
+    return { process, clock, memory };
+  }
+
+  it('is collected once after the start, and again after it has grown', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    await clock.advance(10_000);
+    assert.equal(process.collections, 1);
+    await clock.advance(600_000);
+    assert.equal(process.collections, 1);
+    process.heap = { reserved: 60 * MB, used: 50 * MB };
+    await clock.advance(10_000);
+    assert.equal(process.collections, 2);
+  });
+
+  it('is collected at most once a minute', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    await clock.advance(10_000);
+    process.heap = { reserved: 75 * MB, used: 50 * MB };
+    await clock.advance(50_000);
+    assert.equal(process.collections, 1);
+    await clock.advance(10_000);
+    assert.equal(process.collections, 2);
+  });
+
+  it('is left alone while the process is busy, if a collection would take long, and after a stop', async () => {
+    const { process, clock, memory } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    process.busyShare = 0.05;
+    await clock.advance(60_000);
+    process.busyShare = 0;
+    process.heap = { reserved: 400 * MB, used: 300 * MB };
+    await clock.advance(60_000);
+    memory.stop();
+    process.heap = { reserved: 75 * MB, used: 50 * MB };
+    await clock.advance(60_000);
+    assert.equal(process.collections, 0);
+  });
+
+  it('shrinks by what is no longer used', async () => {
+    let kept: unknown[] = Array.from({ length: 300_000 }, (_, n) => ({ n, text: `entry ${n}` }));
+    const full = getHeapStatistics().total_heap_size;
+    assert.equal(kept.length, 300_000);
+    kept = [];
+    await collectGarbage();
+    assert.ok(full - getHeapStatistics().total_heap_size > 10 * MB);
+  });
+});
