@@ -102,16 +102,19 @@ export class Slots {
 
 /** Lets callers wait until a condition holds. Call `notify` after every change that may make it hold. */
 export class Condition {
-  readonly #waiting = new Set<() => void>();
+  readonly #waiting = new Set<{ readonly holds: () => boolean; readonly wake: () => void }>();
 
   notify(): void {
-    const waiting = [...this.#waiting];
-    this.#waiting.clear();
-    for (const wake of waiting) wake();
+    for (const waiting of this.#waiting) {
+      if (!waiting.holds()) continue;
+      this.#waiting.delete(waiting);
+      waiting.wake();
+    }
   }
 
   async until(holds: () => boolean): Promise<void> {
-    while (!holds()) await new Promise<void>((resolve) => this.#waiting.add(resolve));
+    // Once a caller continues, it may no longer hold.
+    while (!holds()) await new Promise<void>((wake) => this.#waiting.add({ holds, wake }));
   }
 
   /** Resolves when the condition holds, or after `ms`. */

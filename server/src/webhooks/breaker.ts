@@ -186,12 +186,12 @@ export function onOutcome(
 }
 
 function onSuccess(breaker: Breaker, maxInFlight: number, now: number): Breaker {
-  const next = { ...breaker, failures: 0, window: counted(breaker, now, false) };
-  if (breaker.state === 'half_open') {
-    const successes = breaker.successes + 1;
-    return successes >= thresholds.successesToClose ? close(next, 'probes_succeeded', now) : { ...next, successes };
-  }
-  return { ...next, slowStart: nextSlowStart(breaker.slowStart, maxInFlight) };
+  const window = counted(breaker, now, false);
+  if (breaker.state !== 'half_open')
+    return { ...breaker, failures: 0, window, slowStart: nextSlowStart(breaker.slowStart, maxInFlight) };
+  const successes = breaker.successes + 1;
+  const next = { ...breaker, failures: 0, window, successes };
+  return successes >= thresholds.successesToClose ? close(next, 'probes_succeeded', now) : next;
 }
 
 /** Doubles the limit of the slow start after as many successes. */
@@ -225,11 +225,12 @@ export function windowTotals(breaker: Breaker, now: number): { attempts: number;
 
 function counted({ window }: Breaker, now: number, failed: boolean): Breaker['window'] {
   const at = now - (now % BUCKET_MS);
-  const recent = window.filter((bucket) => isRecent(bucket.at, now));
-  const last = recent.at(-1);
+  const last = window.at(-1);
   const bucket = last?.at === at ? last : { at, attempts: 0, failures: 0 };
   const grown = { at, attempts: bucket.attempts + 1, failures: bucket.failures + (failed ? 1 : 0) };
-  return [...recent.filter((other) => other.at !== at), grown];
+  const others = window.filter((other) => other.at !== at && isRecent(other.at, now));
+  others.push(grown);
+  return others;
 }
 
 function isRecent(at: number, now: number): boolean {

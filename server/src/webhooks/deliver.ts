@@ -74,8 +74,11 @@ export class HttpDeliver implements Deliver {
   }
 
   #vet(url: string): Verdict {
-    const verdict = this.#verdicts.get(url) ?? checkUrl(url, this.#policy);
-    this.#verdicts.set(url, verdict);
+    let verdict = this.#verdicts.get(url);
+    if (verdict === undefined) {
+      verdict = checkUrl(url, this.#policy);
+      this.#verdicts.set(url, verdict);
+    }
     return verdict;
   }
 }

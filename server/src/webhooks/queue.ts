@@ -349,7 +349,7 @@ const keepAttempts = batch(
       d.last_message, d.last_response, d.last_started_at
     from deliveries d ${join}
     where d.account_id = ${row.account_id} and d.delivery_id = ${row.delivery_id}
-      and d.state in ('pending', 'cancelled', 'expired') and d.attempts = ${row.number} - 1
+      and d.state not in ('delivered', 'failed') and d.attempts = ${row.number} - 1
       and d.last_started_at is not null
     on conflict do nothing`,
 );
@@ -367,7 +367,7 @@ const moveDeliveries = batch(
       last_response = ${row.response}, last_started_at = ${row.started_at}
     ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state in ('pending', 'cancelled', 'expired') and deliveries.attempts = ${row.number} - 1`,
+      and deliveries.state not in ('delivered', 'failed') and deliveries.attempts = ${row.number} - 1`,
 );
 
 const requeue = batch(

@@ -2,7 +2,7 @@ import type { JointWork } from '../db/commit.ts';
 import { storeSteadyTime } from '../db/steadyTime.ts';
 import type { Breaker } from './breaker.ts';
 import { type Settlement, settle } from './queue.ts';
-import { addFigures, count, type MinuteFigures, noFigures } from './stats.ts';
+import { addFigures, count, type MinuteFigures } from './stats.ts';
 import { storeBreakers } from './webhook.ts';
 
 /** The attempts of one lane that have ended, and the breaker that they led to. */
@@ -37,6 +37,5 @@ export const settleLanes: JointWork<LaneOutcomes, boolean> = async (tx, lanes) =
 };
 
 function figuresOf({ webhookId, minute, settlements }: LaneOutcomes): MinuteFigures {
-  const figures = settlements.reduce((sum, { outcome, state }) => count(sum, outcome, state), noFigures);
-  return { webhookId, minute, figures };
+  return { webhookId, minute, figures: count(settlements) };
 }

@@ -22,17 +22,24 @@ export function minuteOf(ms: number): number {
   return ms - (ms % 60_000);
 }
 
-/** Adds one attempt, and the final state of its delivery if it was the last one. */
-export function count(figures: Figures, outcome: Outcome, state: 'pending' | 'delivered' | 'failed'): Figures {
-  const bucket = Math.floor(Math.log2(Math.max(1, outcome.durationMs)) * BUCKETS_PER_DOUBLING);
-  const latencies = [...figures.latencies];
-  while (latencies.length <= bucket) latencies.push(0);
-  latencies[bucket] = (latencies[bucket] ?? 0) + 1;
-  return {
-    classes: { ...figures.classes, [outcome.class]: (figures.classes[outcome.class] ?? 0) + 1 },
-    states: state === 'pending' ? figures.states : { ...figures.states, [state]: (figures.states[state] ?? 0) + 1 },
-    latencies,
-  };
+interface Counted {
+  readonly outcome: Pick<Outcome, 'class' | 'durationMs'>;
+  readonly state: 'pending' | 'delivered' | 'failed';
+}
+
+/** Counts attempts, and the final states of their deliveries. */
+export function count(attempts: readonly Counted[]): Figures {
+  const classes: Partial<Record<OutcomeClass, number>> = {};
+  const states: Partial<Record<'delivered' | 'failed', number>> = {};
+  const latencies: number[] = [];
+  for (const { outcome, state } of attempts) {
+    classes[outcome.class] = (classes[outcome.class] ?? 0) + 1;
+    if (state !== 'pending') states[state] = (states[state] ?? 0) + 1;
+    const bucket = Math.floor(Math.log2(Math.max(1, outcome.durationMs)) * BUCKETS_PER_DOUBLING);
+    while (latencies.length <= bucket) latencies.push(0);
+    latencies[bucket] = (latencies[bucket] ?? 0) + 1;
+  }
+  return { classes, states, latencies };
 }
 
 export function add(a: Figures, b: Figures): Figures {
