@@ -23,6 +23,8 @@ export type NewId = (prefix: IdPrefix) => string;
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 const TIME_DIGITS = 10;
 const RANDOM_DIGITS = 16;
+/** Random bytes read at once, because each read costs more than the bytes. */
+const RANDOM_BYTES = 256 * RANDOM_DIGITS;
 
 /**
  * Makes ids as in the ULID specification: 48 bits of milliseconds, 80 random bits, Crockford's base 32. Within a
@@ -33,7 +35,9 @@ const RANDOM_DIGITS = 16;
 export function createIds(clock: Clock): NewId {
   let lastMs = -1;
   let timePart = '';
-  let random = new Uint8Array(RANDOM_DIGITS);
+  const random = new Uint8Array(RANDOM_DIGITS);
+  let bytes = new Uint8Array(0);
+  let used = 0;
 
   function increment(): void {
     for (let i = RANDOM_DIGITS - 1; i >= 0; i--) {
@@ -50,8 +54,12 @@ export function createIds(clock: Clock): NewId {
   function moveTo(ms: number): void {
     lastMs = ms;
     timePart = encodeTime(ms);
+    if (used === bytes.length) {
+      bytes = randomBytes(RANDOM_BYTES);
+      used = 0;
+    }
     // 5 bits of each byte: 80 random bits without arithmetic on big integers.
-    random = randomBytes(RANDOM_DIGITS).map((byte) => byte & 31);
+    for (let i = 0; i < RANDOM_DIGITS; i++) random[i] = (bytes[used++] ?? 0) & 31;
   }
 
   return (prefix) => {

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
@@ -96,7 +96,7 @@ export class Authenticator {
     this.#deps = deps;
     this.#failures = new FailureLimit(deps.failuresPerMinute, deps.clock);
     this.#watches = new CredentialWatches(async (value) => {
-      const { caller, expiresAt } = await this.#find({ form: 'bearer', value });
+      const { caller, expiresAt } = await this.#find({ form: 'bearer', value }, hashOf({ value }));
       return { permissions: caller.credential.permissions, expiresAt };
     }, deps.clock);
   }
@@ -107,7 +107,8 @@ export class Authenticator {
       throw new AppError('unauthorized', `The request has no API key and no login token; ${ADVICE}`);
     if (isLegacy(presented) && !ACCEPTED[this.#deps.legacyForms].includes(presented.form))
       throw new AppError('unauthorized', `This server does not accept this form of credential; ${ADVICE}`);
-    const { caller } = await this.#failures.limit(address, hashOf(presented), () => this.#find(presented));
+    const digest = hashOf(presented);
+    const { caller } = await this.#failures.limit(address, digest, () => this.#find(presented, digest));
     if (caller.credential.type === 'api_key') {
       this.#lastUses.set(caller.credential.keyId, { accountId: caller.accountId, at: this.#deps.clock.now() });
     }
@@ -151,11 +152,11 @@ export class Authenticator {
   }
 
   /** @throws {AppError} `unauthorized` */
-  async #find(presented: Presented): Promise<Found> {
+  async #find(presented: Presented, digest: string): Promise<Found> {
     const now = this.#deps.clock.now();
     const elapsed = this.#deps.clock.elapsed();
     // A login token accepted as Bearer is not accepted in any other form.
-    const key = `${presented.form} ${hashOf(presented)}`;
+    const key = `${presented.form} ${digest}`;
     const known = this.#remembered.get(key);
     if (known !== undefined && known.until > elapsed && known.expiresAt > now) return known;
     const begunAt = this.#generation;
@@ -200,7 +201,7 @@ export class Authenticator {
   }
 }
 
-const hashOf = ({ value }: Pick<Presented, 'value'>) => createHash('sha256').update(value).digest('base64');
+const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'base64');
 
 const findKey = query((db, p: { keyId: string }) =>
   db

@@ -5,6 +5,7 @@ import { Buckets } from './buckets.ts';
 import { networkOf } from './network.ts';
 
 const PROVEN_KEPT = 10_000;
+const NETWORKS_KEPT = 1000;
 
 /**
  * Throttles addresses that present wrong credentials. Credentials that worked here before are exempt, so that a
@@ -14,6 +15,8 @@ export class FailureLimit {
   readonly #buckets: Buckets;
   /** Keyed by digest. */
   readonly #proven = cacheOf<true>(PROVEN_KEPT);
+  /** Address → network. */
+  readonly #networks = cacheOf<string>(NETWORKS_KEPT);
 
   constructor(perMinute: number, clock: Clock) {
     this.#buckets = new Buckets(perMinute, clock);
@@ -30,7 +33,7 @@ export class FailureLimit {
    * @throws {AppError} `rate_limited`, and what `find` throws
    */
   async limit<T>(address: string, digest: string, find: () => Promise<T>): Promise<T> {
-    const network = networkOf(address);
+    const network = this.#networkOf(address);
     const { limit, remaining, resetSeconds } = this.#buckets.take(network, 0);
     if (limit > 0 && remaining < 1 && !this.#proven.has(digest)) {
       throw new AppError(
@@ -50,5 +53,14 @@ export class FailureLimit {
       }
       throw error;
     }
+  }
+
+  #networkOf(address: string): string {
+    let network = this.#networks.get(address);
+    if (network === undefined) {
+      network = networkOf(address);
+      this.#networks.set(address, network);
+    }
+    return network;
   }
 }

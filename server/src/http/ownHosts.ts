@@ -1,5 +1,6 @@
 import { hostname } from 'node:os';
 import ipaddr from 'ipaddr.js';
+import { cacheOf } from '../cache.ts';
 import type { Settings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
@@ -14,6 +15,8 @@ export interface OwnHosts {
 const HOST = /^(\[[\da-f:.]+\]|[^\s/@\\?#:]+)(:\d*)?$/i;
 /** In `ALLOWED_HOSTS`: allows every name. */
 const ANY = '*';
+/** Allowed values of `Host` that are remembered, because parsing one takes 10 µs. */
+const ALLOWED_KEPT = 100;
 
 /**
  * Rejects web pages that reach this server through a visitor's browser, by a name of theirs that resolves to its
@@ -32,12 +35,17 @@ export function createOwnHosts({
   );
   for (const url of [publicUrl, nodeUrl]) if (url !== undefined) names.add(url.hostname);
   const has = (name: string) => isLoopback(name) || names.has(name);
+  const allowed = cacheOf<true>(ALLOWED_KEPT);
 
   return {
     has,
     require(host = '') {
+      if (allowed.has(host)) return;
       const name = HOST.test(host) ? hostOf(`http://${host}`) : '';
-      if (allowedHosts.includes(ANY) || isAddress(name) || has(name)) return;
+      if (allowedHosts.includes(ANY) || isAddress(name) || has(name)) {
+        allowed.set(host, true);
+        return;
+      }
       throw new AppError(
         'misdirected_request',
         `The Host header "${host.slice(0, 100)}" is not one of this server's names; if callers use it, add it to ALLOWED_HOSTS or PUBLIC_URL`,
