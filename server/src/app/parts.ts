@@ -19,7 +19,6 @@ import type { Log } from '../log.ts';
 import { createUseFetched } from '../media/fetch.ts';
 import { Media } from '../media/media.ts';
 import { Previews } from '../media/previews.ts';
-import { createS3Store } from '../media/s3Store.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
@@ -38,10 +37,11 @@ import type { Foundation } from './foundation.ts';
 /** Deadline for fetching a file from a URL, for which a caller waits. */
 const FETCH_TIMEOUT_MS = 60_000;
 
-export function openContentStore({ settings, clock }: Foundation): ContentStore {
+export async function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
   const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
   if (url === undefined) return createDiskStore(contentDir(settings));
   const { mediaS3AccessKeyId: accessKeyId, mediaS3SecretAccessKey: secretAccessKey } = settings;
+  const { createS3Store } = await import('../media/s3Store.ts');
   return createS3Store({ url, bucket, region, accessKeyId, secretAccessKey }, clock);
 }
 

@@ -1,4 +1,4 @@
-import { Pool } from 'undici';
+import type { Pool } from 'undici';
 import type { Member } from './members.ts';
 import type { NodeSignatures } from './nodeSignature.ts';
 
@@ -123,7 +123,7 @@ export class NodeClient {
     const { origin } = new URL(url ?? '');
     const silence = new Silence(this.#tickMs, this.#reporting.has(nodeId));
     try {
-      const response = await this.#poolOf(origin).request({
+      const response = await (await this.#poolOf(origin)).request({
         // undici accepts every method, but its types do not.
         method: method as 'POST',
         path,
@@ -145,7 +145,8 @@ export class NodeClient {
     }
   }
 
-  #poolOf(origin: string): Pool {
+  async #poolOf(origin: string): Promise<Pool> {
+    const { Pool } = await import('undici');
     let pool = this.#pools.get(origin);
     if (pool === undefined) {
       pool = new Pool(origin, {

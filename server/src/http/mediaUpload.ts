@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { Busboy, type BusboyHeaders, type BusboyInstance } from '@fastify/busboy';
+import type { BusboyHeaders, BusboyInstance } from '@fastify/busboy';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
 import { type Content, dispositionName } from '../media/content.ts';
@@ -97,9 +97,9 @@ async function* bodyOf({ raw }: FastifyRequest): AsyncGenerator<Buffer> {
 }
 
 /** Parses a form up to its file. The rest is parsed after the file has been read, and must be empty. */
-function openForm(request: FastifyRequest, type: string): Promise<Content> {
+async function openForm(request: FastifyRequest, type: string): Promise<Content> {
+  const form = await newForm({ ...request.headers, 'content-type': type });
   return new Promise((resolve, reject) => {
-    const form = newForm({ ...request.headers, 'content-type': type });
     let isOpen = false;
     const refuse = (message: string) => form.destroy(invalidField('body', message));
     form.on('field', (name) => refuse(`The form must contain exactly one file; remove the field ${name}`));
@@ -124,7 +124,8 @@ function openForm(request: FastifyRequest, type: string): Promise<Content> {
   });
 }
 
-function newForm(headers: BusboyHeaders): BusboyInstance {
+async function newForm(headers: BusboyHeaders): Promise<BusboyInstance> {
+  const { Busboy } = await import('@fastify/busboy');
   try {
     return new Busboy({ headers, limits: { fieldSize: 1024, headerPairs: 20, headerSize: 8192 } });
   } catch (cause) {

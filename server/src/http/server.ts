@@ -60,6 +60,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     return503OnClosing: false,
     // The operations validate ids, with their own error messages.
     routerOptions: { maxParamLength: 16_384 },
+    schemaController: { compilersFactory: { buildValidator: refuseSchema, buildSerializer: refuseSchema } },
     // Errors before a route is found, and so before the hooks. A browser that requests an address that cannot be
     // decoded gets the page, as for any unknown address.
     frameworkErrors: (error, request, reply) => {
@@ -128,6 +129,11 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   await addDocs(app);
   others.done();
   return app;
+}
+
+/** Operations validate their input and project their output, so Fastify need not load what would do it for routes. */
+function refuseSchema(): never {
+  throw new Error('routes have no schemas: define an operation');
 }
 
 /** Sets the headers of every response. */

@@ -1,5 +1,5 @@
 import { Readable } from 'node:stream';
-import { Agent, type Dispatcher, request } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { checkUrl, createLookup, type Lookup, type TargetPolicy, TargetRefused } from '../target.ts';
@@ -27,6 +27,7 @@ interface FetchOptions {
  */
 export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }: FetchOptions): UseFetched {
   return async (first, use) => {
+    const { Agent, request } = await import('undici');
     const agent = new Agent({ connect: { lookup: createLookup(policy, lookup), timeout: timeoutMs } });
     const deadline = new AbortController();
     const cancel = clock.after(timeoutMs, () => deadline.abort());

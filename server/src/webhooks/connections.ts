@@ -1,6 +1,9 @@
 import type { Socket } from 'node:net';
 import { LRUCache } from 'lru-cache';
-import { buildConnector, Client, Pool } from 'undici';
+import type { buildConnector } from 'undici';
+import createConnector from 'undici/lib/core/connect.js';
+import Client from 'undici/lib/dispatcher/client.js';
+import Pool from 'undici/lib/dispatcher/pool.js';
 import { createLookup, type TargetPolicy } from '../target.ts';
 import { isUnrequestedAnswer } from './outcome.ts';
 
@@ -20,7 +23,7 @@ export class ReceiverConnections {
 
   /** @param maxSockets with this many sockets open, those of the least recently used receivers are closed */
   constructor(policy: TargetPolicy, timeoutMs: number, maxSockets: number) {
-    this.#connectSocket = buildConnector({ lookup: createLookup(policy), timeout: timeoutMs });
+    this.#connectSocket = createConnector({ lookup: createLookup(policy), timeout: timeoutMs });
     this.#maxSockets = maxSockets;
   }
 

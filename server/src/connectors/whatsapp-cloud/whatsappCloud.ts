@@ -1,5 +1,4 @@
 import { type Connector, messageTypes } from '../connector.ts';
-import { CloudConnection } from './connection.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
 import type { Receiver } from './receiver.ts';
@@ -13,6 +12,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     messageTypes: messageTypes.filter((type) => type !== 'poll'),
     takesCallbacks: true,
     async open(host) {
+      const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need
       const connection = new CloudConnection(host, settings, receivers);
       connection.open();
       return connection;
