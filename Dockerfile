@@ -32,7 +32,7 @@ COPY server/start.js server/start.js
 COPY server/src server/src
 RUN install -d -o switchboard -g switchboard server/compiled
 USER switchboard
-# Compiled code for a fast first start. Node finds it only for the user that compiled it.
+# Compiled code for a fast first start. Node finds it only for the same user and kind of processor.
 RUN node server/src/compile.ts
 
 ENV HOST=0.0.0.0 PORT=8080 DATA_DIR=/data

@@ -55,6 +55,9 @@ describe('shell', async () => {
     await page.getByRole('button', { name: 'Open navigation' }).click();
     await page.getByRole('dialog').waitFor();
     await assertAccessible(page);
+    await page.getByRole('button', { name: /^Account menu/ }).click();
+    await page.getByRole('menuitem', { name: 'Account and password' }).click();
+    await waitForPage(page, 'Account');
   });
 
   it('works by keyboard: skips to the content and opens the account menu', async (test) => {
@@ -66,7 +69,7 @@ describe('shell', async () => {
     await page.keyboard.press('Enter');
     await assertSoon(() => page.evaluate(() => document.activeElement?.id), 'content');
     await page.getByRole('button', { name: /^Account menu/ }).focus();
-    await page.keyboard.press('Enter');
+    await page.keyboard.press('ArrowDown');
     await page.getByRole('menuitemradio', { name: 'Dark' }).focus();
     await page.keyboard.press('Enter');
     await assertSoon(() => page.evaluate(() => document.documentElement.dataset['theme']), 'dark');
@@ -76,7 +79,7 @@ describe('shell', async () => {
 
   it('says so when the account menu does not load', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
-    await page.route('**/assets/openAccountMenu-*.js', (route) => route.abort());
+    await page.route('**/assets/accountMenuContent-*.js', (route) => route.abort());
     await page.goto('/');
     await page.getByRole('button', { name: /^Account menu/ }).click();
     await page.getByText('The server cannot be reached').waitFor();

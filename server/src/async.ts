@@ -113,7 +113,7 @@ export class Condition {
   }
 
   async until(holds: () => boolean): Promise<void> {
-    // Once a caller continues, it may no longer hold.
+    // The condition may have changed by the time the caller resumes.
     while (!holds()) await new Promise<void>((wake) => this.#waiting.add({ holds, wake }));
   }
 

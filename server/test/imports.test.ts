@@ -9,6 +9,7 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 /** The imports that each part may have beside its own files, after the layers in `architecture`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
+  compile: ['db', 'http', 'auth', 'connectors', 'media'],
   app: [
     'tracing',
     'http',

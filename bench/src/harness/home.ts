@@ -36,7 +36,7 @@ const launch = (tree: Tree, folder: string, env: Env): Promise<Running> =>
     ...env,
   });
 
-/** Trees from before version 0.1.0 have no `start.js`. */
+/** Older commits have no `start.js`. */
 function entryOf({ folder }: Tree): string {
   const entry = join(folder, 'server/start.js');
   return existsSync(entry) ? entry : join(folder, 'server/src/main.ts');

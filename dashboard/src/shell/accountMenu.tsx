@@ -5,27 +5,42 @@ import { useToast } from '../components/toast.tsx';
 import { PageCodeError } from '../lazyPage.tsx';
 import { shellStrings } from '../strings/shell.ts';
 import { useAccount } from './account.ts';
-import type { OpenAccountMenu } from './openAccountMenu.tsx';
+import type { AccountMenuContent } from './accountMenuContent.tsx';
 
-const loadMenu = () => import('./openAccountMenu.tsx');
+const loadContent = () => import('./accountMenuContent.tsx');
+const preload = () => void loadContent().catch(() => {}); // `open` reports the error
 
-/** The button of the account menu. The code of menus is a tenth of the first page, so it loads with the first press. */
-export function AccountMenu() {
-  const [Menu, setMenu] = useState<ComponentType<ComponentProps<typeof OpenAccountMenu>>>();
+/** The button of the account menu. The code of menus is a tenth of the first page, so it loads on first use. */
+export function AccountMenu({ onFollow }: { readonly onFollow?: () => void }) {
+  const [Menu, setMenu] = useState<ComponentType<ComponentProps<typeof AccountMenuContent>>>();
   const toast = useToast();
 
   async function open() {
     try {
-      const { OpenAccountMenu } = await loadMenu();
-      setMenu(() => OpenAccountMenu);
+      const { AccountMenuContent } = await loadContent();
+      setMenu(() => AccountMenuContent);
     } catch (cause) {
       toast(errorText(new PageCodeError(cause)), 'bad');
     }
   }
 
-  if (Menu !== undefined) return <Menu trigger={<AccountButton />} />;
-  return <AccountButton aria-haspopup="menu" aria-expanded={false} onClick={open} />;
+  if (Menu !== undefined) return <Menu trigger={<AccountButton ref={keepFocus} />} onFollow={onFollow} />;
+  return (
+    <AccountButton
+      aria-haspopup="menu"
+      aria-expanded={false}
+      onPointerEnter={preload}
+      onFocus={preload}
+      onClick={open}
+      onKeyDown={(event) => {
+        if (event.key === 'ArrowDown') open();
+      }}
+    />
+  );
 }
+
+/** The button replaces the one that was pressed. Otherwise the dialog around it would take the focus, which closes the menu. */
+const keepFocus = (button: HTMLButtonElement | null) => button?.focus();
 
 function AccountButton(props: ComponentProps<'button'>) {
   const { email, name } = useAccount();

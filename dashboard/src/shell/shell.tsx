@@ -105,7 +105,7 @@ function TopBar() {
             <Navigation onFollow={() => setOpen(false)} />
             <div className="mt-auto grid gap-2 border-t border-line pt-3">
               <LiveIndicator />
-              <AccountMenu />
+              <AccountMenu onFollow={() => setOpen(false)} />
             </div>
           </Dialog.Content>
         </Dialog.Portal>

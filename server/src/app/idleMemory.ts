@@ -1,16 +1,17 @@
-import { Session } from 'node:inspector';
 import { performance } from 'node:perf_hooks';
 import { getHeapStatistics } from 'node:v8';
 import type { Clock } from '../clock.ts';
 
 const CHECK_MS = 10_000;
-/** Share of the time that the process may be busy while it counts as idle. */
+/** The process counts as idle below this share of busy time. */
 const IDLE_SHARE = 0.02;
-const EVERY_MS = 60_000;
 /** Growth of the heap that is worth a collection. The start of the server leaves about 30 MB behind. */
 const GROWTH_BYTES = 16 * 1024 * 1024;
 /** A collection blocks the process for about 2 ms for each MB in use. */
-const MAX_USED_BYTES = 256 * 1024 * 1024;
+const MAX_USED_BYTES = 128 * 1024 * 1024;
+const EVERY_MS = 60_000;
+/** The fraction of time that collections may take, and so the fraction of requests that may have to wait for one. */
+const SHARE = 0.001;
 
 export interface HeapSize {
   /** Bytes that V8 has reserved. */
@@ -27,7 +28,7 @@ interface Options {
 }
 
 /**
- * Returns memory to the operating system when the process is idle. V8 keeps what a start or a burst of work needed, until
+ * Returns memory to the operating system when the process is idle. V8 keeps what a start or a burst of work needed until
  * more work makes it collect garbage: a quarter of the memory of a server that has just started.
  */
 export class IdleMemory {
@@ -36,7 +37,7 @@ export class IdleMemory {
   readonly #readHeap: () => HeapSize;
   readonly #collect: () => Promise<void>;
   #cancelCheck = () => {};
-  /** Bytes that were reserved after the last collection. */
+  /** Least number of bytes that were reserved since the last collection. */
   #reservedAfter = 0;
   #nextAt = 0;
 
@@ -51,7 +52,8 @@ export class IdleMemory {
     this.#cancelCheck();
     this.#cancelCheck = this.#clock.after(CHECK_MS, () => {
       this.start();
-      void this.#check();
+      // Without an inspector there is no way to collect.
+      this.#check().catch(() => this.stop());
     });
   }
 
@@ -62,11 +64,13 @@ export class IdleMemory {
   async #check(): Promise<void> {
     const isIdle = this.#readBusyShare() < IDLE_SHARE;
     const { reserved, used } = this.#readHeap();
-    const now = this.#clock.elapsed();
-    if (!isIdle || now < this.#nextAt || used > MAX_USED_BYTES) return;
+    this.#reservedAfter = Math.min(this.#reservedAfter, reserved);
+    const startedAt = this.#clock.elapsed();
+    if (!isIdle || startedAt < this.#nextAt || used > MAX_USED_BYTES) return;
     if (reserved - this.#reservedAfter < GROWTH_BYTES) return;
-    this.#nextAt = now + EVERY_MS;
     await this.#collect();
+    const ms = this.#clock.elapsed() - startedAt;
+    this.#nextAt = startedAt + Math.max(EVERY_MS, ms / SHARE);
     this.#reservedAfter = this.#readHeap().reserved;
   }
 }
@@ -86,10 +90,19 @@ function heapSize(): HeapSize {
   return { reserved, used };
 }
 
-/** Collects all garbage and shrinks the heap, which V8 offers only to its inspector. */
+/**
+ * Collects all garbage and shrinks the heap, which V8 offers only to its inspector.
+ * @throws {Error} if this Node has no inspector
+ */
 export async function collectGarbage(): Promise<void> {
+  const { Session } = await import('node:inspector');
   const session = new Session();
   session.connect();
-  await new Promise((resolve) => session.post('HeapProfiler.collectGarbage', resolve));
-  session.disconnect();
+  try {
+    await new Promise<void>((resolve, reject) =>
+      session.post('HeapProfiler.collectGarbage', (error) => (error === null ? resolve() : reject(error))),
+    );
+  } finally {
+    session.disconnect();
+  }
 }

@@ -225,8 +225,7 @@ export function windowTotals(breaker: Breaker, now: number): { attempts: number;
 
 function counted({ window }: Breaker, now: number, failed: boolean): Breaker['window'] {
   const at = now - (now % BUCKET_MS);
-  const last = window.at(-1);
-  const bucket = last?.at === at ? last : { at, attempts: 0, failures: 0 };
+  const bucket = window.find((other) => other.at === at) ?? { at, attempts: 0, failures: 0 };
   const grown = { at, attempts: bucket.attempts + 1, failures: bucket.failures + (failed ? 1 : 0) };
   const others = window.filter((other) => other.at !== at && isRecent(other.at, now));
   others.push(grown);

@@ -329,6 +329,7 @@ export class Lane {
       ? ({ state: 'pending' } as const)
       : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
     this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict });
+    this.#changed.notify();
     this.#moveBreaker(outcome, webhook.breaker.generation);
     // A read may have left the conversation out while it had no room.
     if (this.#backlog.moveUp(due)) this.#mayHaveMore = true;

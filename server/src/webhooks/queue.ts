@@ -340,6 +340,11 @@ const settled = {
   settled_at: 'bigint',
 } as const;
 
+/*
+ * The two statements below name the states that a settlement leaves alone, because there are only two of them: for a
+ * longer list SQLite builds a table each time.
+ */
+
 /** Keeps the last attempts of deliveries that the next ones are about to replace. */
 const keepAttempts = batch(
   { account_id: 'text', delivery_id: 'text', number: 'bigint' },

@@ -7,9 +7,15 @@ import { createFakeClock } from '../support/fakeClock.ts';
 const MB = 1024 * 1024;
 
 describe('the memory of an idle process', () => {
-  /** Starts a process whose heap shrinks to 40 MB with each collection. */
-  function startIdle(heap: HeapSize) {
-    const process = { heap, busyShare: 0, collections: 0 };
+  /** Starts a process whose heap shrinks to `heapAfter` with each collection. */
+  function startIdle(heap: HeapSize, collectionMs = 0) {
+    const process = {
+      heap,
+      heapAfter: { reserved: 40 * MB, used: 35 * MB },
+      busyShare: 0,
+      collections: 0,
+      error: undefined as Error | undefined,
+    };
     const clock = createFakeClock();
     const memory = new IdleMemory({
       clock,
@@ -17,7 +23,9 @@ describe('the memory of an idle process', () => {
       readHeap: () => process.heap,
       collect: async () => {
         process.collections++;
-        process.heap = { reserved: 40 * MB, used: 35 * MB };
+        if (process.error !== undefined) throw process.error;
+        clock.skip(collectionMs);
+        process.heap = process.heapAfter;
       },
     });
     memory.start();
@@ -43,6 +51,34 @@ describe('the memory of an idle process', () => {
     assert.equal(process.collections, 1);
     await clock.advance(10_000);
     assert.equal(process.collections, 2);
+  });
+
+  it('is collected less often if a collection takes long', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB }, 200);
+    await clock.advance(10_000);
+    process.heap = { reserved: 75 * MB, used: 50 * MB };
+    await clock.advance(190_000);
+    assert.equal(process.collections, 1);
+    await clock.advance(20_000);
+    assert.equal(process.collections, 2);
+  });
+
+  it('is collected again if it had shrunk by itself in the meantime', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    process.heapAfter = { reserved: 200 * MB, used: 50 * MB };
+    await clock.advance(10_000);
+    process.heap = { reserved: 60 * MB, used: 50 * MB };
+    await clock.advance(60_000);
+    process.heap = { reserved: 190 * MB, used: 50 * MB };
+    await clock.advance(10_000);
+    assert.equal(process.collections, 2);
+  });
+
+  it('is left alone if this Node cannot collect', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    process.error = new Error('no inspector');
+    await clock.advance(600_000);
+    assert.equal(process.collections, 1);
   });
 
   it('is left alone while the process is busy, if a collection would take long, and after a stop', async () => {

@@ -7,13 +7,25 @@ import { chooseTheme, readThemeChoice } from '../theme.ts';
 import { useLogOut } from './login.ts';
 
 /** The account menu, open when it mounts. */
-export function OpenAccountMenu({ trigger }: { readonly trigger: ReactNode }) {
+export function AccountMenuContent({
+  trigger,
+  onFollow,
+}: {
+  readonly trigger: ReactNode;
+  /** Called when the reader follows a link to another page. */
+  readonly onFollow?: (() => void) | undefined;
+}) {
   const [theme, setTheme] = useState(readThemeChoice);
   const navigate = useNavigate();
   const logOut = useLogOut();
   return (
     <Menu defaultOpen trigger={trigger}>
-      <MenuItem onSelect={() => navigate({ to: '/account' })}>
+      <MenuItem
+        onSelect={() => {
+          onFollow?.();
+          void navigate({ to: '/account' });
+        }}
+      >
         <UserRound aria-hidden />
         {shellStrings.accountSettings}
       </MenuItem>
