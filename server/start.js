@@ -28,5 +28,5 @@ function keepCompiledCode() {
       // The server reports a data folder that it cannot use.
     }
   }
-  if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= join(directory, '..');
+  if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
 }
