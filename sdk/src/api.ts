@@ -902,6 +902,12 @@ export interface WebhookEndpoint {
   createdAt: string | null;
   /** When the webhook was last changed; null if none is set. */
   updatedAt: string | null;
+  /** Sessions whose events it receives; null for all. */
+  sessionIds: string[] | null;
+  /** Note for people; null if there is none. */
+  description: string | null;
+  /** Your own data, as you set it. */
+  metadata: Record<string, string>;
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -2040,7 +2046,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Add a webhook. Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks. */
+  /** Add a webhook. Add another webhook with its own URL, event types, sessions, secret, circuit breaker and statistics. An account can have up to 100 webhooks. */
   'webhooks.endpoints.create': {
     input: {
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
@@ -2053,6 +2059,12 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
+      /** Only events of these sessions; `null` for all, which is the default. */
+      sessionIds?: string[] | null;
+      /** Note for people, such as `orders of the shop`. */
+      description?: string | null;
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;
   };
@@ -2064,7 +2076,7 @@ export interface Operations {
     };
     output: WebhookEndpoint;
   };
-  /** Update a webhook. Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled. */
+  /** Update a webhook. Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types and sessions that you drop are cancelled. `metadata` replaces what was set before. */
   'webhooks.endpoints.update': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -2079,6 +2091,12 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
+      /** Only events of these sessions; `null` for all, which is the default. */
+      sessionIds?: string[] | null;
+      /** Note for people, such as `orders of the shop`. */
+      description?: string | null;
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;
   };

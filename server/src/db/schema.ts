@@ -195,6 +195,11 @@ export interface Schema {
     url: string;
     /** JSON list of event types. */
     events: string;
+    /** JSON list of the sessions whose events it receives; null for all. */
+    session_ids: string | null;
+    description: string | null;
+    /** JSON of the account's own data. */
+    metadata: string;
     secret: string | null;
     previous_secret: string | null;
     previous_secret_until: number | null;

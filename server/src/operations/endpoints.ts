@@ -1,10 +1,14 @@
+import { Type } from 'typebox';
+import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
+import { invalidField } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
-import { boolean, integer, named, object, oneOf, onlyTrue, optional } from '../invoke/fields.ts';
+import { boolean, integer, list, named, object, oneOf, onlyTrue, optional, orNull, record } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
+import { Metadata, SessionId } from './sessions.ts';
 import {
   acceptedUrl,
   secretField,
@@ -21,12 +25,25 @@ const MaxInFlight = integer('Number of deliveries in flight at the same time; 8 
   maximum: 256,
 });
 const Enabled = boolean('Whether events are queued and sent; true by default.');
+const scopeFields = {
+  sessionIds: optional(
+    orNull(
+      Type.Array(SessionId, { minItems: 1, maxItems: 100 }),
+      'Only events of these sessions; `null` for all, which is the default.',
+    ),
+  ),
+  description: optional(orNull(Type.String({ maxLength: 500 }), 'Note for people, such as `orders of the shop`.')),
+  metadata: optional(Metadata),
+};
 const byId = { webhookId: WebhookId };
 
 const Endpoint = named('WebhookEndpoint', {
   webhookId: WebhookId,
   isDefault: boolean('Whether it is the default webhook, which `POST /webhooks/set` manages.'),
   ...WebhookConfiguration.properties,
+  sessionIds: orNull(list(SessionId, 'Ids of sessions.'), 'Sessions whose events it receives; null for all.'),
+  description: orNull(Type.String(), 'Note for people; null if there is none.'),
+  metadata: record(Type.String(), 'Your own data, as you set it.'),
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
   breakerState: oneOf(
     ['closed', 'open', 'half_open'],
@@ -60,7 +77,7 @@ export const createEndpoint = defineOperation({
   route: 'POST /webhooks/endpoints',
   summary: 'Add a webhook',
   description:
-    'Add another webhook with its own URL, event types, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
+    'Add another webhook with its own URL, event types, sessions, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
   status: 201,
   idempotent: true,
   input: {
@@ -68,19 +85,15 @@ export const createEndpoint = defineOperation({
     secret: secretField('Without one, deliveries are not signed.'),
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
+    ...scopeFields,
   },
   output: Endpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
-  async run(ctx, { webhookUrl, events, secret, enabled, maxInFlight }) {
-    const change = {
-      events: acceptedKinds(events),
-      url: acceptedUrl(ctx, webhookUrl),
-      secret,
-      enabled,
-      maxInFlight,
-    };
+  async run(ctx, { webhookUrl, events, ...fields }) {
+    const change = { ...fields, events: acceptedKinds(events), url: acceptedUrl(ctx, webhookUrl) };
     const row = await ctx.database.commit(async (tx) => {
+      await requireSessions(tx, ctx.accountId, change.sessionIds);
       await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);
@@ -107,7 +120,7 @@ export const updateEndpoint = defineOperation({
   route: 'PATCH /webhooks/endpoints/{webhookId}',
   summary: 'Update a webhook',
   description:
-    'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types that you drop are cancelled.',
+    'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types and sessions that you drop are cancelled. `metadata` replaces what was set before.',
   input: {
     webhookId: WebhookId,
     webhookUrl: optional(webhookFields.webhookUrl),
@@ -115,21 +128,21 @@ export const updateEndpoint = defineOperation({
     secret: webhookFields.secret,
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
+    ...scopeFields,
   },
   output: Endpoint,
   errors: ['not_found'],
-  async run(ctx, { webhookId, webhookUrl, events, secret, enabled, maxInFlight }) {
+  async run(ctx, { webhookId, webhookUrl, events, ...fields }) {
     const change = {
+      ...fields,
       ...(events !== undefined && { events: acceptedKinds(events) }),
       ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
-      secret,
-      enabled,
-      maxInFlight,
     };
-    const row = await ctx.database.commit(
-      async (tx) => changeWebhook(ctx, tx, await findWebhookRow(tx, ctx.accountId, webhookId), change),
-      ctx.accountId,
-    );
+    const row = await ctx.database.commit(async (tx) => {
+      const present = await findWebhookRow(tx, ctx.accountId, webhookId);
+      await requireSessions(tx, ctx.accountId, change.sessionIds);
+      return changeWebhook(ctx, tx, present, change);
+    }, ctx.accountId);
     return toEndpoint(row);
   },
 });
@@ -152,11 +165,37 @@ export const deleteEndpoint = defineOperation({
   },
 });
 
+/** @throws {AppError} `validation_failed` naming the first session that the account does not have */
+async function requireSessions(
+  { kysely, dialect }: Tx,
+  accountId: string,
+  sessionIds: readonly string[] | null | undefined,
+): Promise<void> {
+  if (!sessionIds) return;
+  const rows = await kysely
+    .selectFrom('sessions')
+    .select('session_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', 'in', dialect.texts(JSON.stringify(sessionIds)))
+    .execute();
+  const known = new Set(rows.map(({ session_id }) => session_id));
+  const unknown = sessionIds.find((sessionId) => !known.has(sessionId));
+  if (unknown !== undefined)
+    throw invalidField(
+      'sessionIds',
+      `The account has no session ${unknown}; \`sessions.list\` names them`,
+      'not_found',
+    );
+}
+
 function toEndpoint(row: WebhookTable) {
   return {
     webhookId: row.webhook_id,
     isDefault: row.is_default === 1,
     ...toConfiguration(row),
+    sessionIds: row.session_ids === null ? null : (JSON.parse(row.session_ids) as string[]),
+    description: row.description,
+    metadata: JSON.parse(row.metadata) as Record<string, string>,
     maxInFlight: row.max_in_flight,
     breakerState: row.breaker_state,
   };

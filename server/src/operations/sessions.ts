@@ -35,7 +35,7 @@ export const OptionalSessionId = optional(
   string('Id of the session (`ses_…`). Required if the account has several sessions.'),
 );
 const Name = string('Label for people, such as `support`.', { minLength: 1, maxLength: 100 });
-const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
+export const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
   description: 'Your own data: up to 50 strings by key, such as `{"team": "sales"}`.',
 });

@@ -13,7 +13,7 @@ import type { SteadyClock } from '../steadyClock.ts';
 import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import type { Engine } from './engine.ts';
-import { cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
+import { cancelOtherSessions, cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
@@ -34,6 +34,10 @@ export interface WebhookContext {
 export interface WebhookChange {
   readonly url?: string;
   readonly events?: readonly string[];
+  /** Null for all sessions. */
+  readonly sessionIds?: readonly string[] | null | undefined;
+  readonly description?: string | null | undefined;
+  readonly metadata?: Readonly<Record<string, string>> | undefined;
   readonly secret?: string | null | undefined;
   readonly enabled?: boolean | undefined;
   readonly maxInFlight?: number | undefined;
@@ -73,7 +77,16 @@ export async function insertWebhook(
   ctx: WebhookContext,
   tx: Tx,
   isDefault: boolean,
-  { url = '', events = [], secret = null, enabled = true, maxInFlight = DEFAULT_MAX_IN_FLIGHT }: WebhookChange,
+  {
+    url = '',
+    events = [],
+    sessionIds = null,
+    description = null,
+    metadata = {},
+    secret = null,
+    enabled = true,
+    maxInFlight = DEFAULT_MAX_IN_FLIGHT,
+  }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
   const breaker = newBreaker(ctx.steady.now());
@@ -87,6 +100,9 @@ export async function insertWebhook(
       is_default: isDefault ? 1 : 0,
       url,
       events: JSON.stringify(events),
+      session_ids: sessionIds && JSON.stringify(sessionIds),
+      description,
+      metadata: JSON.stringify(metadata),
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
@@ -104,16 +120,22 @@ export async function insertWebhook(
     .executeTakeFirstOrThrow();
 }
 
-/** A new URL closes the breaker and makes retries due at once. Deliveries of dropped event types are cancelled. */
+/**
+ * A new URL closes the breaker and makes retries due at once. Deliveries of event types and sessions that were dropped
+ * are cancelled.
+ */
 export async function changeWebhook(
   ctx: WebhookContext,
   tx: Tx,
   present: WebhookTable,
-  { url = present.url, events, secret, enabled, maxInFlight }: WebhookChange,
+  { url = present.url, events, sessionIds, description, metadata, secret, enabled, maxInFlight }: WebhookChange,
 ): Promise<WebhookTable> {
   const changed = await updateRow(ctx, tx, present, {
     url,
     ...(events !== undefined && { events: JSON.stringify(events) }),
+    ...(sessionIds !== undefined && { session_ids: sessionIds && JSON.stringify(sessionIds) }),
+    ...(description !== undefined && { description }),
+    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
     ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
     ...(secret !== undefined && {
@@ -127,6 +149,11 @@ export async function changeWebhook(
   if (events !== undefined && before.some((kind) => !events.includes(kind))) {
     const reason = 'The webhook no longer subscribes to this event type';
     await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, ctx.clock.now()));
+  }
+  if (sessionIds) {
+    const reason = 'The webhook no longer receives the events of this session';
+    const now = ctx.clock.now();
+    await inPieces(ctx, tx, present, (on, webhook) => cancelOtherSessions(on, webhook, sessionIds, reason, now));
   }
   return changed;
 }

@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { LateWriter, Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
+import type { WebhookTable } from '../db/schema.ts';
 import type { EventData, EventKind } from '../events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
-import type { Due } from './queue.ts';
+import { type Due, sessionOf } from './queue.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
@@ -58,12 +59,12 @@ export function createEmit({
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
     const webhooks = await webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) });
     const webhooksByAccount = Map.groupBy(
-      webhooks.map((row) => ({ ...row, kinds: JSON.parse(row.events) as string[] })),
+      webhooks.map((row) => ({ ...row, isWanted: filterOf(row) })),
       ({ account_id }) => account_id,
     );
     const deliveries = events.flatMap((event) =>
       (webhooksByAccount.get(event.account_id) ?? [])
-        .filter(({ kinds }) => kinds.includes(event.kind))
+        .filter(({ isWanted }) => isWanted(event))
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );
     await insertDeliveries.run(tx, deliveries);
@@ -88,6 +89,14 @@ export function createEmit({
     });
 }
 
+/** Returns whether a webhook receives an event. */
+function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids'>): (event: Emitted) => boolean {
+  const kinds: readonly string[] = JSON.parse(row.events);
+  const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
+  return ({ kind, conversation }) =>
+    kinds.includes(kind) && (sessionIds === null || sessionIds.includes(sessionOf(conversation)));
+}
+
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {
   return {
     accountId: row.account_id,
@@ -106,7 +115,7 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
 const webhooksOf = query((db, p: { accountIds: string }, dialect) =>
   db
     .selectFrom('webhooks')
-    .select(['account_id', 'webhook_id', 'events'])
+    .select(['account_id', 'webhook_id', 'events', 'session_ids'])
     .where('account_id', 'in', dialect.texts(p.accountIds))
     .where('enabled', '=', 1),
 );

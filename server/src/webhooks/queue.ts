@@ -2,7 +2,6 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { Schema } from '../db/schema.ts';
-import type { EventKind } from '../events.ts';
 import { timeOfId } from '../ids.ts';
 import type { Outcome } from './outcome.ts';
 import type { Verdict } from './retry.ts';
@@ -159,8 +158,27 @@ export async function cancelPending(
   now: number,
 ): Promise<boolean> {
   const limit = CHANGED_AT_ONCE;
-  return (await cancel.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
+  return (await cancelKinds.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
+
+/** Cancels pending deliveries, except those of the wanted sessions. Returns the same as `dueNow`. */
+export async function cancelOtherSessions(
+  on: Queryable,
+  webhook: WebhookRef,
+  wanted: readonly string[],
+  reason: string,
+  now: number,
+): Promise<boolean> {
+  const limit = CHANGED_AT_ONCE;
+  return (await cancelSessions.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
+}
+
+/** The session of a conversation: `sessionId` or `sessionId/chatId`. */
+export function sessionOf(conversation: string): string {
+  return conversation.slice(0, SESSION_ID_LENGTH);
+}
+
+const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
 
 /** Selects the pending deliveries of a webhook. A literal, so that the planner can use the partial index. */
 export const pendingOf = (db: Kysely<Schema>, p: { webhookId: string }) =>
@@ -246,20 +264,23 @@ const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
     ),
 );
 
-const cancel = query((db, p: WebhookRef & { wanted: string; reason: string; now: number; limit: number }, dialect) =>
-  db
-    .updateTable('deliveries')
-    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason })
-    .where('account_id', '=', p.accountId)
-    .where(
-      'delivery_id',
-      'in',
-      pendingOf(db, p)
-        .select('d.delivery_id')
-        .where('d.kind', 'not in', dialect.texts(p.wanted).$castTo<EventKind>())
-        .limit(p.limit),
-    ),
-);
+/** Cancels pending deliveries of which `value` is not a wanted one. */
+const cancelUnless = (value: RawBuilder<string>) =>
+  query((db, p: WebhookRef & { wanted: string; reason: string; now: number; limit: number }, dialect) =>
+    db
+      .updateTable('deliveries')
+      .set({ state: 'cancelled', settled_at: p.now, reason: p.reason })
+      .where('account_id', '=', p.accountId)
+      .where(
+        'delivery_id',
+        'in',
+        pendingOf(db, p).select('d.delivery_id').where(value, 'not in', dialect.texts(p.wanted)).limit(p.limit),
+      ),
+  );
+
+const cancelKinds = cancelUnless(sql`d.kind`);
+
+const cancelSessions = cancelUnless(sql`substr(d.conversation, 1, ${sql.lit(SESSION_ID_LENGTH)})`);
 
 const nextDue = batch(
   { webhook_id: 'text', now: 'bigint' },

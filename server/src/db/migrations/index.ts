@@ -4,12 +4,13 @@ import { order } from './0003-order.ts';
 import { logPositions } from './0004-log-positions.ts';
 import { sandboxMailbox } from './0005-sandbox-mailbox.ts';
 import { lastAttempt } from './0006-last-attempt.ts';
+import { webhookScope } from './0007-webhook-scope.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'aZH5p-61Dvbihw6yjpD_myy0Pcfw4sSPxqE0ygaEHSY',
-  postgres: 'YbORId-xchbYClrVjyZpZ5K13evFM6NFpAaqexOTNkQ',
+  sqlite: 'jsx4XvBClCoERBleEmPEHZSfU7C-4yejvPpHsNDX6EA',
+  postgres: 'lTFePO30huVRwvCmCu49R6LZL4_bVLRNAqHMxcO6BBY',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -20,4 +21,5 @@ export const migrations: readonly Migration[] = [
   logPositions,
   sandboxMailbox,
   lastAttempt,
+  webhookScope,
 ];
