@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { eventually } from '../../server/test/support/eventually.ts';
 import { type Receiver, startReceiver } from '../../server/test/support/receiver.ts';
 import { connectSession, type TestServer } from '../../server/test/support/server.ts';
 import {
@@ -163,6 +164,30 @@ describe('webhooks pages', async () => {
     assert.deepEqual(
       left.map((one: { webhookId: string }) => one.webhookId),
       [webhookId],
+    );
+  });
+
+  it('limit a webhook to some sessions', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const webhookId = await setWebhook(call, receiver);
+    const { sessionId } = (await call('POST', '/sessions', { name: 'Orders' })).body;
+    await call('POST', '/sessions', { name: 'Support' });
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByRole('checkbox', { name: 'All sessions' }).uncheck();
+    await page.getByText('Select at least one session').waitFor();
+    assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
+    await page.getByRole('checkbox', { name: 'Orders' }).check();
+    await page.getByLabel('Description').fill('the shop');
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
+    assert.deepEqual([body.sessionIds, body.description], [[sessionId], 'the shop']);
+    await page.getByRole('checkbox', { name: 'All sessions' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await eventually(
+      () => call('GET', `/webhooks/endpoints/${webhookId}`),
+      (found) => found.body.sessionIds === null,
     );
   });
 

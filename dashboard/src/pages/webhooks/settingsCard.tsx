@@ -10,22 +10,30 @@ import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
+import { SessionsField } from './sessionsField.tsx';
 
-/** The URL, event types and limits of a webhook. */
+/** The URL, event types, sessions and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
   const { webhookId } = webhook;
   const { values, edit, changed, saved } = useEdits({
     webhookUrl: webhook.webhookUrl ?? '',
     events: webhook.events,
+    sessionIds: webhook.sessionIds,
+    description: webhook.description ?? '',
     enabled: webhook.enabled,
     maxInFlight: String(webhook.maxInFlight),
   });
-  const { webhookUrl, events, enabled, maxInFlight } = values;
+  const { webhookUrl, events, sessionIds, description, enabled, maxInFlight } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
-    mutationFn: ({ maxInFlight: most, ...more }: typeof changed) =>
-      api.webhooks.endpoints.update({ webhookId, ...more, ...(most !== undefined && { maxInFlight: Number(most) }) }),
+    mutationFn: ({ maxInFlight: most, description: note, ...more }: typeof changed) =>
+      api.webhooks.endpoints.update({
+        webhookId,
+        ...more,
+        ...(note !== undefined && { description: note.trim() || null }),
+        ...(most !== undefined && { maxInFlight: Number(most) }),
+      }),
     onSuccess: async (_, sent) => {
       toast(sharedStrings.saved);
       await refresh('webhooks');
@@ -39,9 +47,9 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
       <Form
         submit={sharedStrings.save}
         error={save.error}
-        fields={['webhookUrl', 'events', 'maxInFlight']}
+        fields={['webhookUrl', 'events', 'sessionIds', 'description', 'maxInFlight']}
         busy={save.isPending}
-        disabled={events.length === 0}
+        disabled={events.length === 0 || sessionIds?.length === 0}
         onSubmit={() => save.mutate(changed)}
       >
         <TextField
@@ -58,6 +66,19 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           value={events}
           onChange={(types) => edit({ events: [...types] })}
           error={events.length === 0 ? webhookStrings.noTypes : problem('events')}
+        />
+        <SessionsField
+          value={sessionIds}
+          onChange={(chosen) => edit({ sessionIds: chosen })}
+          error={sessionIds?.length === 0 ? webhookStrings.noSessions : problem('sessionIds')}
+        />
+        <TextField
+          label={webhookStrings.description}
+          hint={webhookStrings.descriptionHint}
+          error={problem('description')}
+          maxLength={500}
+          value={description}
+          onChange={(event) => edit({ description: event.currentTarget.value })}
         />
         <TextField
           label={webhookStrings.maxInFlight}
