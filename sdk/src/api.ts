@@ -2162,7 +2162,7 @@ export interface Operations {
   /** List events. Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
   'events.list': {
     input: {
-      /** `nextCursor` of the previous response; without it, starts at the oldest event. */
+      /** `nextCursor` of the previous response, or `now`; without it, starts at the oldest event. */
       after?: string;
       /** Only these event types, such as `message.incoming`. */
       kinds?: string[];

@@ -108,6 +108,26 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
     assert.doesNotMatch(reads.text(), /event: message\.sent/);
   });
 
+  it('have a log that starts at the newest event with `after=now`', async () => {
+    const { call: empty } = await server.account();
+    const start = (await empty('GET', '/events?after=now')).body;
+    assert.deepEqual(start.data, []);
+    await connectSession(empty);
+    const first = (await empty('GET', `/events?after=${start.nextCursor}`)).body.data;
+    assert.deepEqual(
+      first.map(({ event }: { event: string }) => event),
+      ['session.connected'],
+    );
+
+    const { call } = await open();
+    await send(call, 'before');
+    const { nextCursor } = (await call('GET', '/events?after=now')).body;
+    const sent = await send(call, 'after');
+    const events = (await call('GET', `/events?after=${nextCursor}&kinds=message.sent`)).body.data;
+    const messageIds = (found: { data: { messageId: string } }[]) => found.map(({ data }) => data.messageId);
+    assert.deepEqual(messageIds(events), [sent]);
+  });
+
   it('stop reading the log once all are closed', async (test) => {
     const { call, token, accountId } = await open();
     const areClosed = watchStreams(test, server, accountId);

@@ -9,6 +9,8 @@ import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
 
 const MAX_WAIT_SECONDS = 30;
+/** Value of `after` that skips all events so far. */
+const NOW = 'now';
 /** How late a waiting call notices an event whose announcement was missed. */
 const POLL_MS = 1000;
 
@@ -25,7 +27,9 @@ export const listEvents = defineOperation({
     "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.",
   input: {
     after: optional(
-      string('`nextCursor` of the previous response; without it, starts at the oldest event.', { maxLength: 60 }),
+      string('`nextCursor` of the previous response, or `now`; without it, starts at the oldest event.', {
+        maxLength: 60,
+      }),
     ),
     kinds: optional(list(Type.String(), 'Only these event types, such as `message.incoming`.', { maxItems: 8 })),
     limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
@@ -50,9 +54,13 @@ export const listEvents = defineOperation({
     ),
   }),
   errors: ['too_many'],
-  async run(ctx, { after, kinds, limit = 50, wait = 0 }) {
+  async run(ctx, { after: start, kinds, limit = 50, wait = 0 }) {
+    const after = start === NOW ? await ctx.eventLog.latest(ctx.accountId) : start;
     if (after !== undefined && !isCursor(after))
-      throw invalidField('after', 'is not a cursor of the event log; pass `nextCursor` of the previous response');
+      throw invalidField(
+        'after',
+        'is not a cursor of the event log; pass `nextCursor` of the previous response, or `now`',
+      );
     const wanted = kinds && acceptedKinds(kinds, 'kinds');
     const log = wanted === undefined ? ctx.eventLog : ctx.filteredEventLog;
     const read = () => log.read(ctx.accountId, after, wanted, limit);
