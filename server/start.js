@@ -3,12 +3,18 @@
  * compiled code: 20 MB of memory and 150 ms, even if every other file has it.
  */
 import { mkdirSync } from 'node:fs';
-import { constants, enableCompileCache } from 'node:module';
+import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const { FAILED } = constants.compileCacheStatus;
+const OLDEST_NODE = 24;
 
+if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+  process.stderr.write(
+    `Switchboard needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}. \`npm ci\` without --ignore-scripts installs it, and \`npm start\` uses it.\n`,
+  );
+  process.exit(1);
+}
 keepCompiledCode();
 await import('./src/main.ts');
 
@@ -17,13 +23,13 @@ await import('./src/main.ts');
  * server cannot write there. Threads find it through the environment.
  */
 function keepCompiledCode() {
-  let { status, directory } = enableCompileCache(fileURLToPath(new URL('compiled', import.meta.url)));
+  let { status, directory } = module.enableCompileCache(fileURLToPath(new URL('compiled', import.meta.url)));
   // An argument, such as --help, starts no server, so it must not create a data folder.
-  if (status === FAILED && process.argv.length === 2) {
+  if (status === module.constants.compileCacheStatus.FAILED && process.argv.length === 2) {
     const folder = join(process.env.DATA_DIR || './data', 'compiled'); // the default of the setting
     try {
       mkdirSync(folder, { recursive: true, mode: 0o700 });
-      ({ directory } = enableCompileCache(folder));
+      ({ directory } = module.enableCompileCache(folder));
     } catch {
       // The server reports a data folder that it cannot use.
     }

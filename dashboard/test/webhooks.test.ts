@@ -169,7 +169,9 @@ describe('webhooks pages', async () => {
 
   it('limit a webhook to some sessions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
-    const webhookId = await setWebhook(call, receiver);
+    const { webhookId } = (
+      await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] })
+    ).body;
     const { sessionId } = (await call('POST', '/sessions', { name: 'Orders' })).body;
     await call('POST', '/sessions', { name: 'Support' });
     await page.goto(`/webhooks/${webhookId}`);

@@ -1077,7 +1077,7 @@ export interface Operations {
       phoneNumber?: string;
       /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
       metadata?: Record<string, string>;
     };
     output: Session;
@@ -1097,7 +1097,7 @@ export interface Operations {
       sessionId: string;
       /** Label for people; null removes it. */
       name?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
       metadata?: Record<string, string>;
       /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
@@ -2059,11 +2059,11 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
-      /** Only events of these sessions; `null` for all, which is the default. */
+      /** Only events of these sessions; `null` for all, which is the default. Not for the default webhook. */
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */
       description?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
       metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;
@@ -2091,11 +2091,11 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
-      /** Only events of these sessions; `null` for all, which is the default. */
+      /** Only events of these sessions; `null` for all, which is the default. Not for the default webhook. */
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */
       description?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. */
+      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
       metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;

@@ -69,6 +69,37 @@ describeOnEachDeployment('a webhook of some sessions', (_, database) => {
     assert.match(JSON.stringify(body), /no longer receives the events of this session/);
   });
 
+  it('keeps deleted sessions in its list, so that it can be saved as it was read', async (test) => {
+    const { call, mine, other, create } = await setUp(test);
+    const { webhookId } = (await create({ sessionIds: [mine, other, mine] })).body;
+    assert.equal((await call('DELETE', `/sessions/${other}`)).status, 200);
+    const path = `/webhooks/endpoints/${webhookId}`;
+    const { sessionIds } = (await call('GET', path)).body;
+    assert.deepEqual(sessionIds, [mine, other]);
+    assert.equal((await call('PATCH', path, { sessionIds, description: 'changed' })).status, 200);
+  });
+
+  it('is never the default one, which the contract describes', async (test) => {
+    const { call, mine, receiver } = await setUp(test);
+    await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const { data } = (await call('GET', '/webhooks/endpoints')).body;
+    const { webhookId } = data.find(({ isDefault }: { isDefault: boolean }) => isDefault);
+    const { status, body } = await call('PATCH', `/webhooks/endpoints/${webhookId}`, { sessionIds: [mine] });
+    assert.deepEqual([status, body.errors[0].code], [400, 'default_webhook']);
+  });
+
+  it('has metadata with short keys, as sessions do', async (test) => {
+    const { call, mine, create } = await setUp(test);
+    const metadata = { ['k'.repeat(41)]: 'v' };
+    for (const { status, body } of [
+      await create({ metadata }),
+      await call('POST', '/sessions', { metadata }),
+      await call('PATCH', `/sessions/${mine}`, { metadata }),
+    ])
+      assert.deepEqual([status, body.errors[0].field], [400, 'metadata']);
+    assert.equal((await create({ metadata: { ['k'.repeat(40)]: 'v' } })).status, 201);
+  });
+
   it('is refused for sessions that the account does not have', async (test) => {
     const { call, mine, create } = await setUp(test);
     const stranger = await (await start()).account();

@@ -1,8 +1,6 @@
 import { ChevronsUpDown } from 'lucide-react';
-import { type ComponentProps, type ComponentType, useState } from 'react';
-import { errorText } from '../api.ts';
+import { type ComponentProps, type ComponentType, type SyntheticEvent, useState } from 'react';
 import { useToast } from '../components/toast.tsx';
-import { PageCodeError } from '../lazyPage.tsx';
 import { shellStrings } from '../strings/shell.ts';
 import { useAccount } from './account.ts';
 import type { AccountMenuContent } from './accountMenuContent.tsx';
@@ -15,12 +13,13 @@ export function AccountMenu({ onFollow }: { readonly onFollow?: () => void }) {
   const [Menu, setMenu] = useState<ComponentType<ComponentProps<typeof AccountMenuContent>>>();
   const toast = useToast();
 
-  async function open() {
+  async function open({ currentTarget: button }: SyntheticEvent) {
     try {
       const { AccountMenuContent } = await loadContent();
-      setMenu(() => AccountMenuContent);
-    } catch (cause) {
-      toast(errorText(new PageCodeError(cause)), 'bad');
+      // The reader may have gone on while it was loading.
+      if ([button, document.body].includes(document.activeElement as HTMLElement)) setMenu(() => AccountMenuContent);
+    } catch {
+      toast(shellStrings.menuFailed, 'bad');
     }
   }
 
@@ -33,7 +32,7 @@ export function AccountMenu({ onFollow }: { readonly onFollow?: () => void }) {
       onFocus={preload}
       onClick={open}
       onKeyDown={(event) => {
-        if (event.key === 'ArrowDown') open();
+        if (event.key === 'ArrowDown' || event.key === 'ArrowUp') void open(event);
       }}
     />
   );

@@ -17,6 +17,7 @@ export const shellStrings = {
     account: 'Account',
   },
   account: 'Account menu',
+  menuFailed: 'The menu could not be loaded. Reload the page.',
   accountSettings: 'Account and password',
   logOut: 'Log out',
   theme: 'Theme',

@@ -1,14 +1,8 @@
-import { constants, setPriority } from 'node:os';
 import { parentPort, workerData } from 'node:worker_threads';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import type { ThreadAnswer, ThreadQuery } from './threadReader.ts';
 
 /* A thread that runs queries and checkpoints on a SQLite database, one after the other. */
-
-// Requests and deliveries take precedence over long reads when cores are scarce: the p99 of a light request beside a
-// search and a backlog fell from 30 to 21 ms. On Linux this sets the priority of this thread; elsewhere it would be the
-// whole process.
-if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 const database = openFile(workerData);
 // Checkpoints are still allowed: they change no data.

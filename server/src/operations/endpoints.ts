@@ -8,7 +8,7 @@ import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
 import { acceptedKinds } from './eventTypes.ts';
-import { Metadata, SessionId } from './sessions.ts';
+import { acceptedMetadata, Metadata } from './metadata.ts';
 import {
   acceptedUrl,
   secretField,
@@ -28,8 +28,8 @@ const Enabled = boolean('Whether events are queued and sent; true by default.');
 const scopeFields = {
   sessionIds: optional(
     orNull(
-      Type.Array(SessionId, { minItems: 1, maxItems: 100 }),
-      'Only events of these sessions; `null` for all, which is the default.',
+      Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 100 }),
+      'Only events of these sessions; `null` for all, which is the default. Not for the default webhook.',
     ),
   ),
   description: optional(orNull(Type.String({ maxLength: 500 }), 'Note for people, such as `orders of the shop`.')),
@@ -41,7 +41,7 @@ const Endpoint = named('WebhookEndpoint', {
   webhookId: WebhookId,
   isDefault: boolean('Whether it is the default webhook, which `POST /webhooks/set` manages.'),
   ...WebhookConfiguration.properties,
-  sessionIds: orNull(list(SessionId, 'Ids of sessions.'), 'Sessions whose events it receives; null for all.'),
+  sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions whose events it receives; null for all.'),
   description: orNull(Type.String(), 'Note for people; null if there is none.'),
   metadata: record(Type.String(), 'Your own data, as you set it.'),
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
@@ -90,8 +90,14 @@ export const createEndpoint = defineOperation({
   output: Endpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
-  async run(ctx, { webhookUrl, events, ...fields }) {
-    const change = { ...fields, events: acceptedKinds(events), url: acceptedUrl(ctx, webhookUrl) };
+  async run(ctx, { webhookUrl, events, metadata = {}, sessionIds, ...fields }) {
+    const change = {
+      ...fields,
+      ...scopeOf(sessionIds),
+      metadata: acceptedMetadata(metadata),
+      events: acceptedKinds(events),
+      url: acceptedUrl(ctx, webhookUrl),
+    };
     const row = await ctx.database.commit(async (tx) => {
       await requireSessions(tx, ctx.accountId, change.sessionIds);
       await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
@@ -132,15 +138,23 @@ export const updateEndpoint = defineOperation({
   },
   output: Endpoint,
   errors: ['not_found'],
-  async run(ctx, { webhookId, webhookUrl, events, ...fields }) {
+  async run(ctx, { webhookId, webhookUrl, events, metadata, sessionIds, ...fields }) {
     const change = {
       ...fields,
+      ...scopeOf(sessionIds),
+      ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
       ...(events !== undefined && { events: acceptedKinds(events) }),
       ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
     };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findWebhookRow(tx, ctx.accountId, webhookId);
-      await requireSessions(tx, ctx.accountId, change.sessionIds);
+      if (present.is_default === 1 && change.sessionIds)
+        throw invalidField(
+          'sessionIds',
+          'The default webhook receives the events of all sessions; add another webhook for some of them',
+          'default_webhook',
+        );
+      await requireSessions(tx, ctx.accountId, change.sessionIds, sessionsOf(present));
       return changeWebhook(ctx, tx, present, change);
     }, ctx.accountId);
     return toEndpoint(row);
@@ -165,27 +179,40 @@ export const deleteEndpoint = defineOperation({
   },
 });
 
-/** @throws {AppError} `validation_failed` naming the first session that the account does not have */
+function scopeOf(sessionIds: readonly string[] | null | undefined) {
+  return sessionIds === undefined ? {} : { sessionIds: sessionIds && [...new Set(sessionIds)] };
+}
+
+/**
+ * @param known sessions that need not exist: a deleted session stays in the list of its webhook
+ * @throws {AppError} `validation_failed` naming the first session that the account does not have
+ */
 async function requireSessions(
   { kysely, dialect }: Tx,
   accountId: string,
   sessionIds: readonly string[] | null | undefined,
+  known: readonly string[] | null = null,
 ): Promise<void> {
-  if (!sessionIds) return;
+  const added = sessionIds?.filter((sessionId) => !known?.includes(sessionId)) ?? [];
+  if (added.length === 0) return;
   const rows = await kysely
     .selectFrom('sessions')
     .select('session_id')
     .where('account_id', '=', accountId)
-    .where('session_id', 'in', dialect.texts(JSON.stringify(sessionIds)))
+    .where('session_id', 'in', dialect.texts(JSON.stringify(added)))
     .execute();
-  const known = new Set(rows.map(({ session_id }) => session_id));
-  const unknown = sessionIds.find((sessionId) => !known.has(sessionId));
-  if (unknown !== undefined)
+  const found = new Set(rows.map(({ session_id }) => session_id));
+  const missing = added.find((sessionId) => !found.has(sessionId));
+  if (missing !== undefined)
     throw invalidField(
       'sessionIds',
-      `The account has no session ${unknown}; \`sessions.list\` names them`,
+      `The account has no session ${missing}; \`sessions.list\` names them`,
       'not_found',
     );
+}
+
+function sessionsOf({ session_ids: sessionIds }: WebhookTable): string[] | null {
+  return sessionIds === null ? null : JSON.parse(sessionIds);
 }
 
 function toEndpoint(row: WebhookTable) {
@@ -193,7 +220,7 @@ function toEndpoint(row: WebhookTable) {
     webhookId: row.webhook_id,
     isDefault: row.is_default === 1,
     ...toConfiguration(row),
-    sessionIds: row.session_ids === null ? null : (JSON.parse(row.session_ids) as string[]),
+    sessionIds: sessionsOf(row),
     description: row.description,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     maxInFlight: row.max_in_flight,

@@ -29,16 +29,13 @@ import {
   readOptions,
   withoutSecrets,
 } from '../sessions/options.ts';
+import { acceptedMetadata, Metadata } from './metadata.ts';
 
 export const SessionId = string('Id of the session (`ses_…`).');
 export const OptionalSessionId = optional(
   string('Id of the session (`ses_…`). Required if the account has several sessions.'),
 );
 const Name = string('Label for people, such as `support`.', { minLength: 1, maxLength: 100 });
-export const Metadata = Type.Record(Type.String({ maxLength: 40 }), Type.String({ maxLength: 500 }), {
-  maxProperties: 50,
-  description: 'Your own data: up to 50 strings by key, such as `{"team": "sales"}`.',
-});
 const Options = openObject('Options of the network, as `connectors.list` describes them.');
 
 export const Session = named('Session', {
@@ -121,7 +118,7 @@ export const createSession = defineOperation({
       last_event_at: null,
       error: null,
       options: checkedOptions(ctx, sessionId, connector, { ...input.options }),
-      metadata: JSON.stringify(input.metadata ?? {}),
+      metadata: acceptedMetadata(input.metadata ?? {}),
       created_at: ctx.clock.now(),
       lease_owner: null,
       lease_generation: 0,
@@ -181,7 +178,7 @@ export const updateSession = defineOperation({
         .set({
           session_id: sessionId,
           ...(name !== undefined && { name }),
-          ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+          ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
           ...(options !== undefined && {
             options: checkedOptions(ctx, sessionId, present.connector, { ...options }, present),
           }),

@@ -37,7 +37,8 @@ export interface WebhookChange {
   /** Null for all sessions. */
   readonly sessionIds?: readonly string[] | null | undefined;
   readonly description?: string | null | undefined;
-  readonly metadata?: Readonly<Record<string, string>> | undefined;
+  /** JSON of the account's own data. */
+  readonly metadata?: string | undefined;
   readonly secret?: string | null | undefined;
   readonly enabled?: boolean | undefined;
   readonly maxInFlight?: number | undefined;
@@ -82,7 +83,7 @@ export async function insertWebhook(
     events = [],
     sessionIds = null,
     description = null,
-    metadata = {},
+    metadata = '{}',
     secret = null,
     enabled = true,
     maxInFlight = DEFAULT_MAX_IN_FLIGHT,
@@ -102,7 +103,7 @@ export async function insertWebhook(
       events: JSON.stringify(events),
       session_ids: sessionIds && JSON.stringify(sessionIds),
       description,
-      metadata: JSON.stringify(metadata),
+      metadata,
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
@@ -135,7 +136,7 @@ export async function changeWebhook(
     ...(events !== undefined && { events: JSON.stringify(events) }),
     ...(sessionIds !== undefined && { session_ids: sessionIds && JSON.stringify(sessionIds) }),
     ...(description !== undefined && { description }),
-    ...(metadata !== undefined && { metadata: JSON.stringify(metadata) }),
+    ...(metadata !== undefined && { metadata }),
     ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
     ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
     ...(secret !== undefined && {

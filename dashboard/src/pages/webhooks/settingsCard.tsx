@@ -67,11 +67,13 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(types) => edit({ events: [...types] })}
           error={events.length === 0 ? webhookStrings.noTypes : problem('events')}
         />
-        <SessionsField
-          value={sessionIds}
-          onChange={(chosen) => edit({ sessionIds: chosen })}
-          error={sessionIds?.length === 0 ? webhookStrings.noSessions : problem('sessionIds')}
-        />
+        {!webhook.isDefault && (
+          <SessionsField
+            value={sessionIds}
+            onChange={(chosen) => edit({ sessionIds: chosen })}
+            error={sessionIds?.length === 0 ? webhookStrings.noSessions : problem('sessionIds')}
+          />
+        )}
         <TextField
           label={webhookStrings.description}
           hint={webhookStrings.descriptionHint}
