@@ -1077,7 +1077,7 @@ export interface Operations {
       phoneNumber?: string;
       /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
+      /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
     };
     output: Session;
@@ -1097,7 +1097,7 @@ export interface Operations {
       sessionId: string;
       /** Label for people; null removes it. */
       name?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
+      /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
       /** Options of the network, as `connectors.list` describes them. */
       options?: Record<string, unknown>;
@@ -2063,7 +2063,7 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */
       description?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
+      /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;
@@ -2095,7 +2095,7 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */
       description?: string | null;
-      /** Your own data: up to 50 strings by key, such as `{"team": "sales"}`. Keys have up to 40 characters. */
+      /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
     };
     output: WebhookEndpoint;

@@ -6,7 +6,7 @@ const MAX_KEY_LENGTH = 40;
 /** Data that an account attaches to its resources. `acceptedMetadata` checks the keys. */
 export const Metadata = Type.Record(Type.String(), Type.String({ maxLength: 500 }), {
   maxProperties: 50,
-  description: `Your own data: up to 50 strings by key, such as \`{"team": "sales"}\`. Keys have up to ${MAX_KEY_LENGTH} characters.`,
+  description: `Your own data: up to 50 strings by key (${MAX_KEY_LENGTH} characters), such as \`{"team": "sales"}\`.`,
 });
 
 /** @throws {AppError} `validation_failed` if a key is too long, which the schema cannot express */
