@@ -43,7 +43,7 @@ async function startOnce(): Promise<void> {
       env: { PATH, TMPDIR, DATA_DIR: dataDir, HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'silent' },
       stdio: ['ignore', 'pipe', 'inherit'],
     });
-    const deadline = setTimeout(() => server.kill('SIGKILL'), DEADLINE_MS);
+    const deadline = setTimeout(() => server.kill('SIGKILL'), DEADLINE_MS).unref();
     server.stdout.once('data', () => server.kill('SIGTERM'));
     const [code] = await once(server, 'exit');
     clearTimeout(deadline);

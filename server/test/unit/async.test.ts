@@ -274,6 +274,21 @@ describe('a condition', () => {
     await condition.until(() => count === 0);
   });
 
+  it('is awaited on if it no longer holds when the caller resumes', async () => {
+    const condition = new Condition();
+    let holds = true;
+    const first = watch(condition.until(() => !holds));
+    holds = false;
+    condition.notify();
+    holds = true;
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(first.state, 'pending');
+    holds = false;
+    condition.notify();
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(first.state, 'resolved undefined');
+  });
+
   it('can be awaited with a timeout', async () => {
     const { clock, advance, timers } = countingClock();
     const condition = new Condition();

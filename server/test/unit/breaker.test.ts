@@ -65,6 +65,15 @@ describe('a closed breaker', () => {
     assert.equal(breaker.reason, 'failure_rate');
   });
 
+  it('counts on in the present if the clock was ahead before', () => {
+    const window = [
+      { at: T0, attempts: 19, failures: 9 },
+      { at: T0 + MINUTE_MS, attempts: 1, failures: 0 },
+    ];
+    const breaker = feed({ ...newBreaker(T0), window }, ['dns']);
+    assert.equal(breaker.reason, 'failure_rate');
+  });
+
   it('ignores attempts older than 60 s', () => {
     const nineteen = Array.from({ length: 19 }, (_, n): OutcomeClass => (n % 2 === 0 ? 'dns' : 'ok'));
     const breaker = feed(feed(newBreaker(T0), nineteen), ['dns'], T0 + 71_000);
