@@ -71,6 +71,18 @@ it('keys whose requests failed on a full disk cost only a few write attempts per
   );
 });
 
+it('of two identical requests in one commit, only one runs', async (test) => {
+  const { once } = await onDisk(test);
+  for (let round = 0; round < 20; round++) {
+    let runs = 0;
+    const run = async () => ++runs;
+    const results = await Promise.allSettled([once(`twin ${round}`, run), once(`twin ${round}`, run)]);
+    const refused = results.filter(({ status }) => status === 'rejected');
+    assert.equal(runs, 1);
+    for (const { reason } of refused as PromiseRejectedResult[]) assert.equal(reason.code, 'idempotency_in_flight');
+  }
+});
+
 it('the search for keys to release ends when the server stops', async (test) => {
   const { clock, disk, idempotency, once } = await onDisk(test);
   disk.isFull = true;

@@ -38,8 +38,8 @@ export class Idempotency {
   readonly #clock: Clock;
   readonly #newId: NewId;
   readonly #nodeId: string;
-  /** Keys whose request runs in this process. */
-  readonly #running = new Set<string>();
+  /** Key → the request of this process that claims it or runs with it. */
+  readonly #running = new Map<string, KeyedRequest>();
   /** Key → how many requests of this process claim it or work on it. */
   readonly #requests = new Map<string, number>();
   readonly #releases: KeyReleases;
@@ -85,20 +85,27 @@ export class Idempotency {
   }
 
   async #claimAndRun(request: KeyedRequest, run: Run) {
+    try {
+      const claim = await this.#claim(request).catch((error) => {
+        // The claim may have taken effect nevertheless, if only the answer to its commit was lost.
+        if (isAway(error)) this.#releases.add(request);
+        throw error;
+      });
+      if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
+      return { output: await this.#run(request, claim.resourceId, run), replayed: false };
+    } finally {
+      if (this.#running.get(nameOf(request)) === request) this.#running.delete(nameOf(request));
+    }
+  }
+
+  async #run(request: KeyedRequest, resourceId: string, run: Run): Promise<unknown> {
     const { accountId, key } = request;
     const owner = this.#nodeId;
-    const claim = await this.#claim(request).catch((error) => {
-      // The claim may have taken effect nevertheless, if only the answer to its commit was lost.
-      if (isAway(error)) this.#releases.add(request);
-      throw error;
-    });
-    if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
-    this.#running.add(nameOf(request));
     try {
-      const output = await run(claim.resourceId);
+      const output = await run(resourceId);
       const answer = JSON.stringify(output);
       await this.#database.commit((tx) => keepAnswer.run(tx, { accountId, key, owner, answer }));
-      return { output, replayed: false };
+      return output;
     } catch (error) {
       // A refused request did nothing, or failed for good: its key is free again. Any other request may have taken
       // effect, so the key and its id stay, and the next run continues.
@@ -108,8 +115,6 @@ export class Idempotency {
         : this.#database.commit((tx) => dropKey.run(tx, { accountId, key, owner }));
       await settled.catch(() => this.#releases.add(request));
       throw error;
-    } finally {
-      this.#running.delete(nameOf(request));
     }
   }
 
@@ -127,23 +132,27 @@ export class Idempotency {
       const now = this.#clock.now();
       await dropOld.run(tx, { accountId, key, before: now - KEPT_MS });
       const row = { accountId, key, hash, owner, resourceId: this.#newId('msg').slice('msg_'.length), now };
-      if ((await insertKey.run(tx, row)) === 1) return { resourceId: row.resourceId };
+      if ((await insertKey.run(tx, row)) === 1) {
+        this.#running.set(nameOf(request), request); // not after the commit: it may hold an identical request
+        return { resourceId: row.resourceId };
+      }
       const known = await findKey.first(tx, { accountId, key });
       if (known === undefined) throw new AppError('idempotency_in_flight');
       if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
       if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
       const isTaken =
-        (await this.#isAbandoned(tx, known, now)) &&
+        (await this.#isAbandoned(tx, known, request, now)) &&
         (await takeOver.run(tx, { accountId, key, from: known.owner, owner, now })) > 0;
       if (!isTaken) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+      this.#running.set(nameOf(request), request);
       return { resourceId: known.resource_id };
     });
   }
 
   /** Whether no process works on a key. A node without a row can change nothing; a single process knows its own keys. */
-  async #isAbandoned(tx: Tx, known: IdempotencyKeyTable, now: number): Promise<boolean> {
-    const { account_id: accountId, idempotency_key: key, owner } = known;
-    if (owner === this.#nodeId) return !this.#running.has(nameOf({ accountId, key }));
+  async #isAbandoned(tx: Tx, known: IdempotencyKeyTable, request: KeyedRequest, now: number): Promise<boolean> {
+    const { owner } = known;
+    if (owner === this.#nodeId) return [undefined, request].includes(this.#running.get(nameOf(request)));
     if (owner === NO_OWNER || now - known.created_at > ABANDONED_MS) return true;
     return (await findNode.first(tx, { nodeId: owner })) === undefined;
   }
