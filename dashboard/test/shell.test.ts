@@ -82,7 +82,8 @@ describe('shell', async () => {
     await page.route('**/assets/accountMenuContent-*.js', (route) => route.abort());
     await page.goto('/');
     await page.getByRole('button', { name: /^Account menu/ }).click();
-    await page.getByText('The menu could not be loaded').waitFor();
+    const toasts = page.getByRole('region', { name: 'Notifications' });
+    await toasts.getByText('The menu could not be loaded').waitFor();
   });
 
   it('shows the state of the live connection', async (test) => {
