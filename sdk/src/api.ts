@@ -477,17 +477,8 @@ export interface GroupInvite {
 export interface WebhookConfiguration {
   /** URL that receives events; null if no webhook is set. */
   webhookUrl: string | null;
-  /** Event types that the webhook receives. */
-  events: (
-    | 'message.incoming'
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'session.connected'
-    | 'session.disconnected'
-    | 'group.created'
-    | 'group.updated'
-  )[];
+  /** Event types that the webhook receives, and patterns. */
+  events: string[];
   /** Whether a secret is set. The secret itself is never returned. */
   hasSecret: boolean;
   /** Whether events are sent. */
@@ -741,7 +732,22 @@ export interface Delivery {
     | 'session.connected'
     | 'session.disconnected'
     | 'group.created'
-    | 'group.updated';
+    | 'group.updated'
+    | 'message.reaction'
+    | 'message.edited'
+    | 'message.deleted'
+    | 'message.failed'
+    | 'message.queued'
+    | 'poll.vote'
+    | 'chat.updated'
+    | 'contact.updated'
+    | 'presence.updated'
+    | 'session.status'
+    | 'group.participants'
+    | 'call.incoming'
+    | 'call.ended'
+    | 'webhook.circuit_opened'
+    | 'webhook.circuit_closed';
   /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
   state: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
   /** Number of attempts so far. */
@@ -794,7 +800,22 @@ export interface DeliveryWithAttempts {
     | 'session.connected'
     | 'session.disconnected'
     | 'group.created'
-    | 'group.updated';
+    | 'group.updated'
+    | 'message.reaction'
+    | 'message.edited'
+    | 'message.deleted'
+    | 'message.failed'
+    | 'message.queued'
+    | 'poll.vote'
+    | 'chat.updated'
+    | 'contact.updated'
+    | 'presence.updated'
+    | 'session.status'
+    | 'group.participants'
+    | 'call.incoming'
+    | 'call.ended'
+    | 'webhook.circuit_opened'
+    | 'webhook.circuit_closed';
   /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
   state: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
   /** Number of attempts so far. */
@@ -883,17 +904,8 @@ export interface WebhookEndpoint {
   isDefault: boolean;
   /** URL that receives events; null if no webhook is set. */
   webhookUrl: string | null;
-  /** Event types that the webhook receives. */
-  events: (
-    | 'message.incoming'
-    | 'message.sent'
-    | 'message.delivered'
-    | 'message.read'
-    | 'session.connected'
-    | 'session.disconnected'
-    | 'group.created'
-    | 'group.updated'
-  )[];
+  /** Event types that the webhook receives, and patterns. */
+  events: string[];
   /** Whether a secret is set. The secret itself is never returned. */
   hasSecret: boolean;
   /** Whether events are sent. */
@@ -1212,7 +1224,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. Direct messages and actions of a blocked contact do not reach the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`) changes a chat on another device of the account. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1230,7 +1242,12 @@ export interface Operations {
         | 'logout'
         | 'group_create'
         | 'group_subject'
-        | 'group_leave';
+        | 'group_leave'
+        | 'presence'
+        | 'call'
+        | 'call_end'
+        | 'chat_update'
+        | 'rename';
       /** Number of the person who acts. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       from?: string;
       /** Name that the sender shows. */
@@ -1280,6 +1297,22 @@ export interface Operations {
       reason?: string;
       /** Milliseconds until the session reconnects; 1000 by default, null for never. */
       reconnectAfterMs?: number | null;
+      /** Presence of the person. */
+      presence?: 'online' | 'offline' | 'typing' | 'recording' | 'paused';
+      /** Id of the call, of your choice. */
+      callId?: string;
+      /** Whether it is a video call; false by default. */
+      video?: boolean;
+      /** How the call ended; `missed` by default. */
+      outcome?: 'answered' | 'rejected' | 'missed';
+      /** Whether the chat is archived. */
+      archived?: boolean;
+      /** Whether the chat is pinned. */
+      pinned?: boolean;
+      /** Until when the chat is muted; null unmutes it. */
+      mutedUntil?: string | null;
+      /** Marks the chat as read. */
+      read?: true;
       /** Name of the group. */
       subject?: string;
       /** Other members of the new group. In international form, such as 491701234567; +, spaces and dashes are ignored. */
@@ -1299,7 +1332,12 @@ export interface Operations {
         | 'logout'
         | 'group_create'
         | 'group_subject'
-        | 'group_leave';
+        | 'group_leave'
+        | 'presence'
+        | 'call'
+        | 'call_end'
+        | 'chat_update'
+        | 'rename';
     };
   };
   /** Send a text message. Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
@@ -1910,7 +1948,7 @@ export interface Operations {
     input: {
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
       events: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
@@ -2051,7 +2089,7 @@ export interface Operations {
     input: {
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
       events: string[];
       /** Signs deliveries. Never returned. Without one, deliveries are not signed. */
       secret?: string | null;
@@ -2083,7 +2121,7 @@ export interface Operations {
       webhookId: string;
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl?: string;
-      /** Event types to receive: message.incoming, message.sent, message.delivered, message.read, session.connected, session.disconnected, group.created, group.updated. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
       events?: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
@@ -2164,7 +2202,7 @@ export interface Operations {
     input: {
       /** `nextCursor` of the previous response, or `now`; without it, starts at the oldest event. */
       after?: string;
-      /** Only these event types, such as `message.incoming`. */
+      /** Only these event types, such as `message.incoming` or `message.*`. */
       kinds?: string[];
       /** Number of events per response. */
       limit?: number;
@@ -2185,7 +2223,22 @@ export interface Operations {
           | 'session.connected'
           | 'session.disconnected'
           | 'group.created'
-          | 'group.updated';
+          | 'group.updated'
+          | 'message.reaction'
+          | 'message.edited'
+          | 'message.deleted'
+          | 'message.failed'
+          | 'message.queued'
+          | 'poll.vote'
+          | 'chat.updated'
+          | 'contact.updated'
+          | 'presence.updated'
+          | 'session.status'
+          | 'group.participants'
+          | 'call.incoming'
+          | 'call.ended'
+          | 'webhook.circuit_opened'
+          | 'webhook.circuit_closed';
         /** Data of the event, as webhooks get it. */
         data: Record<string, unknown>;
         /** When the event happened. */
@@ -2193,6 +2246,46 @@ export interface Operations {
       }[];
       /** Pass it as `after` next time, even if `data` is empty; null if there has never been an event. */
       nextCursor: string | null;
+    };
+  };
+  /** List event types. List all event types with the JSON Schema of their `data` and an example. Subscribe to them by name, or by a pattern: `*` for all, `message.*` for all whose names begin with `message.`. */
+  'events.types': {
+    input: Record<string, never>;
+    output: {
+      /** Event types. */
+      data: {
+        /** Event type. */
+        event:
+          | 'message.incoming'
+          | 'message.sent'
+          | 'message.delivered'
+          | 'message.read'
+          | 'session.connected'
+          | 'session.disconnected'
+          | 'group.created'
+          | 'group.updated'
+          | 'message.reaction'
+          | 'message.edited'
+          | 'message.deleted'
+          | 'message.failed'
+          | 'message.queued'
+          | 'poll.vote'
+          | 'chat.updated'
+          | 'contact.updated'
+          | 'presence.updated'
+          | 'session.status'
+          | 'group.participants'
+          | 'call.incoming'
+          | 'call.ended'
+          | 'webhook.circuit_opened'
+          | 'webhook.circuit_closed';
+        /** Meaning of the event. */
+        description: string;
+        /** JSON Schema of `data`. */
+        schema: Record<string, unknown>;
+        /** A delivery of the event. */
+        example: Record<string, unknown>;
+      }[];
     };
   };
 }
@@ -2652,4 +2745,5 @@ export const routes = {
     takesContent: false,
   },
   'events.list': { method: 'GET', path: '/events', isRead: true, idempotent: false, takesContent: false },
+  'events.types': { method: 'GET', path: '/events/types', isRead: true, idempotent: false, takesContent: false },
 } as const;

@@ -284,6 +284,314 @@ export interface EventData {
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
+  /** Somebody reacted to a message, or removed the reaction. */
+  'message.reaction': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who reacted. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the person reacted. */
+    timestamp: string;
+    /** The emoji; null if the reaction was removed. */
+    emoji: string | null;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The text of a message was changed. */
+  'message.edited': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the sender. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the message was changed. */
+    timestamp: string;
+    /** The new text or caption. */
+    message: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A message was deleted for everyone. */
+  'message.deleted': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who deleted it: the sender or an admin of the group. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the message was deleted. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A message could not be sent, or was cancelled. */
+  'message.failed': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient, or the group id. */
+    to: string;
+    /** New status: `sent`, `delivered` or `read`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+    /** Why the message failed, as a sentence. */
+    error: string;
+  };
+  /** A message that was scheduled, or sent in bulk, became due and waits to be sent. */
+  'message.queued': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient, or the group id. */
+    to: string;
+    /** New status: `sent`, `delivered` or `read`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** Somebody voted in a poll, or withdrew the vote. */
+  'poll.vote': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who voted. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the person voted. */
+    timestamp: string;
+    /** The chosen options; none if the vote was withdrawn. */
+    options: string[];
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A chat was archived, pinned, muted or read, here or on another device. */
+  'chat.updated': {
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Whether the chat is archived. */
+    archived: boolean;
+    /** Whether the chat is pinned. */
+    pinned: boolean;
+    /** Until when the chat is muted; null if it is not. */
+    mutedUntil: string | null;
+    /** Number of incoming messages that are not marked as read. */
+    unreadCount: number;
+    /** When the chat changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The name of a contact changed, a contact was blocked or unblocked, or a hidden number became known. */
+  'contact.updated': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the contact, or a placeholder if `unidentified` is present. */
+    phoneNumber: string;
+    /** Name that the contact shows; null if there is none. */
+    name: string | null;
+    /** Whether the session has blocked the contact. */
+    blocked: boolean;
+    /** The placeholder, or other number, under which everything of the contact was stored until now. It is stored under `phoneNumber` from now on. */
+    previousPhoneNumber?: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the contact changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A person came online or went offline, or is typing or recording. */
+  'presence.updated': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person. */
+    from: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** `paused` means that the person stopped typing or recording. */
+    presence: 'online' | 'offline' | 'typing' | 'recording' | 'paused';
+    /** When the person was last online, if the network shows it. */
+    lastSeen?: string;
+    /** When the network reported it. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The status of a session changed, or a session that waits to be linked got a new code. */
+  'session.status': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** New status, such as `connecting`, `awaiting_pairing` or `connected`. */
+    status: string;
+    /** Status before; the same if only the code is new. */
+    previousStatus: string;
+    /** Why the status changed, as a sentence; null if there is nothing to explain. */
+    reason: string | null;
+    /** Text of the QR code to scan. Only with the status `awaiting_pairing`. */
+    qr?: string;
+    /** Code to enter on the phone. Only if one was requested. */
+    pairingCode?: string;
+    /** When `qr` or `pairingCode` stops working. */
+    expiresAt?: string;
+    /** When the status changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** People joined or left a group, or their roles changed. */
+  'group.participants': {
+    /** Id of the group (`grp_…`). */
+    groupId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the group. */
+    subject: string;
+    /** Change of the participants. */
+    action: 'add' | 'remove' | 'promote' | 'demote';
+    phoneNumbers: string[];
+    /** When the group changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** Somebody calls the session. */
+  'call.incoming': {
+    /** Id of the call at the network; the same when it starts and ends. */
+    callId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the caller. */
+    from: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** Whether it is a video call. */
+    video: boolean;
+    /** When the call began. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** A call to the session ended. */
+  'call.ended': {
+    /** Id of the call at the network; the same when it starts and ends. */
+    callId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the caller. */
+    from: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** Whether it is a video call. */
+    video: boolean;
+    /** `answered` and `rejected`: on another device of the account, such as the phone. */
+    outcome: 'answered' | 'rejected' | 'missed';
+    /** When the call ended. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The circuit breaker of another webhook opened: its deliveries are held. */
+  'webhook.circuit_opened': {
+    /** Id of the webhook (`whk_…`). */
+    webhookId: string;
+    /** URL of the webhook. */
+    webhookUrl: string;
+    /** Why it opened, such as `failures_in_a_row` or `gone`. */
+    reason: string;
+    /** Result of the last failed attempt, as a sentence; null if there is none. */
+    error: string | null;
+    /** When it opened. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
+  /** The circuit breaker of another webhook closed: its held deliveries go out. */
+  'webhook.circuit_closed': {
+    /** Id of the webhook (`whk_…`). */
+    webhookId: string;
+    /** URL of the webhook. */
+    webhookUrl: string;
+    /** Why it closed, such as `probes_succeeded`, `reset` or `new_url`. */
+    reason: string;
+    /** When it closed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  };
 }
 
 /** The checks of `data` when a delivery is parsed. A `?` marks a field that may be missing. */
@@ -384,6 +692,168 @@ export const eventFields = {
     sessionId: 'string',
     subject: 'string',
     change: { type: 'string' },
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'message.reaction': {
+    messageId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    emoji: 'string|null',
+    test: 'true?',
+  },
+  'message.edited': {
+    messageId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    message: 'string',
+    test: 'true?',
+  },
+  'message.deleted': {
+    messageId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'message.failed': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+    error: 'string',
+  },
+  'message.queued': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+  },
+  'poll.vote': {
+    messageId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    options: 'string[]',
+    test: 'true?',
+  },
+  'chat.updated': {
+    chatId: 'string',
+    sessionId: 'string',
+    groupId: 'string?',
+    archived: 'boolean',
+    pinned: 'boolean',
+    mutedUntil: 'string|null',
+    unreadCount: 'number',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'contact.updated': {
+    sessionId: 'string',
+    phoneNumber: 'string',
+    name: 'string|null',
+    blocked: 'boolean',
+    previousPhoneNumber: 'string?',
+    unidentified: 'true?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'presence.updated': {
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    unidentified: 'true?',
+    presence: 'string',
+    lastSeen: 'string?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'session.status': {
+    sessionId: 'string',
+    status: 'string',
+    previousStatus: 'string',
+    reason: 'string|null',
+    qr: 'string?',
+    pairingCode: 'string?',
+    expiresAt: 'string?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'group.participants': {
+    groupId: 'string',
+    sessionId: 'string',
+    subject: 'string',
+    action: 'string',
+    phoneNumbers: 'string[]',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'call.incoming': {
+    callId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    unidentified: 'true?',
+    video: 'boolean',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'call.ended': {
+    callId: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    unidentified: 'true?',
+    video: 'boolean',
+    outcome: 'string',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'webhook.circuit_opened': {
+    webhookId: 'string',
+    webhookUrl: 'string',
+    reason: 'string',
+    error: 'string|null',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'webhook.circuit_closed': {
+    webhookId: 'string',
+    webhookUrl: 'string',
+    reason: 'string',
     timestamp: 'string',
     test: 'true?',
   },

@@ -377,6 +377,7 @@ function passes(value: unknown, check: Check): boolean {
     return isObject(value) && Object.entries<Check>(check).every(([field, inner]) => passes(own(value, field), inner));
   }
   if (check.endsWith('?')) return value === undefined || passes(value, check.slice(0, -1));
+  if (check.endsWith('|null')) return value === null || passes(value, check.slice(0, -'|null'.length));
   if (check.endsWith('[]')) return Array.isArray(value) && value.every((item) => passes(item, check.slice(0, -2)));
   if (check === 'true') return value === true;
   return check === 'object' ? isObject(value) : typeof value === check;

@@ -456,6 +456,23 @@ describe('the secret', () => {
 
 const timestamp = '2026-01-02T03:04:05.000Z';
 const group = { groupId: 'grp_1', sessionId: 'ses_1', subject: 'Team', timestamp };
+const change = {
+  messageId: 'msg_1',
+  sessionId: 'ses_1',
+  chatId: '491701234567',
+  from: '491701234567',
+  fromMe: false,
+  timestamp,
+};
+const call = {
+  callId: 'c1',
+  sessionId: 'ses_1',
+  chatId: '491701234567',
+  from: '491701234567',
+  video: false,
+  timestamp,
+};
+const circuit = { webhookId: 'whk_1', webhookUrl: 'https://example.com/hook', reason: 'reset', timestamp };
 const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
   'message.sent': { messageId: 'msg_1', to: '491701234567', status: 'sent', timestamp },
@@ -475,11 +492,55 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     createdBy: '491701234567',
   },
   'group.updated': { ...group, change: { type: 'subject', subject: 'Team' } },
+  'message.reaction': { ...change, emoji: '👍' },
+  'message.edited': { ...change, message: 'Hello' },
+  'message.deleted': change,
+  'message.failed': { messageId: 'msg_1', to: '491701234567', status: 'failed', timestamp, error: 'Refused' },
+  'message.queued': { messageId: 'msg_1', to: '491701234567', status: 'queued', timestamp },
+  'poll.vote': { ...change, options: ['Yes'] },
+  'chat.updated': {
+    chatId: '491701234567',
+    sessionId: 'ses_1',
+    archived: true,
+    pinned: false,
+    mutedUntil: timestamp,
+    unreadCount: 0,
+    timestamp,
+  },
+  'contact.updated': { sessionId: 'ses_1', phoneNumber: '491701234567', name: 'Ann', blocked: false, timestamp },
+  'presence.updated': {
+    sessionId: 'ses_1',
+    chatId: '491701234567',
+    from: '491701234567',
+    presence: 'typing',
+    timestamp,
+  },
+  'session.status': {
+    sessionId: 'ses_1',
+    status: 'disconnected',
+    previousStatus: 'connected',
+    reason: 'Logged out on the phone',
+    timestamp,
+  },
+  'group.participants': { ...group, action: 'add', phoneNumbers: ['491701234567'] },
+  'call.incoming': call,
+  'call.ended': { ...call, outcome: 'missed' },
+  'webhook.circuit_opened': { ...circuit, error: 'The receiver answered 503' },
+  'webhook.circuit_closed': circuit,
 };
+/** Fields of which null is a value. */
+const nullable = [
+  'message.reaction emoji',
+  'chat.updated mutedUntil',
+  'contact.updated name',
+  'session.status reason',
+  'webhook.circuit_opened error',
+];
 
 describe('parsing', () => {
-  test('knows the eight documented event types', () => {
-    assert.deepEqual(eventKinds, [
+  test('knows all documented event types, those of the contract first', () => {
+    assert.deepEqual(eventKinds, Object.keys(dataByKind));
+    assert.deepEqual(eventKinds.slice(0, 8), [
       'message.incoming',
       'message.sent',
       'message.delivered',
@@ -505,7 +566,10 @@ describe('parsing', () => {
     for (const field of Object.keys(data)) {
       test(`rejects ${kind} if ${field} is missing or has another type, and names the field`, () => {
         const { [field]: _, ...incomplete } = data;
-        for (const wrong of [incomplete, { ...data, [field]: 7 }, { ...data, [field]: null }]) {
+        const other = typeof data[field] === 'number' ? 'seven' : 7;
+        const wrongs = [incomplete, { ...data, [field]: other }];
+        if (!nullable.includes(`${kind} ${field}`)) wrongs.push({ ...data, [field]: null });
+        for (const wrong of wrongs) {
           const body = JSON.stringify({ event: kind, data: wrong });
           assert.throws(() => parse(body), {
             name: 'WebhookBodyError',
@@ -594,6 +658,31 @@ describe('parsing', () => {
           return event.data.participants.map(({ role }) => role).join();
         case 'group.updated':
           return event.data.change.type;
+        case 'message.reaction':
+        case 'message.edited':
+        case 'message.deleted':
+        case 'poll.vote':
+          return event.data.messageId;
+        case 'message.failed':
+          return event.data.error;
+        case 'message.queued':
+          return event.data.status;
+        case 'chat.updated':
+          return event.data.mutedUntil ?? String(event.data.archived);
+        case 'contact.updated':
+          return event.data.name ?? event.data.phoneNumber;
+        case 'presence.updated':
+          return event.data.presence;
+        case 'session.status':
+          return event.data.qr ?? event.data.status;
+        case 'group.participants':
+          return event.data.action;
+        case 'call.incoming':
+        case 'call.ended':
+          return event.data.callId;
+        case 'webhook.circuit_opened':
+        case 'webhook.circuit_closed':
+          return event.data.webhookUrl;
         case 'unknown':
           return event.kind;
         default:
@@ -603,7 +692,11 @@ describe('parsing', () => {
     const descriptions = eventKinds.map((kind) =>
       describeEvent(parse(JSON.stringify({ event: kind, data: dataByKind[kind] }))),
     );
-    assert.deepEqual(descriptions, ['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject']);
+    assert.deepEqual(descriptions, [
+      ...['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject'],
+      ...['msg_1', 'msg_1', 'msg_1', 'Refused', 'queued', 'msg_1', timestamp, 'Ann', 'typing', 'disconnected'],
+      ...['add', 'c1', 'c1', 'https://example.com/hook', 'https://example.com/hook'],
+    ]);
   });
 });
 

@@ -40,7 +40,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const messaging = createMessaging(foundation, cluster, files.media, emit);
 
   const webhooks = { engine, deliver, targets, outgoing };
-  const parts = { ...auth, ...files, ...messaging, cluster, forward, eventLog, filteredEventLog, feed, webhooks };
+  const parts = { ...auth, ...files, ...messaging, cluster, forward, emit, eventLog, filteredEventLog, feed, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);

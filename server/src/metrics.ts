@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { eventKinds } from './events.ts';
+import { eventKinds } from './events/events.ts';
 import { version } from './version.ts';
 
 export interface Present {

@@ -5,6 +5,7 @@ import { Condition } from '../src/async.ts';
 import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
 import { LaneReader, readStarts } from '../src/webhooks/laneReader.ts';
 import type { Due } from '../src/webhooks/queue.ts';
+import { createSettleLanes } from '../src/webhooks/settling.ts';
 import { startServer } from './support/server.ts';
 
 /** Reads for each lane by itself, within a turn of the event loop. */
@@ -30,6 +31,7 @@ describe('a lane', () => {
     const newLane = () =>
       new Lane(webhookId, {
         ...services,
+        settleLanes: createSettleLanes(services),
         deliver: services.webhooks.deliver,
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
@@ -71,6 +73,7 @@ describe('a lane', () => {
     const sent: string[] = [];
     const lane: Lane = new Lane(webhookId, {
       ...services,
+      settleLanes: createSettleLanes(services),
       deliver: {
         ...services.webhooks.deliver,
         attempt: async ({ body }) => {

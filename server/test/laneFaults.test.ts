@@ -5,6 +5,7 @@ import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
 import { readStarts } from '../src/webhooks/laneReader.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
 import type { Due } from '../src/webhooks/queue.ts';
+import { createSettleLanes } from '../src/webhooks/settling.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { startServer } from './support/server.ts';
@@ -34,6 +35,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
   const sent: string[] = [];
   const deps: LaneDeps = {
     ...services,
+    settleLanes: createSettleLanes(services),
     deliver: {
       ...services.webhooks.deliver,
       attempt: ({ body: text }) => {

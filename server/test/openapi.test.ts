@@ -9,8 +9,9 @@ import openapiTS, { astToString } from 'openapi-typescript';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { errors } from '../src/errors.ts';
-import { eventKinds, events } from '../src/events.ts';
-import { inputExample, openApiDocument, outputExample, webhookExample } from '../src/http/openapi.ts';
+import { eventKinds, events } from '../src/events/events.ts';
+import { exampleEvent } from '../src/events/samples.ts';
+import { inputExample, openApiDocument, outputExample } from '../src/http/openapi.ts';
 import { errorCodesOf } from '../src/http/openapiErrors.ts';
 import { operations } from '../src/operations/index.ts';
 import { closed } from './support/closedSchema.ts';
@@ -59,7 +60,7 @@ it('every example matches its schema', () => {
     assertFits(`${operation.id}, answer`, output, outputExample(operation));
   }
   for (const kind of eventKinds) {
-    const { event, data } = webhookExample(kind);
+    const { event, data } = exampleEvent(kind);
     assert.equal(event, kind);
     assertFits(kind, Compile(events[kind].data), data);
   }

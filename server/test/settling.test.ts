@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type Breaker, newBreaker } from '../src/webhooks/breaker.ts';
 import type { Settlement } from '../src/webhooks/queue.ts';
-import { settleLanes } from '../src/webhooks/settling.ts';
+import { createSettleLanes } from '../src/webhooks/settling.ts';
 import { minuteOf, readFigures } from '../src/webhooks/stats.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { serversFor } from './support/server.ts';
@@ -19,6 +19,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
       ids.push((await call('POST', '/webhooks/endpoints', endpoint)).body.webhookId);
     }
     const { database: db, clock, steady } = server.app.services;
+    const settleLanes = createSettleLanes(server.app.services);
     const minute = minuteOf(clock.now());
     const settlement = (n: number): Settlement => ({
       due: { accountId, deliveryId: `dlv_${n}`, attempts: 0 },
@@ -37,6 +38,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
             minute,
             breaker: { ...newBreaker(steady.now()), failures },
             // The second one was changed since the lane has read it.
+            from: 'closed',
             generation: n === 1 ? 7 : 0,
             steadyMs: steady.now(),
           }),

@@ -11,10 +11,37 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'session.disconnected': 'A session lost its connection',
   'group.created': 'A group was created, or a session was added to one',
   'group.updated': 'A group changed its subject, settings or members',
+  'message.reaction': 'Somebody reacted to a message',
+  'message.edited': 'A message was edited',
+  'message.deleted': 'A message was deleted for everyone',
+  'message.failed': 'A message could not be sent, or was cancelled',
+  'message.queued': 'A scheduled or bulk message became due',
+  'poll.vote': 'Somebody voted in a poll',
+  'chat.updated': 'A chat was archived, pinned, muted or read',
+  'contact.updated': 'A contact changed its name, was blocked, or became known',
+  'presence.updated': 'A person came online, went offline or is typing',
+  'session.status': 'A session changed its status or has a new code',
+  'group.participants': 'People joined or left a group, or changed roles',
+  'call.incoming': 'Somebody calls a session',
+  'call.ended': 'A call ended',
+  'webhook.circuit_opened': 'The circuit breaker of another webhook opened',
+  'webhook.circuit_closed': 'The circuit breaker of another webhook closed',
 };
 
 /** All event types, in the order of every list. */
 export const eventTypes = Object.keys(eventDescriptions) as EventType[]; // its keys are the types
+
+/** Selected for a new webhook: what nearly every receiver handles. */
+export const usualTypes: readonly EventType[] = [
+  'message.incoming',
+  'message.sent',
+  'message.delivered',
+  'message.read',
+  'session.connected',
+  'session.disconnected',
+  'group.created',
+  'group.updated',
+];
 
 export const eventStrings = {
   title: 'Events',
@@ -24,6 +51,9 @@ export const eventStrings = {
   views: 'View',
   types: 'Event type',
   allTypes: 'All event types',
+  everyType: 'All event types',
+  everyTypeHint: 'Also those that later versions add.',
+  patternHint: 'All types that begin like this, also those that later versions add.',
   type: 'Event',
   about: 'Summary',
   time: 'Time',

@@ -99,8 +99,9 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
   const outgoing = new OutgoingConnections(maxSockets);
   const http = new HttpDeliver({ policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
   const deliver = tracing?.deliver(http) ?? http;
-  const engine = new Engine({
+  const engine: Engine = new Engine({
     ...foundation,
+    emit: (tx, emission) => emit(tx, emission),
     cluster,
     deliver,
     outgoing,
@@ -109,7 +110,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
   });
   const feed = new Feed(clock);
   cluster.signals.on('account', (accountId) => feed.announce(accountId));
-  const emit = createEmit({
+  const emit: Emit = createEmit({
     ...foundation,
     wake: (webhookId, stored) => engine.wake(webhookId, stored),
     announce: (accountId) => {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { TObject } from 'typebox';
 import type { Clock } from '../clock.ts';
-import type { GroupChange, MessageType } from '../events.ts';
+import type { GroupChange, MessageType } from '../events/parts.ts';
 import type { Log } from '../log.ts';
 
 /*
@@ -405,6 +405,24 @@ interface MessageChange {
   readonly timestamp: number;
 }
 
+/** `paused` means that the person stopped typing or recording. */
+export const presences = ['online', 'offline', 'typing', 'recording', 'paused'] as const;
+export type Presence = (typeof presences)[number];
+
+/** `answered` and `rejected`: on another device of the account. */
+export const callOutcomes = ['answered', 'rejected', 'missed'] as const;
+export type CallOutcome = (typeof callOutcomes)[number];
+
+interface NetworkCall {
+  /** The network's id of the call. */
+  readonly callId: string;
+  readonly chat: NetworkChat;
+  /** Digits of the caller. */
+  readonly from: string;
+  readonly isVideo: boolean;
+  readonly timestamp: number;
+}
+
 /** A network's report about a session. */
 export type NetworkEvent =
   /** A QR code to scan; a new one replaces it when it expires. */
@@ -449,6 +467,32 @@ export type NetworkEvent =
       /** The reason if it failed, as text. */
       readonly error?: string;
     }
+  /** Another device of the account has changed or read a chat. Fields that are left out did not change. */
+  | {
+      readonly type: 'chat_updated';
+      readonly chat: NetworkChat;
+      readonly archived?: boolean;
+      readonly pinned?: boolean;
+      /** Null if the chat is no longer muted. */
+      readonly mutedUntil?: number | null;
+      /** Messages were read: all of them, or those up to the one with the network id `readUpTo`. */
+      readonly isRead?: true;
+      readonly readUpTo?: string;
+    }
+  /** The name that a person chose, apart from a message. */
+  | { readonly type: 'contact_named'; readonly phoneNumber: string; readonly name: string }
+  /** Of one person in one chat. Reports beyond one per second on average are dropped. */
+  | {
+      readonly type: 'presence';
+      readonly chat: NetworkChat;
+      readonly from: string;
+      readonly presence: Presence;
+      /** When the person was last online, if the network shows it. */
+      readonly lastSeen?: number;
+      readonly timestamp: number;
+    }
+  | (NetworkCall & { readonly type: 'call' })
+  | (NetworkCall & { readonly type: 'call_ended'; readonly outcome: CallOutcome })
   /** The session is in this group. If it had left the group, this emits that it was added. */
   | { readonly type: 'group_created'; readonly group: NetworkGroup }
   /** The group has a new invite, which is stored without an event. */
@@ -483,6 +527,30 @@ export type Simulation =
   /** Cuts the connection. The session reconnects after `reconnectAfterMs`, or not at all if that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }
   | { readonly action: 'logout' }
+  | {
+      readonly action: 'presence';
+      readonly chat: NetworkChat;
+      readonly from: string;
+      readonly presence: Presence;
+    }
+  | { readonly action: 'call'; readonly callId: string; readonly from: string; readonly isVideo: boolean }
+  | {
+      readonly action: 'call_end';
+      readonly callId: string;
+      readonly from: string;
+      readonly isVideo: boolean;
+      readonly outcome: CallOutcome;
+    }
+  /** On another device of the account. */
+  | {
+      readonly action: 'chat_update';
+      readonly chat: NetworkChat;
+      readonly archived?: boolean;
+      readonly pinned?: boolean;
+      readonly mutedUntil?: number | null;
+      readonly isRead?: true;
+    }
+  | { readonly action: 'rename'; readonly from: string; readonly name: string }
   | {
       readonly action: 'group_create';
       readonly subject: string;

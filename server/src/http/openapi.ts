@@ -1,7 +1,8 @@
 import type { TSchema } from 'typebox';
 import type { Permission } from '../auth/permissions.ts';
 import { type ErrorCode, errors } from '../errors.ts';
-import { type EventKind, eventKinds, events, sampleEvent } from '../events.ts';
+import { type EventKind, eventKinds, events } from '../events/events.ts';
+import { exampleEvent } from '../events/samples.ts';
 import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX, version } from '../version.ts';
 import { errorCodesOf, errorResponses, problemExample, problemSchema } from './openapiErrors.ts';
@@ -212,20 +213,13 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
               required: ['event', 'data'],
               properties: { event: { const: kind }, data: plain(data) },
             },
-            example: webhookExample(kind),
+            example: exampleEvent(kind),
           },
         },
       },
       responses: { '2XX': { description: 'Delivered. After any other response, Switchboard tries again.' } },
     },
   };
-}
-
-/** A delivery of an event type. Unlike the sample of a webhook test, it is not marked as a test. */
-export function webhookExample(kind: EventKind) {
-  const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
-  const { test: _, ...fields } = data;
-  return { event, data: fields };
 }
 
 const tags: Readonly<Record<string, string>> = {

@@ -2,18 +2,20 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { operations } from '../operations/index.ts';
+import { eventsPage } from './eventsPage.ts';
 import { openApiDocument } from './openapi.ts';
 import { sdkEvents, sdkTypes } from './sdkTypes.ts';
 
 /*
- * Writes the committed files that derive from the tables of operations, events and errors: `openapi.json` and the SDK's
- * types. With `--check` it fails if a committed file is out of date.
+ * Writes the committed files that derive from the tables of operations, events and errors: `openapi.json`, the SDK's
+ * types and the list of events. With `--check` it fails if a committed file is out of date.
  */
 const root = new URL('../../../', import.meta.url);
 const files = {
   'openapi.json': `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
   'sdk/src/api.ts': formatted(sdkTypes(operations)),
   'sdk/src/events.ts': formatted(sdkEvents()),
+  'docs/events.md': eventsPage(),
 };
 
 for (const [name, wanted] of Object.entries(files)) {

@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, errors } from '../errors.ts';
-import { type EventKind, eventKinds, events } from '../events.ts';
+import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { isRead, type Operation } from '../invoke/operation.ts';
 import type { Schema } from './openapiExamples.ts';
 
@@ -110,7 +110,10 @@ function checkOf(schema: Schema): string {
 }
 
 function valueType({ type, items = {}, ...schema }: Schema): string {
+  const members = schema.anyOf?.map((one) => valueType(one));
+  if (members?.includes('null')) return `${members.find((one) => one !== 'null')}|null`;
   if (type === 'array') return `${valueType(items)}[]`;
+  if (type === 'integer') return 'number';
   return String(schema.const ?? type ?? 'string'); // an enum has no type
 }
 

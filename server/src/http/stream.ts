@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
-import type { EventKind } from '../events.ts';
+import type { EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, withoutContent } from '../operations/events.ts';

@@ -23,6 +23,7 @@ import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
+import type { Emit } from '../webhooks/emit.ts';
 import type { Engine } from '../webhooks/engine.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
@@ -53,6 +54,7 @@ export interface Services {
   readonly sender: Sender;
   readonly media: Media;
   readonly previews: Previews;
+  readonly emit: Emit;
   readonly eventLog: EventLog;
   /** For reads of some event types, which may scan all events of the account. */
   readonly filteredEventLog: EventLog;

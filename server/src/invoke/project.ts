@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { messageContent } from '../events.ts';
+import { messageContent } from '../events/parts.ts';
 
 type Project = (value: unknown) => unknown;
 
@@ -57,12 +57,13 @@ function isMessageContent(schema: TSchema): boolean {
   return Object.keys(messageContent).every((mark) => Object.hasOwn(schema, mark));
 }
 
-/** Replaces hidden content: leaves optional fields out, and sets others to null or an empty text. */
+/** Replaces hidden content: leaves optional fields out, and sets others to null, or empties them. */
 function hider({ anyOf, type }: TSchema & SchemaNode, isRequired: boolean): Project {
   if (!isRequired) return () => undefined;
   if (anyOf?.some((member) => (member as SchemaNode).type === 'null')) return () => null;
   if (type === 'string') return () => '';
-  throw new Error('Required message content must be a text or nullable');
+  if (type === 'array') return () => [];
+  throw new Error('Required message content must be a text, a list or nullable');
 }
 
 function projectList(project: Project): Project {

@@ -1,106 +1,178 @@
-import type { NetworkEvent } from '../connectors/connector.ts';
+import { isoTime } from '../clock.ts';
+import { isPlaceholder, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
+import type { EventData } from '../events/events.ts';
+import type { Emit } from '../webhooks/emit.ts';
 import { contentOf, searchText } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import { dropWords, indexWords } from './search.ts';
-import type { SessionRef } from './store.ts';
+import { findSession, type SessionRef } from './store.ts';
 
 type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 
+interface Events {
+  readonly emit: Emit;
+}
+
+/** The person who changed a message, and the moment. */
+interface Author {
+  /** Digits. */
+  readonly from: string;
+  /** Whether it is the session's own number. */
+  readonly fromMe: boolean;
+  readonly at: number;
+}
+
 /** Stores an edit if it comes from the sender of the message. */
-export async function storeNetworkEdit(
-  tx: Tx,
-  session: SessionRef,
-  { networkId, from, text, timestamp }: EventOf<'edited'>,
-) {
+export async function storeNetworkEdit(events: Events, tx: Tx, session: SessionRef, event: EventOf<'edited'>) {
+  const { networkId, from, text } = event;
   const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
-  if (row?.deleted_at === null) await storeEdit(tx, row, text, timestamp);
+  if (row?.deleted_at === null) await storeEdit(events, tx, row, text, await authorOf(tx, session, event));
 }
 
 /** Stores a deletion by the sender, or by an admin of the group. */
-export async function storeNetworkDeletion(
-  tx: Tx,
-  session: SessionRef,
-  { networkId, from, timestamp }: EventOf<'deleted'>,
-) {
-  const row = await deletableBy(tx, session, networkId, from);
-  if (row?.deleted_at === null) await storeDeletion(tx, row, timestamp);
+export async function storeNetworkDeletion(events: Events, tx: Tx, session: SessionRef, event: EventOf<'deleted'>) {
+  const row = await deletableBy(tx, session, event.networkId, event.from);
+  if (row?.deleted_at === null) await storeDeletion(events, tx, row, await authorOf(tx, session, event));
 }
 
-export async function storeNetworkReaction(tx: Tx, session: SessionRef, event: EventOf<'reaction'>): Promise<void> {
+export async function storeNetworkReaction(events: Events, tx: Tx, session: SessionRef, event: EventOf<'reaction'>) {
   const row = await findReferredTo(tx, session, event);
-  if (row !== undefined) await storeReaction(tx, row, event.from, event.emoji, event.timestamp);
+  if (row !== undefined) await storeReaction(events, tx, row, event.emoji, await authorOf(tx, session, event));
 }
 
-export async function storeVote(tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
+export async function storeVote(events: Events, tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
   const row = await findReferredTo(tx, session, event);
   if (row === undefined) return;
   const { from, timestamp: at } = event;
   const { poll } = contentOf(row);
   const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
-  const options = JSON.stringify(chosen.slice(0, poll?.maxSelections));
-  await tx.kysely
+  const counted = chosen.slice(0, poll?.maxSelections);
+  const options = JSON.stringify(counted);
+  const { numInsertedOrUpdatedRows } = await tx.kysely
     .insertInto('poll_votes')
     .values({ account_id: row.account_id, message_id: row.message_id, from_number: from, options, at })
     .onConflict((conflict) =>
-      conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ options, at }),
+      conflict
+        .columns(['account_id', 'message_id', 'from_number'])
+        .doUpdateSet({ options, at })
+        .where('poll_votes.options', '<>', options),
     )
-    .execute();
+    .executeTakeFirst();
+  if (!numInsertedOrUpdatedRows) return;
+  emitChange(events, tx, row, 'poll.vote', {
+    ...changeOf(row, await authorOf(tx, session, event)),
+    options: counted,
+  });
 }
 
-export async function storeEdit(tx: Tx, row: MessageRow, text: string, at: number): Promise<void> {
+export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: string, author: Author): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
   await tx.kysely
     .updateTable('messages')
-    .set({ body: text, edited_at: at })
+    .set({ body: text, edited_at: author.at })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
   await dropWords.run(tx, [{ rowid: seq }]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
+  if (text !== row.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
 }
 
 /** Deletes the content of a message for everyone. The message itself stays listed. */
-export async function storeDeletion(tx: Tx, row: MessageRow, at: number): Promise<void> {
+export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, author: Author): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
-  await tx.kysely
+  const { numUpdatedRows } = await tx.kysely
     .updateTable('messages')
-    .set({ body: '', content: null, deleted_at: at })
+    .set({ body: '', content: null, deleted_at: author.at })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
-    .execute();
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
   await tx.kysely
     .deleteFrom('reactions')
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
   await dropWords.run(tx, [{ rowid: seq }]);
+  emitChange(events, tx, row, 'message.deleted', changeOf(row, author));
 }
 
 /** @param emoji null removes the reaction */
 export async function storeReaction(
+  events: Events,
+  tx: Tx,
+  row: MessageRow,
+  emoji: string | null,
+  author: Author,
+): Promise<void> {
+  const isChanged = emoji === null ? await removeReaction(tx, row, author) : await putReaction(tx, row, emoji, author);
+  if (isChanged) emitChange(events, tx, row, 'message.reaction', { ...changeOf(row, author), emoji });
+}
+
+/** Returns whether there was one. */
+async function removeReaction({ kysely }: Tx, row: MessageRow, { from }: Author): Promise<boolean> {
+  const { numDeletedRows } = await kysely
+    .deleteFrom('reactions')
+    .where('account_id', '=', row.account_id)
+    .where('message_id', '=', row.message_id)
+    .where('from_number', '=', from)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Returns whether it is another one than before. */
+async function putReaction(
   { kysely }: Tx,
   { account_id, message_id }: MessageRow,
-  from_number: string,
-  emoji: string | null,
-  at: number,
-): Promise<void> {
-  if (emoji === null) {
-    await kysely
-      .deleteFrom('reactions')
-      .where('account_id', '=', account_id)
-      .where('message_id', '=', message_id)
-      .where('from_number', '=', from_number)
-      .execute();
-    return;
-  }
-  await kysely
+  emoji: string,
+  { from: from_number, at }: Author,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await kysely
     .insertInto('reactions')
     .values({ account_id, message_id, from_number, emoji, at })
-    .onConflict((conflict) => conflict.columns(['account_id', 'message_id', 'from_number']).doUpdateSet({ emoji, at }))
-    .execute();
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'message_id', 'from_number'])
+        .doUpdateSet({ emoji, at })
+        .where('reactions.emoji', '<>', emoji),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows !== 0n;
+}
+
+type Change = 'message.reaction' | 'message.edited' | 'message.deleted' | 'poll.vote';
+
+function emitChange<K extends Change>({ emit }: Events, tx: Tx, row: MessageRow, kind: K, data: EventData<K>): void {
+  const { account_id: accountId, session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
+  emit(tx, { accountId, kind, data, conversation: `${sessionId}/${chatId}`, messageId });
+}
+
+/** The fields that the events of all changes share. */
+function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
+  const { message_id: messageId, session_id: sessionId, chat_id: chatId } = row;
+  return {
+    messageId,
+    sessionId,
+    chatId,
+    ...(chatId.startsWith('grp_') && { groupId: chatId }),
+    from,
+    fromMe,
+    ...(isPlaceholder(from) && { unidentified: true as const }),
+    timestamp: isoTime(at),
+  };
+}
+
+async function authorOf(
+  tx: Tx,
+  session: SessionRef,
+  { from, timestamp: at }: { readonly from: string; readonly timestamp: number },
+): Promise<Author> {
+  const own = await findSession(tx, session);
+  return { from, fromMe: own?.phone_number === from, at };
 }
 
 // Only by the columns of its index: with the account, a planner without statistics reads all messages of it.

@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
-import type { GroupChange } from '../events.ts';
+import type { GroupChange } from '../events/parts.ts';
 import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
@@ -97,7 +97,13 @@ export class GroupInbox {
       .execute();
     if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
     const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
-    this.#options.emit(tx, { accountId, kind: 'group.updated', data, conversation: `${sessionId}/${groupId}` });
+    const conversation = `${sessionId}/${groupId}`;
+    this.#options.emit(tx, { accountId, kind: 'group.updated', data, conversation });
+    const { action, phoneNumbers = [] } = change;
+    if (change.type !== 'participants' || action === undefined) return;
+    const { change: _, ...shared } = data;
+    const changed = { ...shared, action, phoneNumbers };
+    this.#options.emit(tx, { accountId, kind: 'group.participants', data: changed, conversation });
   }
 
   async invited(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {

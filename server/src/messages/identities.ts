@@ -1,5 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
+import { emitContact } from './contactChanges.ts';
+import type { InboxOptions } from './inboxOptions.ts';
 import { dropWords } from './search.ts';
 import type { SessionRef } from './store.ts';
 
@@ -13,6 +15,7 @@ interface Person extends SessionRef {
  * were sent with the placeholder are not sent again.
  */
 export async function identify(
+  options: InboxOptions,
   tx: Tx,
   { accountId, sessionId }: SessionRef,
   { standIn: placeholder, phoneNumber }: { standIn: string; phoneNumber: string },
@@ -27,6 +30,18 @@ export async function identify(
   await rename(tx, person, 'from_number', 'from_number');
   await rename(tx, person, 'to_id', 'chat_id');
   await rename(tx, person, 'chat_id', 'chat_id');
+  const contact = { account_id: accountId, session_id: sessionId, phone_number: phoneNumber, name: null, blocked: 0 };
+  emitContact(options, tx, (await findContact(tx, person)) ?? contact, placeholder);
+}
+
+function findContact({ kysely }: Tx, { accountId, sessionId, phoneNumber }: Person) {
+  return kysely
+    .selectFrom('contacts')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('phone_number', '=', phoneNumber)
+    .executeTakeFirst();
 }
 
 async function rename(

@@ -1,15 +1,18 @@
 import type { NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import type { SessionStatus } from '../db/schema.ts';
+import type { MessageRow, SessionStatus } from '../db/schema.ts';
+import { emitCall, emitPresence } from './activity.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
+import { chatUpdated } from './chatChanges.ts';
+import { noteContact } from './contactChanges.ts';
 import type { StoredMedia } from './content.ts';
 import { GroupInbox } from './groupInbox.ts';
 import { identify } from './identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { storeReceived } from './messageInbox.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
-import { SessionInbox } from './sessionInbox.ts';
+import { type PairingCode, SessionInbox } from './sessionInbox.ts';
 import type { SessionRef } from './store.ts';
 
 export interface Inbox {
@@ -19,10 +22,16 @@ export interface Inbox {
   acknowledge(message: SentMessage, accepted: Accepted): Promise<void>;
   /** Marks an outgoing message as `failed`: the network refused it. */
   refuse(message: SentMessage, error: string): Promise<void>;
+  /** Queues a message whose time has come. Returns whether it was still scheduled. */
+  queue(message: MessageRow): Promise<boolean>;
+  /** Cancels a scheduled message. Returns whether it was still scheduled. */
+  cancel(message: MessageRow): Promise<boolean>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
-  /** Stores a status change without an event, such as the start of a connection. */
+  /** Stores a status change, such as the start of a connection. */
   note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void>;
+  /** Emits the code that links a phone. */
+  pairingCode(session: SessionRef, code: PairingCode): Promise<void>;
 }
 
 /**
@@ -49,10 +58,13 @@ export function createInbox({
       await database.commitJointly(outgoing.acknowledge, acknowledged, message.session_id);
     },
     refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
+    queue: (message) => database.commit((tx) => outgoing.queue(tx, message), message.session_id),
+    cancel: (message) => database.commit((tx) => outgoing.cancel(tx, message), message.session_id),
     end: (session, status, reason) =>
       database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
     note: (session, status, reason) =>
       database.commit((tx) => sessions.note(tx, session, status, reason), session.sessionId),
+    pairingCode: (session, code) => database.commit((tx) => sessions.pairingCode(tx, session, code), session.sessionId),
   };
 }
 
@@ -65,7 +77,7 @@ async function store(
 ): Promise<void> {
   switch (event.type) {
     case 'pairing':
-      return sessions.awaitingPairing(tx, session);
+      return sessions.awaitingPairing(tx, session, event);
     case 'connected':
       return sessions.connected(tx, session, event.phoneNumber);
     case 'disconnected':
@@ -75,15 +87,24 @@ async function store(
     case 'message':
       return storeReceived(options, tx, session, event, file);
     case 'identified':
-      return identify(tx, session, event);
+      return identify(options, tx, session, event);
     case 'edited':
-      return storeNetworkEdit(tx, session, event);
+      return storeNetworkEdit(options, tx, session, event);
     case 'deleted':
-      return storeNetworkDeletion(tx, session, event);
+      return storeNetworkDeletion(options, tx, session, event);
     case 'reaction':
-      return storeNetworkReaction(tx, session, event);
+      return storeNetworkReaction(options, tx, session, event);
     case 'vote':
-      return storeVote(tx, session, event);
+      return storeVote(options, tx, session, event);
+    case 'chat_updated':
+      return chatUpdated(options, tx, session, event);
+    case 'contact_named':
+      return noteContact(options, tx, session, event.phoneNumber, event.name);
+    case 'presence':
+      return emitPresence(options, tx, session, event);
+    case 'call':
+    case 'call_ended':
+      return emitCall(options, tx, session, event);
     case 'group_created':
       return groups.created(tx, session, event.group);
     case 'group_updated':

@@ -1,8 +1,8 @@
 import { isoTime } from '../clock.ts';
 import { isPlaceholder, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
 import { findByNetworkId } from './changes.ts';
+import { noteContact } from './contactChanges.ts';
 import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import type { InboxOptions } from './inboxOptions.ts';
@@ -65,7 +65,7 @@ export async function storeReceived(
     return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
   }
   if (event.chat.type === 'direct' || event.senderName !== undefined) {
-    await upsertContact.run(tx, { ...session, phoneNumber: event.from, name: event.senderName ?? null, now });
+    await noteContact({ emit, clock }, tx, session, event.from, event.senderName ?? null);
   }
   const data = {
     messageId,
@@ -82,24 +82,3 @@ export async function storeReceived(
   };
   emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
 }
-
-/** Adds the sender to the contacts, under its latest name. */
-const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
-  db
-    .insertInto('contacts')
-    .values({
-      account_id: p.accountId,
-      session_id: p.sessionId,
-      phone_number: p.phoneNumber,
-      name: p.name,
-      blocked: 0,
-      on_network: 1,
-      checked_at: p.now,
-    })
-    .onConflict((conflict) =>
-      conflict
-        .columns(['session_id', 'phone_number'])
-        .doUpdateSet((eb) => ({ name: eb.fn.coalesce('excluded.name', 'contacts.name') }))
-        .where((eb) => eb('excluded.name', 'is not', null)),
-    ),
-);

@@ -6,7 +6,7 @@ import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { progressOf, type Step } from './status.ts';
-import { findMessage, type SessionRef } from './store.ts';
+import { findMessage, type SessionRef, touchChat } from './store.ts';
 
 export type SentMessage = Pick<
   MessageRow,
@@ -61,15 +61,39 @@ export class OutgoingProgress {
     });
   };
 
-  async refuse({ kysely }: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
-    await kysely
+  async refuse(tx: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
+    const row = await tx.kysely
       .updateTable('messages')
       .set({ status: 'failed', error, failed_at: this.#options.clock.now() })
       .where('account_id', '=', account_id)
       .where('message_id', '=', message_id)
       // The network may have accepted it on another try.
       .where('status', 'in', ['queued', 'scheduled'])
-      .execute();
+      .returningAll()
+      .executeTakeFirst();
+    if (row !== undefined) emitFailed(this.#options, tx, row);
+  }
+
+  /** Queues a message whose time has come. Returns whether it was still scheduled. */
+  async queue(tx: Tx, row: MessageRow): Promise<boolean> {
+    const timestamp = this.#options.clock.now();
+    if (!(await changeScheduled(tx, row, { status: 'queued', timestamp }))) return false;
+    await touchChat(tx, row, timestamp);
+    this.#options.emit(tx, {
+      ...emissionOf(row),
+      kind: 'message.queued',
+      data: statusOf(row, 'queued', timestamp),
+    });
+    return true;
+  }
+
+  /** Cancels a scheduled message. Returns whether it was still scheduled. */
+  async cancel(tx: Tx, row: MessageRow): Promise<boolean> {
+    const failed_at = this.#options.clock.now();
+    const failed = { status: 'failed', error: 'Cancelled before it was sent', failed_at } as const;
+    const isCancelled = await changeScheduled(tx, row, failed);
+    if (isCancelled) emitFailed(this.#options, tx, { ...row, ...failed });
+    return isCancelled;
   }
 
   /** Stores receipts of outgoing messages. A field, like `acknowledge`. */
@@ -85,6 +109,7 @@ export class OutgoingProgress {
       if (row === undefined || progress === undefined) return;
       // The next receipt of the same message starts from here.
       changed.add(Object.assign(row, progress.after));
+      if (progress.after.status === 'failed') emitFailed(this.#options, tx, row, trace);
       for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
     });
     await advance.run(tx, [...changed]);
@@ -93,20 +118,49 @@ export class OutgoingProgress {
 
   #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
     this.#options.emit(tx, {
-      accountId: message.account_id,
+      ...emissionOf(message),
       kind: `message.${status}`,
       data: statusOf(message, status, timestamp),
-      conversation: `${message.session_id}/${message.chat_id}`,
-      messageId: message.message_id,
       trace,
     });
   }
 }
 
-export function statusOf(row: SentMessage, status: Step, timestamp: number) {
+/** Emits that a message has failed. Call it with the row after the change. */
+export function emitFailed(
+  { emit }: Pick<InboxOptions, 'emit'>,
+  tx: Tx,
+  row: SentMessage & Pick<MessageRow, 'error' | 'failed_at'>,
+  trace?: string | null,
+): void {
+  emit(tx, {
+    ...emissionOf(row),
+    kind: 'message.failed',
+    data: { ...statusOf(row, 'failed', row.failed_at ?? 0), error: row.error ?? 'failed' },
+    ...(trace !== undefined && { trace }),
+  });
+}
+
+/** Whose event it is, and in which conversation. */
+export function emissionOf({ account_id: accountId, session_id, chat_id, message_id: messageId }: SentMessage) {
+  return { accountId, conversation: `${session_id}/${chat_id}`, messageId };
+}
+
+export function statusOf(row: SentMessage, status: Step | 'queued' | 'failed', timestamp: number) {
   const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
   const group = chatId.startsWith('grp_') && { groupId: chatId };
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
+}
+
+async function changeScheduled({ kysely }: Tx, row: MessageRow, values: Partial<MessageRow>): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('messages')
+    .set(values)
+    .where('account_id', '=', row.account_id)
+    .where('message_id', '=', row.message_id)
+    .where('status', '=', 'scheduled')
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
 }
 
 /** Finds them by the network's id, or by ours, with which they were sent. A message named twice is the same object. */

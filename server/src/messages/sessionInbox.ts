@@ -3,6 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
+import { emitFailed } from './outgoingProgress.ts';
 import { findSession, type SessionRef } from './store.ts';
 
 /** Stores what networks report about the connection of a session. Each method runs in the given transaction. */
@@ -13,10 +14,20 @@ export class SessionInbox {
     this.#options = options;
   }
 
-  async awaitingPairing(tx: Tx, session: SessionRef): Promise<void> {
+  async awaitingPairing(tx: Tx, session: SessionRef, code: { qr: string; expiresAt: number }): Promise<void> {
     const row = await findSession(tx, session);
-    if (row === undefined || row.status === 'awaiting_pairing') return;
-    await this.note(tx, session, 'awaiting_pairing', null);
+    if (row === undefined) return;
+    const shown = { qr: code.qr, expiresAt: isoTime(code.expiresAt) };
+    if (row.status === 'awaiting_pairing') return this.#emitStatus(tx, row, 'awaiting_pairing', null, shown);
+    await setStatus(tx, session, { status: 'awaiting_pairing', error: null });
+    await this.#changed(tx, row, 'awaiting_pairing', null, shown);
+  }
+
+  /** The account requested a code to enter on the phone. */
+  async pairingCode(tx: Tx, session: SessionRef, { code, expiresAt }: PairingCode): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined) return;
+    this.#emitStatus(tx, row, row.status, null, { pairingCode: code, expiresAt: isoTime(expiresAt) });
   }
 
   async connected(tx: Tx, session: SessionRef, phoneNumber: string): Promise<void> {
@@ -33,7 +44,7 @@ export class SessionInbox {
       will_reconnect: 0,
       error: null,
     });
-    await this.#addHistory(tx, session, 'connected', null);
+    await this.#changed(tx, { ...row, phone_number: phoneNumber }, 'connected', null);
     if (resumes) return;
     const { accountId, sessionId } = session;
     const data = { sessionId, phoneNumber, connectedAt: isoTime(now) };
@@ -48,10 +59,12 @@ export class SessionInbox {
       await this.disconnected(tx, session, status, reason, false);
   }
 
-  /** Stores a status change without an event. */
+  /** Stores a status change, such as the start of a connection. */
   async note(tx: Tx, session: SessionRef, status: SessionStatus, reason: string | null): Promise<void> {
+    const row = await findSession(tx, session);
+    if (row === undefined) return;
     await setStatus(tx, session, { status, error: null });
-    await this.#addHistory(tx, session, status, reason);
+    await this.#changed(tx, row, status, reason);
   }
 
   /**
@@ -79,9 +92,9 @@ export class SessionInbox {
       error: reason,
       ...(status === 'logged_out' && { wanted: 0 }),
     });
-    await this.#addHistory(tx, session, next, reason);
+    await this.#changed(tx, row, next, reason);
     // The session may be paired again with a different number.
-    if (status === 'logged_out') await failQueued(tx, session, now);
+    if (status === 'logged_out') await this.#failQueued(tx, session, now);
     if (!begins && (willReconnect || !wasReconnecting)) return;
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
@@ -90,24 +103,57 @@ export class SessionInbox {
     this.#options.emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
   }
 
-  async #addHistory(
+  async #failQueued(tx: Tx, { sessionId }: SessionRef, now: number): Promise<void> {
+    const rows = await tx.kysely
+      .updateTable('messages')
+      .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: now })
+      .where('session_id', '=', sessionId)
+      .where('status', '=', sql.lit('queued' as const))
+      .returningAll()
+      .execute();
+    for (const row of rows) emitFailed(this.#options, tx, row);
+  }
+
+  /** Keeps a change of status in the history, and emits it. */
+  async #changed(
     tx: Tx,
-    { accountId, sessionId }: SessionRef,
+    row: SessionTable,
     status: SessionStatus,
     reason: string | null,
+    code: ShownCode = {},
   ): Promise<void> {
     await tx.kysely
       .insertInto('session_history')
       .values({
-        account_id: accountId,
-        session_id: sessionId,
+        account_id: row.account_id,
+        session_id: row.session_id,
         entry_id: this.#options.newId('evt'),
         status,
         reason,
         at: this.#options.clock.now(),
       })
       .execute();
+    this.#emitStatus(tx, row, status, reason, code);
   }
+
+  #emitStatus(tx: Tx, row: SessionTable, status: SessionStatus, reason: string | null, code: ShownCode): void {
+    const { account_id: accountId, session_id: sessionId, status: previousStatus } = row;
+    const timestamp = isoTime(this.#options.clock.now());
+    const data = { sessionId, status, previousStatus, reason, ...code, timestamp };
+    this.#options.emit(tx, { accountId, kind: 'session.status', data, conversation: sessionId });
+  }
+}
+
+/** The code that links a phone, in the form of `session.status`. */
+interface ShownCode {
+  readonly qr?: string;
+  readonly pairingCode?: string;
+  readonly expiresAt?: string;
+}
+
+export interface PairingCode {
+  readonly code: string;
+  readonly expiresAt: number;
 }
 
 async function setStatus(tx: Tx, { accountId, sessionId }: SessionRef, change: Partial<SessionTable>): Promise<void> {
@@ -121,12 +167,3 @@ async function setStatus(tx: Tx, { accountId, sessionId }: SessionRef, change: P
 
 /** Statuses of a session that has a connection or is getting one. */
 const ACTIVE_STATUSES: ReadonlySet<string> = new Set(['connecting', 'awaiting_pairing', 'connected']);
-
-async function failQueued({ kysely }: Tx, { sessionId }: SessionRef, now: number): Promise<void> {
-  await kysely
-    .updateTable('messages')
-    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: now })
-    .where('session_id', '=', sessionId)
-    .where('status', '=', sql.lit('queued' as const))
-    .execute();
-}

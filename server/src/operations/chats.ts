@@ -1,4 +1,3 @@
-import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable } from '../db/schema.ts';
@@ -7,6 +6,7 @@ import { boolean, integer, named, object, oneOf, optional, orNull, string, time 
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
+import { changeChat, isUnread, markRead } from '../messages/chatChanges.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
@@ -105,20 +105,8 @@ export const updateChat = defineOperation({
   async run(ctx, { chatId, sessionId, archived, pinned, mutedUntil }) {
     const session = await resolveSession(ctx, sessionId);
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
-    await ctx.database.commit(({ kysely }) =>
-      kysely
-        .updateTable('chats')
-        .set({
-          chat_id: chatId,
-          ...(archived !== undefined && { archived: Number(archived) }),
-          ...(pinned !== undefined && { pinned: Number(pinned) }),
-          ...(until !== undefined && { muted_until: until }),
-        })
-        .where('account_id', '=', session.accountId)
-        .where('session_id', '=', session.sessionId)
-        .where('chat_id', '=', chatId)
-        .execute(),
-    );
+    const settings = { archived, pinned, mutedUntil: until };
+    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chatId, settings), session.sessionId);
     return readChat(ctx, session, chatId);
   },
 });
@@ -191,41 +179,18 @@ export const markChatRead = defineOperation({
       .orderBy('message_id')
       .execute();
     if (unread.length > 0) {
-      const markRead = await ctx.liveSessions.part(session, 'markRead');
+      const confirm = await ctx.liveSessions.part(session, 'markRead');
       // The network first: if it fails, the chat is still unread and the call can be repeated.
-      await markRead(
+      await confirm(
         { type: chat.type, id: chat.network_id ?? chatId },
         unread.map(({ network_id: networkId, from_number: from }) => ({ networkId, from })),
       );
     }
     const last = unread.at(-1)?.message_id ?? '';
-    await ctx.database.commit(async (tx) => {
-      await tx.kysely
-        .updateTable('messages')
-        .set({ status: 'read', read_at: ctx.clock.now() })
-        .where((eb) => eb.and(ofChat))
-        .where(isUnread)
-        .where('message_id', '<=', last)
-        .execute();
-      // Messages that arrived in the meantime stay unread.
-      await tx.kysely
-        .updateTable('chats')
-        .set((eb) => ({
-          unread_count: eb
-            .selectFrom('messages')
-            .select(({ fn }) => fn.countAll<number>().as('count'))
-            .where((unread) => unread.and(ofChat))
-            .where(isUnread),
-        }))
-        .where((eb) => eb.and(ofChat))
-        .execute();
-    }, session.sessionId);
+    await ctx.database.commit((tx) => markRead(ctx, tx, session, chatId, last), session.sessionId);
     return { chatId, read: unread.length };
   },
 });
-
-// Exactly the condition of the index `messages_unread`: SQLite uses the index only if it is the same.
-const isUnread = sql<boolean>`direction = 'incoming' and status = 'delivered'`;
 
 /** @throws {AppError} `not_found` */
 async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chatId: string) {

@@ -7,6 +7,7 @@ import { boolean, entries, named, object, optional, orNull, string, time } from 
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { blockContact } from '../messages/contactChanges.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
@@ -156,10 +157,7 @@ export const setContactBlocked = defineOperation({
     await setBlocked(number, input.blocked);
     // The network may have reported only now that it knows the number by another one.
     const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
-    await ctx.database.commit(
-      (tx) => noteBlocked.run(tx, { ...session, phoneNumber: known, blocked: Number(input.blocked) }),
-      session.sessionId,
-    );
+    await ctx.database.commit((tx) => blockContact(ctx, tx, session, known, input.blocked), session.sessionId);
     return toContact(await readContact(ctx, session, known));
   },
 });
@@ -210,19 +208,4 @@ const noteCheck = query((db, p: SessionRef & { phoneNumber: string; onNetwork: n
     .onConflict((conflict) =>
       conflict.columns(['session_id', 'phone_number']).doUpdateSet({ on_network: p.onNetwork, checked_at: p.now }),
     ),
-);
-
-const noteBlocked = query((db, p: SessionRef & { phoneNumber: string; blocked: number }) =>
-  db
-    .insertInto('contacts')
-    .values({
-      account_id: p.accountId,
-      session_id: p.sessionId,
-      phone_number: p.phoneNumber,
-      name: null,
-      blocked: p.blocked,
-      on_network: null,
-      checked_at: null,
-    })
-    .onConflict((conflict) => conflict.columns(['session_id', 'phone_number']).doUpdateSet({ blocked: p.blocked })),
 );

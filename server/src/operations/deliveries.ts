@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { messageContent } from '../events.ts';
+import { messageContent } from '../events/parts.ts';
 import {
   boolean,
   entries,
@@ -180,7 +180,7 @@ export const replayDeliveries = defineOperation({
     deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
     from: optional(time('Only events at or after this time, such as 2026-07-01T12:00:00Z.')),
     to: optional(time('Only events before this time.')),
-    kinds: optional(list(Type.String(), 'Only these event types.', { minItems: 1, maxItems: 8 })),
+    kinds: optional(list(Type.String(), 'Only these event types.', { minItems: 1, maxItems: 50 })),
     states: optional(list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4 })),
     webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { maxLength: 100 })),
     dryRun: optional(boolean('Only counts; sends nothing.', { default: false })),

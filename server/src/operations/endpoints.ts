@@ -7,7 +7,7 @@ import { boolean, integer, list, named, object, oneOf, onlyTrue, optional, orNul
 import { defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
-import { acceptedKinds } from './eventTypes.ts';
+import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
 import {
   acceptedUrl,
@@ -95,7 +95,7 @@ export const createEndpoint = defineOperation({
       ...fields,
       ...scopeOf(sessionIds),
       metadata: acceptedMetadata(metadata),
-      events: acceptedKinds(events),
+      events: acceptedSubscription(events),
       url: acceptedUrl(ctx, webhookUrl),
     };
     const row = await ctx.database.commit(async (tx) => {
@@ -143,7 +143,7 @@ export const updateEndpoint = defineOperation({
       ...fields,
       ...scopeOf(sessionIds),
       ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
-      ...(events !== undefined && { events: acceptedKinds(events) }),
+      ...(events !== undefined && { events: acceptedSubscription(events) }),
       ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
     };
     const row = await ctx.database.commit(async (tx) => {

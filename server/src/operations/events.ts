@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { ContentHidden, type Envelope, eventKinds, events } from '../events.ts';
+import { type Envelope, eventKinds, events } from '../events/events.ts';
+import { ContentHidden } from '../events/parts.ts';
 import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
@@ -31,7 +32,9 @@ export const listEvents = defineOperation({
         maxLength: 60,
       }),
     ),
-    kinds: optional(list(Type.String(), 'Only these event types, such as `message.incoming`.', { maxItems: 8 })),
+    kinds: optional(
+      list(Type.String(), 'Only these event types, such as `message.incoming` or `message.*`.', { maxItems: 50 }),
+    ),
     limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
     wait: optional(
       integer('Seconds to wait for an event if there is none yet; up to 30.', {

@@ -4,7 +4,7 @@ import type { GroupInvite, GroupSettings } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { Participant } from '../events.ts';
+import { Participant } from '../events/parts.ts';
 import {
   boolean,
   entries,

@@ -7,6 +7,7 @@ import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as endpoints from './endpoints.ts';
 import * as events from './events.ts';
+import * as eventTypes from './eventTypes.ts';
 import * as groups from './groups.ts';
 import * as media from './media.ts';
 import * as messageChanges from './messageChanges.ts';
@@ -109,4 +110,5 @@ export const operations: readonly Operation[] = [
   webhookHealth.getEndpointBreaker,
   webhookHealth.resetEndpointBreaker,
   events.listEvents,
+  eventTypes.listEventTypes,
 ];

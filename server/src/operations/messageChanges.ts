@@ -43,7 +43,9 @@ export const reactToMessage = defineOperation({
     const react = await ctx.liveSessions.part(session, 'react');
     await react(await keyOf(ctx.database.reader, row), value);
     const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
-    return storeChange(ctx, row, (tx) => storeReaction(tx, row, from, value, ctx.clock.now()));
+    return storeChange(ctx, row, (tx) =>
+      storeReaction(ctx, tx, row, value, { from, fromMe: true, at: ctx.clock.now() }),
+    );
   },
 });
 
@@ -65,7 +67,7 @@ export const editMessage = defineOperation({
       throw new AppError('message_state', `A message of type ${row.type} has no text to edit`);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
     await edit(await keyOf(ctx.database.reader, row), message);
-    return storeChange(ctx, row, (tx) => storeEdit(tx, row, message, ctx.clock.now()));
+    return storeChange(ctx, row, (tx) => storeEdit(ctx, tx, row, message, ownAuthor(ctx, row)));
   },
 });
 
@@ -81,7 +83,7 @@ export const deleteMessage = defineOperation({
     const row = await requireOutgoing(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
     await remove(await keyOf(ctx.database.reader, row));
-    return storeChange(ctx, row, (tx) => storeDeletion(tx, row, ctx.clock.now()));
+    return storeChange(ctx, row, (tx) => storeDeletion(ctx, tx, row, ownAuthor(ctx, row)));
   },
 });
 
@@ -105,6 +107,11 @@ async function requireOutgoing(ctx: Context, messageId: string): Promise<Message
 async function storeChange(ctx: Context, { message_id, session_id }: MessageRow, store: (tx: Tx) => Promise<void>) {
   await ctx.database.commit(store, session_id);
   return readMessage(ctx, await requireMessage(ctx, message_id));
+}
+
+/** The session, as the sender of its own message. */
+function ownAuthor({ clock }: Context, { from_number: from }: MessageRow) {
+  return { from, fromMe: true, at: clock.now() };
 }
 
 function sessionOf(row: MessageRow): SessionRef {

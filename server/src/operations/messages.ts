@@ -12,7 +12,7 @@ import {
   OptionalContent,
   SentElsewhere,
   Unidentified,
-} from '../events.ts';
+} from '../events/parts.ts';
 import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
-import { MediaPart } from '../events.ts';
+import { MediaPart } from '../events/parts.ts';
 import { named, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';

@@ -80,6 +80,7 @@ export const requestPairingCode = defineOperation({
     const session = await resolveSession(ctx, input.sessionId);
     const request = await ctx.liveSessions.part(session, 'requestPairingCode');
     const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
+    await ctx.sessions.announcePairingCode(session, { code, expiresAt });
     return { code, expiresAt: isoTime(expiresAt) };
   },
 });

@@ -1,10 +1,24 @@
 import { Type } from 'typebox';
-import type { MessageContent, Simulation } from '../connectors/connector.ts';
-import { mediaTypes } from '../connectors/connector.ts';
+import type { MessageContent, NetworkChat, Simulation } from '../connectors/connector.ts';
+import { callOutcomes, mediaTypes, presences } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { integer, list, number, object, oneOf, optional, orNull, strictPart, string } from '../invoke/fields.ts';
+import {
+  boolean,
+  integer,
+  list,
+  number,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  strictPart,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { parseTime } from '../invoke/validate.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
@@ -24,6 +38,11 @@ const Action = oneOf(
     'group_create',
     'group_subject',
     'group_leave',
+    'presence',
+    'call',
+    'call_end',
+    'chat_update',
+    'rename',
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -43,6 +62,9 @@ export const simulateSession = defineOperation({
     '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
+    '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows.',
+    '`call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call.',
+    '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`) changes a chat on another device of the account.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -100,6 +122,14 @@ export const simulateSession = defineOperation({
         'Milliseconds until the session reconnects; 1000 by default, null for never.',
       ),
     ),
+    presence: optional(oneOf(presences, 'Presence of the person.')),
+    callId: optional(string('Id of the call, of your choice.', { minLength: 1, maxLength: 100 })),
+    video: optional(boolean('Whether it is a video call; false by default.')),
+    outcome: optional(oneOf(callOutcomes, 'How the call ended; `missed` by default.')),
+    archived: optional(boolean('Whether the chat is archived.')),
+    pinned: optional(boolean('Whether the chat is pinned.')),
+    mutedUntil: optional(orNull(time(), 'Until when the chat is muted; null unmutes it.')),
+    read: optional(onlyTrue('Marks the chat as read.')),
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
   },
@@ -124,6 +154,9 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   const from = () => phoneNumber('from', needed('from', input.from));
   const group = () => requireGroupOfSession(ctx, session, needed('groupId', input.groupId));
   const message = () => requireMessageOfSession(ctx, session, needed('messageId', input.messageId));
+  const chat = async (): Promise<NetworkChat> =>
+    input.groupId === undefined ? { type: 'direct', id: from() } : { type: 'group', id: await group() };
+  const call = () => ({ callId: needed('callId', input.callId), from: from(), isVideo: input.video === true });
   const key = async () => keyOf(ctx.database.reader, await message());
   switch (input.action) {
     case 'pair':
@@ -167,6 +200,26 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return { action: 'group_subject', group: await group(), subject: needed('subject', input.subject) };
     case 'group_leave':
       return { action: 'group_leave', group: await group(), from: from() };
+    case 'presence':
+      return { action: 'presence', chat: await chat(), from: from(), presence: needed('presence', input.presence) };
+    case 'rename':
+      return { action: 'rename', from: from(), name: needed('senderName', input.senderName) };
+    case 'call':
+      return { action: 'call', ...call() };
+    case 'call_end':
+      return { action: 'call_end', ...call(), outcome: input.outcome ?? 'missed' };
+    case 'chat_update': {
+      const { archived, pinned, mutedUntil, read } = input;
+      const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
+      return {
+        action: 'chat_update',
+        chat: await chat(),
+        ...(archived !== undefined && { archived }),
+        ...(pinned !== undefined && { pinned }),
+        ...(until !== undefined && { mutedUntil: until }),
+        ...(read === true && { isRead: true }),
+      };
+    }
   }
 }
 

@@ -2,12 +2,11 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { OutcomeClass, WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { eventKinds, isEventKind } from '../events.ts';
 import { boolean, list, named, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
 import { outcomeClasses } from '../webhooks/outcome.ts';
-import { Kind } from './eventTypes.ts';
+import { shownSubscription } from './eventTypes.ts';
 
 export const Class = oneOf(
   Object.keys(outcomeClasses) as OutcomeClass[],
@@ -22,13 +21,17 @@ export const webhookFields = {
     minLength: 1,
     maxLength: 2048,
   }),
-  events: list(Type.String(), `Event types to receive: ${eventKinds.join(', ')}.`, { minItems: 1, maxItems: 50 }),
+  events: list(
+    Type.String({ maxLength: 50 }),
+    'Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them.',
+    { minItems: 1, maxItems: 50 },
+  ),
   secret: secretField('Left out: no change; `null`: removed.'),
 };
 
 export const WebhookConfiguration = named('WebhookConfiguration', {
   webhookUrl: orNull(Type.String(), 'URL that receives events; null if no webhook is set.'),
-  events: list(Kind, 'Event types that the webhook receives.'),
+  events: list(Type.String(), 'Event types that the webhook receives, and patterns.'),
   hasSecret: boolean('Whether a secret is set. The secret itself is never returned.'),
   enabled: boolean('Whether events are sent.'),
   createdAt: orNull(time(), 'When the webhook was first set; null if none is set.'),
@@ -43,7 +46,7 @@ export function toConfiguration(row: WebhookTable | undefined) {
   }
   return {
     webhookUrl: row.url,
-    events: (JSON.parse(row.events) as string[]).filter(isEventKind),
+    events: shownSubscription(JSON.parse(row.events)),
     hasSecret: row.secret !== null,
     enabled: row.enabled === 1,
     createdAt: isoTime(row.created_at),

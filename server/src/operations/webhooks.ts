@@ -1,7 +1,7 @@
 import { boolean, object } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
-import { acceptedKinds } from './eventTypes.ts';
+import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
 /* The account's default webhook, which the contract requires. */
@@ -24,7 +24,7 @@ export const setWebhook = defineOperation({
     secret: 'a long random text',
   },
   async run(ctx, { webhookUrl, events, secret }) {
-    const change = { events: acceptedKinds(events), url: acceptedUrl(ctx, webhookUrl), secret, enabled: true };
+    const change = { events: acceptedSubscription(events), url: acceptedUrl(ctx, webhookUrl), secret, enabled: true };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findDefault(tx, ctx.accountId);
       return present === undefined ? insertWebhook(ctx, tx, true, change) : changeWebhook(ctx, tx, present, change);

@@ -1,11 +1,10 @@
 import { type Kysely, sql } from 'kysely';
 import { KeyedQueue } from '../async.ts';
-import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { chatOf } from '../messages/outgoing.ts';
-import { type NewRow, type SessionRef, touchChat } from '../messages/store.ts';
+import type { NewRow, SessionRef } from '../messages/store.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
@@ -57,13 +56,6 @@ export class Schedule {
     } finally {
       leave();
     }
-  }
-
-  /** Returns whether the message was still scheduled. */
-  cancel(row: MessageRow): Promise<boolean> {
-    const { database, clock } = this.#options;
-    const failed = { status: 'failed', error: 'Cancelled before it was sent', failed_at: clock.now() } as const;
-    return database.commit((tx) => changeScheduled(tx, row, failed), row.session_id);
   }
 
   /** Queues due messages, and sets the timer for the next ones. Call it when either may have changed. */
@@ -143,15 +135,8 @@ export class Schedule {
   }
 
   async #queue(row: MessageRow): Promise<void> {
-    const { database, clock } = this.#options;
     const { account_id: accountId, session_id: sessionId } = row;
-    const timestamp = clock.now();
-    const isDue = await database.commit(async (tx) => {
-      const isChanged = await changeScheduled(tx, row, { status: 'queued', timestamp });
-      if (isChanged) await touchChat(tx, row, timestamp);
-      return isChanged;
-    }, sessionId);
-    if (isDue) this.#onQueued({ accountId, sessionId });
+    if (await this.#options.inbox.queue(row)) this.#onQueued({ accountId, sessionId });
   }
 }
 
@@ -172,18 +157,6 @@ const dueMessages = query((db, p: { nodeId: string; now: number; limit: number }
 );
 
 const nextScheduled = query((db, p: { nodeId: string }) => scheduled(db, p).select('m.scheduled_at').limit(1));
-
-/** @returns whether the message was still scheduled */
-async function changeScheduled({ kysely }: Tx, row: MessageRow, values: Partial<MessageRow>): Promise<boolean> {
-  const { numUpdatedRows } = await kysely
-    .updateTable('messages')
-    .set(values)
-    .where('account_id', '=', row.account_id)
-    .where('message_id', '=', row.message_id)
-    .where('status', '=', 'scheduled')
-    .executeTakeFirst();
-  return numUpdatedRows === 1n;
-}
 
 const countScheduled = query((db, p: { accountId: string; most: number }) =>
   db

@@ -74,7 +74,7 @@ export class Sender {
 
   /** Returns whether the message was still scheduled. */
   cancel(row: MessageRow): Promise<boolean> {
-    return this.#schedule.cancel(row);
+    return this.#options.inbox.cancel(row);
   }
 
   async #sendHere(session: SessionRef, draft: Draft): Promise<NewRow> {

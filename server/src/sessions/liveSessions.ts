@@ -8,6 +8,7 @@ import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
+import { PresenceLimit } from './presenceLimit.ts';
 
 interface Pairing {
   readonly qr: string;
@@ -30,6 +31,7 @@ export class SessionState implements SessionRef {
   /** Another node may own the session: reports of this connection, and outcomes of its sends, must change nothing. */
   isLost = false;
   pairing: Pairing | undefined;
+  readonly presences = new PresenceLimit();
   /** When the network last reported something on this connection. */
   lastEventAt: number | undefined;
   /** The stored `lastEventAt`. */

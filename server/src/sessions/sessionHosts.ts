@@ -70,6 +70,7 @@ export class SessionHosts {
 
   async #take(state: SessionState, event: NetworkEvent): Promise<void> {
     const { cluster, inbox, clock } = this.#options;
+    if (event.type === 'presence' && !state.presences.admits(event)) return;
     const file = await this.#keepFile(state, event);
     // Another node may own the session. The network keeps an event that is rejected and reports it again.
     if (state.isLost || !cluster.sessions.mayWrite(state.sessionId)) throw new AppError('session_not_connected');

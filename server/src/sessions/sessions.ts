@@ -5,6 +5,7 @@ import type { Connection, Connector } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
+import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
@@ -175,6 +176,11 @@ export class Sessions implements LeaseWorker {
       log.error({ err: error, session: session.sessionId }, 'failed to restore a session');
       await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: false });
     }
+  }
+
+  /** Emits the code that a person enters on the phone. */
+  announcePairingCode(session: SessionRef, code: PairingCode): Promise<void> {
+    return this.#options.inbox.pairingCode(session, code);
   }
 
   async #connect(session: SessionRef): Promise<void> {

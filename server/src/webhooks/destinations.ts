@@ -12,6 +12,7 @@ import type { OutgoingConnections } from '../outgoing.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
 import { cancelOtherSessions, cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { storeBreakers } from './webhook.ts';
@@ -26,6 +27,7 @@ export interface WebhookContext {
   readonly clock: Clock;
   readonly steady: SteadyClock;
   readonly newId: NewId;
+  readonly emit: Emit;
   readonly log: Log;
   readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly outgoing: OutgoingConnections };
 }
@@ -233,8 +235,9 @@ async function updateRow(
 
 async function closeBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable, reason: 'reset' | 'new_url') {
   const breaker: Breaker = JSON.parse(row.breaker);
-  const change = { breaker: reset(breaker, reason, ctx.steady.now()), generation: breaker.generation };
-  await storeBreakers(tx, [{ webhookId: row.webhook_id, ...change }]);
+  const { state: from, generation } = breaker;
+  const next = reset(breaker, reason, ctx.steady.now());
+  await storeBreakers(ctx, tx, [{ webhookId: row.webhook_id, breaker: next, from, generation }]);
   if (reason === 'reset' && breaker.state === 'closed') return;
   await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
 }

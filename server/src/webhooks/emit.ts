@@ -3,7 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { LateWriter, Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
-import type { EventData, EventKind } from '../events.ts';
+import { type EventData, type EventKind, matchesPattern } from '../events/events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import { type Due, sessionOf } from './queue.ts';
@@ -18,6 +18,8 @@ export interface Emission<K extends EventKind = EventKind> {
   readonly messageId?: string;
   /** `traceparent` of the span that caused it; the active span by default. */
   readonly trace?: string | null;
+  /** The webhook that the event is about, which does not get it. */
+  readonly except?: string;
 }
 
 /** Emits one event. Call it in the transaction of the change that the event reports. */
@@ -33,6 +35,8 @@ interface Emitted {
   readonly body: string;
   readonly trace: string | null;
   readonly created_at: number;
+  /** The webhook that does not get it. */
+  readonly except: string | undefined;
 }
 
 /**
@@ -64,7 +68,7 @@ export function createEmit({
     );
     const deliveries = events.flatMap((event) =>
       (webhooksByAccount.get(event.account_id) ?? [])
-        .filter(({ isWanted }) => isWanted(event))
+        .filter(({ webhook_id, isWanted }) => webhook_id !== event.except && isWanted(event))
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );
     await insertDeliveries.run(tx, deliveries);
@@ -76,7 +80,7 @@ export function createEmit({
     });
   };
 
-  return (tx, { accountId, kind, data, conversation, messageId, trace: causedBy = trace() }) =>
+  return (tx, { accountId, kind, data, conversation, messageId, trace: causedBy = trace(), except }) =>
     tx.writeLater(write, {
       account_id: accountId,
       event_id: newId('evt'),
@@ -86,15 +90,18 @@ export function createEmit({
       body: JSON.stringify({ event: kind, data }),
       trace: causedBy,
       created_at: clock.now(),
+      except,
     });
 }
 
 /** Returns whether a webhook receives an event. */
 function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids'>): (event: Emitted) => boolean {
   const kinds: readonly string[] = JSON.parse(row.events);
+  const patterns = kinds.filter((kind) => kind.endsWith('*'));
   const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
   return ({ kind, conversation }) =>
-    kinds.includes(kind) && (sessionIds === null || sessionIds.includes(sessionOf(conversation)));
+    (kinds.includes(kind) || patterns.some((pattern) => matchesPattern(pattern, kind))) &&
+    (sessionIds === null || sessionIds.includes(sessionOf(conversation)));
 }
 
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {

@@ -4,15 +4,18 @@ import { isAway } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Totals } from '../metrics.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
+import type { Emit } from './emit.ts';
 import { Lane, type LaneDeps, type LaneOptions } from './lane.ts';
 import { LaneReader } from './laneReader.ts';
 import { countPending, type Due, readLanes } from './queue.ts';
+import { createSettleLanes } from './settling.ts';
 import { Turns } from './turns.ts';
 import { countBreakers, readHalted } from './webhook.ts';
 
 interface Options extends LaneOptions {
   readonly cluster: Cluster;
   readonly outgoing: OutgoingConnections;
+  readonly emit: Emit;
 }
 
 /** Time for deliveries in flight when a lane moves to another node, which sends the unfinished ones again. */
@@ -43,6 +46,7 @@ export class Engine implements LeaseWorker {
     const reader = new LaneReader(options.database, options.steady);
     this.#laneDeps = {
       ...options,
+      settleLanes: createSettleLanes(options),
       readStart: (webhookId) => reader.read(webhookId),
       offer: (lane) => this.#turns.offer(lane),
       release: (accountId) => this.#turns.release(accountId),

@@ -1,5 +1,5 @@
 import type { Queryable } from '../db/dialect.ts';
-import type { EventKind } from '../events.ts';
+import type { EventKind } from '../events/events.ts';
 
 export interface LoggedEvent {
   readonly eventId: string;

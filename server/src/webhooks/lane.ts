@@ -7,13 +7,21 @@ import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import { Backlog } from './backlog.ts';
-import { type BreakerPolicy, beginProbe, clampToClock, onOutcome, type Permit, permit } from './breaker.ts';
+import {
+  type Breaker,
+  type BreakerPolicy,
+  beginProbe,
+  clampToClock,
+  onOutcome,
+  type Permit,
+  permit,
+} from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
 import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
 import { decide, type RetryPolicy } from './retry.ts';
-import { type LaneOutcomes, settleLanes } from './settling.ts';
+import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
 import type { Webhook } from './webhook.ts';
@@ -32,6 +40,8 @@ export interface LaneOptions {
 }
 
 export interface LaneDeps extends LaneOptions {
+  /** The same function for all lanes, because the commit queue joins work by identity. */
+  readonly settleLanes: ReturnType<typeof createSettleLanes>;
   /** Reads the webhook and the first due deliveries. */
   readonly readStart: (webhookId: string) => Promise<LaneStart>;
   /** The lane has something to start; the engine calls `startOne` when it is its turn. */
@@ -67,8 +77,8 @@ export class Lane {
   readonly #backlog = new Backlog();
   /** Undefined until it was read, and after it was removed. Its breaker may be ahead of the stored one. */
   #webhook: Webhook | undefined;
-  /** Generation of the stored breaker. */
-  #storedGeneration = 0;
+  /** The stored breaker. */
+  #stored: Pick<Breaker, 'state' | 'generation'> = { state: 'closed', generation: 0 };
   #mustReload = true;
   /** Whether a delivery may be due that is not in the backlog. */
   #mayHaveMore = true;
@@ -250,12 +260,12 @@ export class Lane {
   /** Attempts that ended during the read have moved the breaker in memory. It stays unless others changed theirs. */
   #replaceWebhook(found: Webhook | undefined): void {
     const breaker = this.#webhook?.breaker;
-    if (found !== undefined && breaker !== undefined && found.breaker.generation <= this.#storedGeneration) {
+    if (found !== undefined && breaker !== undefined && found.breaker.generation <= this.#stored.generation) {
       this.#webhook = { ...found, breaker };
       return;
     }
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, this.#deps.steady.now()) };
-    this.#storedGeneration = found?.breaker.generation ?? 0;
+    this.#stored = found?.breaker ?? { state: 'closed', generation: 0 };
   }
 
   /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled meanwhile. */
@@ -413,14 +423,15 @@ export class Lane {
 
   /** Commits settlements together with the breaker. If it was reset or the URL changed meanwhile, that wins. */
   async #commit(settlements: readonly Settlement[]): Promise<void> {
-    const { database, clock, steady } = this.#deps;
+    const { database, clock, steady, settleLanes } = this.#deps;
     const breaker = this.#webhook?.breaker;
     const outcomes: LaneOutcomes = {
       webhookId: this.webhookId,
       settlements,
       minute: minuteOf(clock.now()),
       breaker,
-      generation: this.#storedGeneration,
+      from: this.#stored.state,
+      generation: this.#stored.generation,
       steadyMs: steady.now(),
     };
     // A probe may begin while outcomes are being stored, and a lane has at most one entry in a joint settlement.
@@ -429,7 +440,7 @@ export class Lane {
         ? await database.commitJointly(settleLanes, outcomes)
         : await database.commit(async (tx) => (await settleLanes(tx, [outcomes]))[0]);
     if (!isStored) this.#mustReload = true;
-    else if (breaker !== undefined) this.#storedGeneration = breaker.generation;
+    else if (breaker !== undefined) this.#stored = breaker;
   }
 
   #wakeAt(at: number): void {

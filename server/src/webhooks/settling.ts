@@ -1,6 +1,6 @@
 import type { JointWork } from '../db/commit.ts';
 import { storeSteadyTime } from '../db/steadyTime.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker, BreakerState } from './breaker.ts';
 import { type Settlement, settle } from './queue.ts';
 import { addFigures, count, type MinuteFigures } from './stats.ts';
 import { storeBreakers } from './webhook.ts';
@@ -13,28 +13,31 @@ export interface LaneOutcomes {
   readonly minute: number;
   /** Undefined if the webhook was removed. */
   readonly breaker: Breaker | undefined;
-  /** Generation of the stored breaker, as the lane knows it. */
+  /** State and generation of the stored breaker, as the lane knows it. */
+  readonly from: BreakerState;
   readonly generation: number;
   /** The moment of steady time. */
   readonly steadyMs: number;
 }
 
 /**
- * Settles the attempts of lanes, at most one entry for each, in a few statements for all of them. Returns for each
+ * Creates the work that settles the attempts of lanes, at most one entry for each, in a few statements for all of them. Returns for each
  * whether its breaker was stored: a reset or a new URL in the meantime wins.
  */
-export const settleLanes: JointWork<LaneOutcomes, boolean> = async (tx, lanes) => {
-  const settlements = lanes.flatMap((lane) => lane.settlements);
-  await settle(tx, settlements);
-  // Nodes that share a database store steady time with their heartbeats.
-  if (!tx.dialect.hasConcurrentWriters) await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
-  await addFigures(tx, lanes.filter((lane) => lane.settlements.length > 0).map(figuresOf));
-  const changes = lanes.flatMap(({ webhookId, breaker, generation }) =>
-    breaker === undefined ? [] : { webhookId, breaker, generation },
-  );
-  const stored = await storeBreakers(tx, changes);
-  return lanes.map(({ webhookId, breaker }) => breaker === undefined || stored.has(webhookId));
-};
+export const createSettleLanes =
+  (options: Parameters<typeof storeBreakers>[0]): JointWork<LaneOutcomes, boolean> =>
+  async (tx, lanes) => {
+    const settlements = lanes.flatMap((lane) => lane.settlements);
+    await settle(tx, settlements);
+    // Nodes that share a database store steady time with their heartbeats.
+    if (!tx.dialect.hasConcurrentWriters) await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
+    await addFigures(tx, lanes.filter((lane) => lane.settlements.length > 0).map(figuresOf));
+    const changes = lanes.flatMap(({ webhookId, breaker, ...before }) =>
+      breaker === undefined ? [] : { webhookId, breaker, from: before.from, generation: before.generation },
+    );
+    const stored = await storeBreakers(options, tx, changes);
+    return lanes.map(({ webhookId, breaker }) => breaker === undefined || stored.has(webhookId));
+  };
 
 function figuresOf({ webhookId, minute, settlements }: LaneOutcomes): MinuteFigures {
   return { webhookId, minute, figures: count(settlements) };

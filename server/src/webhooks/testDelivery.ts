@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
-import { type EventKind, sampleEvent } from '../events.ts';
+import type { EventKind } from '../events/events.ts';
+import { sampleEvent } from '../events/samples.ts';
 import { type Breaker, onTestSuccess } from './breaker.ts';
 import { findWebhookRow, type WebhookContext } from './destinations.ts';
 import type { Outcome } from './outcome.ts';
@@ -81,6 +82,7 @@ async function noteSuccess(ctx: WebhookContext, tx: Tx, { accountId, webhookId, 
   const breaker: Breaker = JSON.parse(row.breaker);
   const next = onTestSuccess(breaker, ctx.steady.now());
   if (next === breaker) return;
-  await storeBreakers(tx, [{ webhookId, breaker: next, generation: breaker.generation }]);
+  const { state: from, generation } = breaker;
+  await storeBreakers(ctx, tx, [{ webhookId, breaker: next, from, generation }]);
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
 }

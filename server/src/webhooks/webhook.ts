@@ -1,11 +1,14 @@
 import { sql } from 'kysely';
+import { type Clock, isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import type { Seal } from '../seal.ts';
-import type { Breaker } from './breaker.ts';
+import type { Breaker, BreakerState } from './breaker.ts';
+import type { Emit } from './emit.ts';
 
 /** A webhook as the engine uses it, with its secrets decrypted. */
 export interface Webhook {
@@ -47,15 +50,28 @@ export async function findWebhooks(
   return new Map(rows.map((row) => [row.webhook_id, () => toWebhook(row, seal)]));
 }
 
+interface CircuitEvents {
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
 export interface BreakerChange {
   readonly webhookId: string;
   readonly breaker: Breaker;
-  /** Generation of the breaker that it replaces. */
+  /** State and generation of the breaker that it replaces. */
+  readonly from: BreakerState;
   readonly generation: number;
 }
 
-/** Stores breakers, except where the stored one has another generation. Returns the webhooks whose breaker it stored. */
-export async function storeBreakers(on: Queryable, changes: readonly BreakerChange[]): Promise<Set<string>> {
+/**
+ * Stores breakers, except where the stored one has another generation, and emits that they opened or closed. Returns
+ * the webhooks whose breaker it stored.
+ */
+export async function storeBreakers(
+  { emit, clock }: CircuitEvents,
+  tx: Tx,
+  changes: readonly BreakerChange[],
+): Promise<Set<string>> {
   const rows = changes.map(({ webhookId, breaker, generation }) => ({
     webhook_id: webhookId,
     state: breaker.state,
@@ -63,8 +79,27 @@ export async function storeBreakers(on: Queryable, changes: readonly BreakerChan
     breaker: JSON.stringify(breaker),
     generation,
   }));
-  return new Set((await updateBreakers.all(on, rows)).map(({ webhook_id }) => webhook_id));
+  const stored = new Map((await updateBreakers.all(tx, rows)).map((row) => [row.webhook_id, row]));
+  for (const change of changes) {
+    const row = stored.get(change.webhookId);
+    if (row !== undefined) emitCircuit({ emit, clock }, tx, row, change);
+  }
+  return new Set(stored.keys());
 }
+
+/** Emits once when an outage begins and once when it is over, but not for each failed probe. */
+function emitCircuit({ emit, clock }: CircuitEvents, tx: Tx, row: Updated, { breaker, from }: BreakerChange): void {
+  const { account_id: accountId, webhook_id: webhookId, url: webhookUrl } = row;
+  const wasClosed = from === 'closed';
+  if (wasClosed === (breaker.state === 'closed')) return;
+  const data = { webhookId, webhookUrl, reason: breaker.reason ?? '', timestamp: isoTime(clock.now()) };
+  const emission = { accountId, conversation: webhookId, except: webhookId };
+  const error = breaker.lastError?.message ?? null;
+  if (wasClosed) emit(tx, { ...emission, kind: 'webhook.circuit_opened', data: { ...data, error } });
+  else emit(tx, { ...emission, kind: 'webhook.circuit_closed', data });
+}
+
+type Updated = Pick<WebhookTable, 'account_id' | 'webhook_id' | 'url'>;
 
 /** Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled. */
 export async function readHalted(on: Queryable): Promise<Set<string>> {
@@ -81,11 +116,11 @@ const webhooksById = query((db, p: { webhookIds: string }, dialect) =>
 
 const updateBreakers = batch(
   { webhook_id: 'text', state: 'text', next: 'bigint', breaker: 'text', generation: 'bigint' },
-  ({ row, from }) => sql<{ webhook_id: string }>`
+  ({ row, from }) => sql<Updated>`
     update webhooks set breaker_state = ${row.state}, breaker_generation = ${row.next}, breaker = ${row.breaker}
     ${from}
     where webhooks.webhook_id = ${row.webhook_id} and webhooks.breaker_generation = ${row.generation}
-    returning webhooks.webhook_id`,
+    returning webhooks.account_id, webhooks.webhook_id, webhooks.url`,
 );
 
 const breakerStates = query((db, _: object) =>

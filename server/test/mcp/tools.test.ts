@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { permissions } from '../../src/auth/permissions.ts';
+import { eventKinds } from '../../src/events/events.ts';
 import { operations } from '../../src/operations/index.ts';
 import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
 import { picture, upload } from '../support/media.ts';
@@ -156,7 +157,7 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
       assert.equal((await text(path)).status, 'connected');
       assert.equal((await text(`${path}/chats`)).data[0].chatId, '491707654321');
       assert.equal((await text(`${path}/chats/491707654321/messages`)).data[0].message, 'read me');
-      assert.equal((await text('switchboard://event-kinds')).length, 8);
+      assert.equal((await text('switchboard://event-kinds')).length, eventKinds.length);
       assert.equal((await client.listResourceTemplates()).resourceTemplates.length, 4);
       const stranger = await mcpClient(server, (await keyOf()).key, version);
       await assert.rejects(stranger.readResource({ uri: path }));

@@ -5,7 +5,7 @@ import { type App, createApp } from '../../src/app.ts';
 import type { PasswordHasher } from '../../src/auth/passwords.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
-import type { EventKind } from '../../src/events.ts';
+import type { EventKind } from '../../src/events/events.ts';
 import type { Log } from '../../src/log.ts';
 import { type Deployment, type Home, newHome } from './databases.ts';
 import { eventually, PATIENCE_MS } from './eventually.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
 import { allows, hidesContent, isGrant, notGrantable } from '../../src/auth/permissions.ts';
-import { messageContent } from '../../src/events.ts';
+import { messageContent } from '../../src/events/parts.ts';
 import { projector } from '../../src/invoke/project.ts';
 import { operations } from '../../src/operations/index.ts';
 

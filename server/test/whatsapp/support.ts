@@ -1,5 +1,5 @@
 import { after, before } from 'node:test';
-import type { EventKind } from '../../src/events.ts';
+import type { EventKind } from '../../src/events/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts';

@@ -3,13 +3,13 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
-import { EventTypeField } from '../../components/eventTypeField.tsx';
+import { SubscriptionField } from '../../components/eventTypeField.tsx';
 import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { type EventType, eventTypes } from '../../strings/events.ts';
+import { usualTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { newSecret, SecretField } from './secretField.tsx';
 
@@ -66,7 +66,7 @@ function AddForm({
   readonly onAdded: (webhookId: string, secret: string) => void;
 }) {
   const [webhookUrl, setUrl] = useState('');
-  const [events, setEvents] = useState<readonly EventType[]>(eventTypes);
+  const [events, setEvents] = useState<readonly string[]>(usualTypes);
   const [secret, setSecret] = useState(newSecret);
   const refresh = useRefresh();
   const toast = useToast();
@@ -101,7 +101,7 @@ function AddForm({
         value={webhookUrl}
         onChange={(event) => setUrl(event.currentTarget.value)}
       />
-      <EventTypeField label={webhookStrings.types} value={events} onChange={setEvents} error={problem('events')} />
+      <SubscriptionField label={webhookStrings.types} value={events} onChange={setEvents} error={problem('events')} />
       <SecretField
         label={webhookStrings.secret}
         hint={webhookStrings.secretHint}

@@ -2,7 +2,7 @@ import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { api, fieldError } from '../../api.ts';
 import { useEdits } from '../../components/edits.ts';
-import { EventTypeField } from '../../components/eventTypeField.tsx';
+import { SubscriptionField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
@@ -61,7 +61,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           value={webhookUrl}
           onChange={(event) => edit({ webhookUrl: event.currentTarget.value })}
         />
-        <EventTypeField
+        <SubscriptionField
           label={webhookStrings.types}
           value={events}
           onChange={(types) => edit({ events: [...types] })}

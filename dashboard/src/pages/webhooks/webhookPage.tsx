@@ -9,6 +9,8 @@ import { Notice } from '../../components/notice.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
+import { isSubscribed } from '../../model/subscription.ts';
+import { eventTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { BreakerCard } from './breakerCard.tsx';
 import { HealthCard } from './healthCard.tsx';
@@ -54,7 +56,7 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
         <BreakerCard webhookId={webhookId} />
         <HealthCard webhookId={webhookId} />
       </div>
-      <TestCard webhookId={webhookId} types={events} />
+      <TestCard webhookId={webhookId} types={eventTypes.filter((type) => isSubscribed(events, type))} />
       <SigningCard webhookId={webhookId} webhookUrl={webhookUrl ?? ''} hasSecret={hasSecret} />
       <SettingsCard webhook={webhook} />
     </>

@@ -7,6 +7,7 @@ import { BreakerLamp } from '../../components/breakerLamp.tsx';
 import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
 import { Lamp, Tag } from '../../components/lamp.tsx';
 import { ListPage } from '../../components/listPage.tsx';
+import { isSubscribed } from '../../model/subscription.ts';
 import { usePaged } from '../../paged.ts';
 import { eventTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
@@ -31,7 +32,8 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     header: webhookStrings.types,
     width: '7rem',
     wideOnly: true,
-    cell: ({ events }) => webhookStrings.typesOf(events.length, eventTypes.length),
+    cell: ({ events }) =>
+      webhookStrings.typesOf(eventTypes.filter((type) => isSubscribed(events, type)).length, eventTypes.length),
   },
   {
     id: 'secret',

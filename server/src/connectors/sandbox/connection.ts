@@ -15,12 +15,14 @@ import type {
 import { requireVoice, SandboxGroups } from './groups.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
-import { eventOf } from './simulation.ts';
+import { eventOf, isReported, type Reported } from './simulation.ts';
 import type { SandboxEvent } from './store.ts';
 
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
+/** They also arrive while the session is offline. */
+const changesOfMessages: ReadonlySet<string> = new Set(['edit', 'delete', 'react', 'vote', 'receipt']);
 const PAIRING_CODE_MS = 160_000;
 /** Prefix of the store's keys for unblocked contacts. The value is the moment of unblocking, in steady time. */
 const UNBLOCKED = 'unblocked:';
@@ -251,6 +253,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async simulate(action: Simulation): Promise<void> {
     if (this.#isKeptOut(action)) return;
+    if (isReported(action)) return this.#report(action);
     switch (action.action) {
       case 'pair':
         this.#requirePairing();
@@ -259,16 +262,6 @@ export class SandboxConnection implements Connection, Phone {
         this.#isPairing = false;
         await this.#host.store.set('linked', 'yes');
         return;
-      case 'incoming':
-        this.requireOnline();
-        if (action.group !== null) await this.#network.group(action.group);
-        return this.#host.onEvent(eventOf(action, this.#now()));
-      case 'edit':
-      case 'delete':
-      case 'react':
-      case 'vote':
-      case 'receipt':
-        return this.#host.onEvent(eventOf(action, this.#now()));
       case 'disconnect': {
         this.requireOnline();
         const { reason, reconnectAfterMs } = action;
@@ -297,6 +290,12 @@ export class SandboxConnection implements Connection, Phone {
     }
   }
 
+  async #report(action: Reported): Promise<void> {
+    if (!changesOfMessages.has(action.action)) this.requireOnline();
+    if (action.action === 'incoming' && action.group !== null) await this.#network.group(action.group);
+    await this.#host.onEvent(eventOf(action, this.#now()));
+  }
+
   /** The group actions of a person whom a simulation plays. */
   #groupsOf(number: string): GroupActions {
     return new SandboxGroups(this.#network, { number, requireOnline: () => {} });
@@ -305,7 +304,8 @@ export class SandboxConnection implements Connection, Phone {
   /** Whether the action comes from a contact that the session has blocked. In groups, its members still see it. */
   #isKeptOut(action: Simulation): boolean {
     if (!('from' in action) || !this.#isBlocked(action.from)) return false;
-    return 'chat' in action ? action.chat.type === 'direct' : action.action === 'incoming' && action.group === null;
+    if ('chat' in action) return action.chat.type === 'direct';
+    return action.action === 'incoming' ? action.group === null : ['call', 'call_end'].includes(action.action);
   }
 
   async close(): Promise<void> {

@@ -1,10 +1,29 @@
 import { randomUUID } from 'node:crypto';
 import type { NetworkEvent, Simulation } from '../connector.ts';
 
-type OfMessages = Extract<Simulation, { action: 'incoming' | 'edit' | 'delete' | 'react' | 'vote' | 'receipt' }>;
+const reported = [
+  'incoming',
+  'edit',
+  'delete',
+  'react',
+  'vote',
+  'receipt',
+  'presence',
+  'call',
+  'call_end',
+  'chat_update',
+  'rename',
+] as const;
+
+/** An action that only becomes a report to the session: nothing changes on the network. */
+export type Reported = Extract<Simulation, { action: (typeof reported)[number] }>;
+
+export function isReported(action: Simulation): action is Reported {
+  return reported.some((one) => one === action.action);
+}
 
 /** The event that a session gets when somebody on the network does this. */
-export function eventOf(action: OfMessages, timestamp: number): NetworkEvent {
+export function eventOf(action: Reported, timestamp: number): NetworkEvent {
   switch (action.action) {
     case 'incoming': {
       const { from, senderName, content, group, replyTo } = action;
@@ -30,6 +49,24 @@ export function eventOf(action: OfMessages, timestamp: number): NetworkEvent {
       return { type: 'deleted', networkId: action.networkId, from: action.from, timestamp };
     case 'react':
       return { type: 'reaction', networkId: action.networkId, from: action.from, emoji: action.emoji, timestamp };
+    case 'presence': {
+      const { chat, from, presence } = action;
+      return { type: 'presence', chat, from, presence, timestamp };
+    }
+    case 'call':
+    case 'call_end': {
+      const { callId, from, isVideo } = action;
+      const call = { callId, chat: { type: 'direct', id: from }, from, isVideo, timestamp } as const;
+      return action.action === 'call'
+        ? { type: 'call', ...call }
+        : { type: 'call_ended', ...call, outcome: action.outcome };
+    }
+    case 'chat_update': {
+      const { action: _, ...change } = action;
+      return { type: 'chat_updated', ...change };
+    }
+    case 'rename':
+      return { type: 'contact_named', phoneNumber: action.from, name: action.name };
     case 'vote':
       return { type: 'vote', networkId: action.networkId, from: action.from, options: action.options, timestamp };
   }

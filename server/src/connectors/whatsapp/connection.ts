@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
 import { type Connection, FILE_MS, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
+import { Activity } from './inbound/activity.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -82,6 +83,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const journal = new Journal(session);
   const reader = new MessageReader(session, addresses, groups);
   const receiver = new Receiver(session, journal, reader, acknowledgements);
+  new Activity(session, addresses);
 
   const config = socketConfig(session, {
     keys,

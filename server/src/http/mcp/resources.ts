@@ -5,7 +5,7 @@ import {
   type ResourceTemplateType,
   UriTemplate,
 } from '@modelcontextprotocol/server';
-import { eventKinds, events } from '../../events.ts';
+import { eventKinds, events } from '../../events/events.ts';
 import { type Invoke, type Operation, permits } from '../../invoke/operation.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';

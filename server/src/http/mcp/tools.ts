@@ -1,7 +1,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { toProblem } from '../../errors.ts';
-import { messageContent } from '../../events.ts';
+import { messageContent } from '../../events/parts.ts';
 import { boolean, integer, object, optional } from '../../invoke/fields.ts';
 import { type Invoke, isRepeatable, type Operation, permits } from '../../invoke/operation.ts';
 import { PHONE_NUMBER_FORMAT } from '../../invoke/phoneNumbers.ts';

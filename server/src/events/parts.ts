@@ -1,4 +1,6 @@
-import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
+
+/* The parts that events and the API share. */
 
 /** Type of a message's content. `messageTypes` of the connector interface lists the values. */
 export type MessageType =
@@ -15,22 +17,22 @@ export type MessageType =
   | 'template'
   | 'interactive';
 
-const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
-const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
-const Test = {
+export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
+export const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
+export const Test = {
   test: Type.Optional(Type.Literal(true, { description: 'Present on the sample event that a webhook test sends.' })),
 };
 
 /** Marks a field with message content: callers who may see only metadata get it empty, or not at all if optional. */
 export const messageContent = { 'x-message-content': true } as const;
 
-const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
-const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
-const ChatId = Type.String({
+export const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
+export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
+export const ChatId = Type.String({
   description:
     'Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number.',
 });
-const TypeOfMessage = Type.String({
+export const TypeOfMessage = Type.String({
   description: 'Type of the message: `text`, `image`, `video`, `audio`, `document`, …',
 });
 
@@ -103,8 +105,8 @@ export const Unidentified = Type.Optional(
   }),
 );
 
-const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' }));
-const Replayed = Type.Optional(
+export const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' }));
+export const Replayed = Type.Optional(
   Type.Literal(true, {
     description: 'Present if the message arrived late because the session was not connected when it was sent.',
   }),
@@ -118,7 +120,7 @@ export const SentElsewhere = Type.Optional(
 );
 
 /** The status change of an outgoing message: `message.sent`, `message.delivered`, `message.read`. */
-const MessageStatusChange = Type.Object({
+export const MessageStatusChange = Type.Object({
   messageId: MessageId,
   to: Type.String({
     description: 'Phone number digits of the recipient, or the group id.',
@@ -166,151 +168,3 @@ export const GroupChange = Type.Object({
   phoneNumbers: Type.Optional(Type.Array(Digits('Phone number digits of a participant.'))),
 });
 export type GroupChange = Static<typeof GroupChange>;
-
-/**
- * The eight event types: the meaning of each and the shape of its `data`. The contract fixes the types and the fields
- * of `message.incoming`, `message.sent` and `session.connected`; we define the rest. Docs, OpenAPI and the samples of
- * webhook tests derive from this table.
- */
-export const events = {
-  'message.incoming': {
-    description: 'A message was received.',
-    data: Type.Object({
-      messageId: MessageId,
-      from: Digits('Phone number digits of the sender, or a placeholder if `unidentified` is present.'),
-      message: Type.String({
-        description: 'Text of the message, caption of the file, or question of the poll.',
-        ...messageContent,
-      }),
-      timestamp: Timestamp('When the sender sent the message.'),
-      sessionId: Type.Optional(SessionId),
-      chatId: Type.Optional(ChatId),
-      to: Type.Optional(Digits('Phone number digits of the receiving session.')),
-      type: Type.Optional(TypeOfMessage),
-      groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
-      replyTo: ReplyTo,
-      unidentified: Unidentified,
-      replayed: Replayed,
-      ...messageParts,
-      ...Test,
-    }),
-  },
-  'message.sent': {
-    description: 'The network accepted a message, or a person sent one from the phone.',
-    data: Type.Object({
-      ...MessageStatusChange.properties,
-      sentElsewhere: SentElsewhere,
-      message: Type.Optional(
-        Type.String({
-          description:
-            'Text of the message. This field and the following ones are present only together with `sentElsewhere`.',
-          ...messageContent,
-        }),
-      ),
-      replyTo: ReplyTo,
-      replayed: Replayed,
-      ...messageParts,
-    }),
-  },
-  'message.delivered': { description: "A message reached the recipient's device.", data: MessageStatusChange },
-  'message.read': { description: 'The recipient read a message.', data: MessageStatusChange },
-  'session.connected': {
-    description: 'A session connected to its network.',
-    data: Type.Object({
-      sessionId: SessionId,
-      phoneNumber: Digits('Phone number digits of the session.'),
-      connectedAt: Timestamp('When the session connected.'),
-      ...Test,
-    }),
-  },
-  'session.disconnected': {
-    description:
-      'A session lost its network, was disconnected or was logged out. Sent once per outage, and again if a session that was expected to reconnect gives up.',
-    data: Type.Object({
-      sessionId: SessionId,
-      phoneNumber: Digits('Phone number digits of the session.'),
-      reason: Type.String({ description: 'Why the session disconnected, as a sentence.' }),
-      willReconnect: Type.Boolean({ description: 'Whether the session reconnects automatically.' }),
-      disconnectedAt: Timestamp('When the session disconnected.'),
-      ...Test,
-    }),
-  },
-  'group.created': {
-    description: 'A group was created, or the session was added to one.',
-    data: Type.Object({
-      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
-      sessionId: SessionId,
-      subject: Type.String({ description: 'Name of the group.' }),
-      participants: Type.Array(Participant, { description: 'Members of the group, with their roles.' }),
-      createdBy: Digits('Phone number digits of the person who created the group.'),
-      timestamp: Timestamp('When the group was created.'),
-      ...Test,
-    }),
-  },
-  'group.updated': {
-    description: 'The participants, subject, description, settings, picture or invite link of a group changed.',
-    data: Type.Object({
-      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
-      sessionId: SessionId,
-      subject: Type.String({ description: 'Name of the group after the change.' }),
-      change: GroupChange,
-      timestamp: Timestamp('When the group changed.'),
-      ...Test,
-    }),
-  },
-} as const satisfies Record<string, { description: string; data: TObject }>;
-
-export type EventKind = keyof typeof events;
-export type EventData<K extends EventKind> = Static<(typeof events)[K]['data']>;
-
-/** The body of a delivery. Source: "Event envelope" of the contract. */
-export interface Envelope<K extends EventKind = EventKind> {
-  readonly event: K;
-  readonly data: EventData<K>;
-}
-
-// The keys of the table are exactly the event types, which the type of Object.keys loses.
-export const eventKinds = Object.keys(events) as readonly EventKind[];
-
-export function isEventKind(value: string): value is EventKind {
-  return Object.hasOwn(events, value);
-}
-
-/** Makes a sample event of a type, in its exact shape, marked `test: true`. */
-export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
-  const message = { messageId: 'msg_00000000000000000000000000', to: '491701234567', timestamp, test: true as const };
-  const session = { sessionId: 'ses_00000000000000000000000000', phoneNumber: '491701234567', test: true as const };
-  const group = {
-    groupId: 'grp_00000000000000000000000000',
-    sessionId: session.sessionId,
-    subject: 'Switchboard test',
-    timestamp,
-    test: true as const,
-  };
-  const samples: { [K in EventKind]: EventData<K> } = {
-    'message.incoming': {
-      messageId: message.messageId,
-      from: '491707654321',
-      message: 'This is a test event from Switchboard.',
-      timestamp,
-      test: true,
-    },
-    'message.sent': { ...message, status: 'sent' },
-    'message.delivered': { ...message, status: 'delivered' },
-    'message.read': { ...message, status: 'read' },
-    'session.connected': { ...session, connectedAt: timestamp },
-    'session.disconnected': {
-      ...session,
-      reason: 'This is a test event.',
-      willReconnect: true,
-      disconnectedAt: timestamp,
-    },
-    'group.created': {
-      ...group,
-      participants: [{ phoneNumber: '491701234567', role: 'owner' }],
-      createdBy: '491701234567',
-    },
-    'group.updated': { ...group, change: { type: 'subject', subject: 'Switchboard test' } },
-  };
-  return { event: kind, data: samples[kind] };
-}

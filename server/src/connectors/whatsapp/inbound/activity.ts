@@ -1,0 +1,133 @@
+import type { BinaryNode, Chat, PresenceData, WACallEvent, WAPresence } from 'baileys';
+import { KeyedQueue } from '../../../async.ts';
+import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
+import type { Addresses } from '../people/addresses.ts';
+import type { Session } from '../session.ts';
+
+const PRESENCES: Readonly<Record<WAPresence, Presence>> = {
+  available: 'online',
+  unavailable: 'offline',
+  composing: 'typing',
+  recording: 'recording',
+  paused: 'paused',
+};
+
+const OUTCOMES: Partial<Record<WACallEvent['status'], CallOutcome>> = {
+  reject: 'rejected',
+  accept: 'answered',
+  timeout: 'missed',
+  terminate: 'missed',
+};
+
+/** Calls that may still end; more at the same time are not told apart. */
+const MAX_CALLS = 100;
+
+/** The end of a mute that lasts until somebody ends it, which the network stores as −1. */
+const FOREVER = Date.UTC(9999, 11, 31);
+
+/** A change of a chat on another device of the account. */
+type ChatUpdated = Extract<NetworkEvent, { type: 'chat_updated' }>;
+
+/** Reports what people do besides writing: presence, calls, and changes of chats on the account's other devices. */
+export class Activity {
+  readonly #session: Session;
+  readonly #addresses: Addresses;
+  readonly #queue = new KeyedQueue();
+  /** Calls that have not ended yet, by id. */
+  readonly #calls = new Map<string, Extract<NetworkEvent, { type: 'call' }>>();
+
+  /** Created after the receiver, which takes over the receipts. */
+  constructor(session: Session, addresses: Addresses) {
+    this.#session = session;
+    this.#addresses = addresses;
+    session.link.on('socket', ({ ev, ws }) => {
+      ev.on('presence.update', ({ id, presences }) => {
+        for (const [jid, presence] of Object.entries(presences)) this.#try(() => this.#presence(id, jid, presence));
+      });
+      ev.on('call', (calls) => {
+        for (const call of calls) this.#inOrder(() => this.#call(call));
+      });
+      ev.on('chats.update', (chats) => {
+        for (const chat of chats) this.#inOrder(() => this.#chat(chat));
+      });
+      ws.on('CB:receipt', (node: BinaryNode) => this.#inOrder(() => this.#readElsewhere(node)));
+    });
+  }
+
+  /** A call that ends at once must not be reported before it begins. */
+  #inOrder(work: () => Promise<void>): void {
+    this.#try(() => this.#queue.run('', work));
+  }
+
+  #try(work: () => Promise<void>): void {
+    work().catch((error) => this.#session.host.log.warn({ err: error }, 'failed to report an activity'));
+  }
+
+  /** Not repeated if it cannot be stored, because it is outdated by then. */
+  async #presence(chatJid: string, jid: string, { lastKnownPresence, lastSeen }: PresenceData): Promise<void> {
+    const { self, host } = this.#session;
+    if (self.is(jid)) return;
+    await host.onEvent({
+      type: 'presence',
+      chat: await this.#addresses.chatOf(chatJid),
+      from: await this.#addresses.digitsOf(jid),
+      presence: PRESENCES[lastKnownPresence],
+      ...(lastSeen !== undefined && { lastSeen: lastSeen * 1000 }),
+      timestamp: host.clock.now(),
+    });
+  }
+
+  async #call({ id, from: jid, callerPn, groupJid, isVideo = false, date, status }: WACallEvent): Promise<void> {
+    const outcome = OUTCOMES[status];
+    if (status !== 'offer' && outcome === undefined) return;
+    if (this.#session.self.is(jid)) return;
+    const timestamp = date.getTime();
+    if (outcome !== undefined) {
+      const begun = this.#calls.get(id);
+      if (begun === undefined) return; // it has ended already, or began before the session was connected
+      this.#calls.delete(id);
+      return this.#session.reporter.report({ ...begun, type: 'call_ended', timestamp, outcome });
+    }
+    if (this.#calls.has(id)) return;
+    const from = await this.#addresses.digitsOf(jid, callerPn);
+    const chat =
+      groupJid === undefined ? ({ type: 'direct', id: from } as const) : await this.#addresses.chatOf(groupJid);
+    const begun = { type: 'call', callId: id, chat, from, isVideo, timestamp } as const;
+    this.#calls.set(id, begun);
+    const [oldest] = this.#calls.keys();
+    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
+    await this.#session.reporter.report(begun);
+  }
+
+  async #chat({ id, archived, pinned, muteEndTime, unreadCount }: Partial<Chat>): Promise<void> {
+    const change = {
+      ...(typeof archived === 'boolean' && { archived }),
+      ...(pinned !== undefined && { pinned: Boolean(pinned) }),
+      ...(muteEndTime !== undefined && { mutedUntil: mutedUntil(muteEndTime) }),
+      // Any other number counts messages that arrive here as well.
+      ...(unreadCount === 0 && { isRead: true as const }),
+    };
+    if (id && Object.keys(change).length > 0) await this.#changed(id, change);
+  }
+
+  /** The receipt by which another device of the account says that it has read messages. */
+  async #readElsewhere({ attrs }: BinaryNode): Promise<void> {
+    const { self } = this.#session;
+    const { type = '', from, participant, recipient, id } = attrs;
+    if (!['read', 'read-self'].includes(type) || id === undefined || !self.is(participant ?? from)) return;
+    const chat = participant === undefined ? recipient : from;
+    if (chat !== undefined) await this.#changed(chat, { isRead: true, readUpTo: toOwnId(id) });
+  }
+
+  async #changed(jid: string, change: Omit<ChatUpdated, 'type' | 'chat'>): Promise<void> {
+    const { baileys, reporter } = this.#session;
+    if (!baileys.isJidGroup(jid) && !baileys.isPnUser(jid) && !baileys.isLidUser(jid)) return;
+    await reporter.report({ type: 'chat_updated', chat: await this.#addresses.chatOf(jid), ...change });
+  }
+}
+
+function mutedUntil(muteEndTime: Chat['muteEndTime']): number | null {
+  if (!muteEndTime) return null;
+  return Number(muteEndTime) < 0 ? FOREVER : Number(muteEndTime);
+}

@@ -1,0 +1,220 @@
+import { type TObject, Type } from 'typebox';
+import {
+  ChatId,
+  Digits,
+  MessageId,
+  MessageStatusChange,
+  messageContent,
+  OptionalContent,
+  SessionId,
+  Test,
+  Timestamp,
+  Unidentified,
+} from './parts.ts';
+
+const GroupId = Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only in groups.' }));
+const FromMe = Type.Boolean({ description: "Whether the session's own number did it, on any of its devices." });
+
+/** Something that a person did to an existing message. */
+const messageChange = (from: string, timestamp: string) => ({
+  messageId: MessageId,
+  sessionId: SessionId,
+  chatId: ChatId,
+  groupId: GroupId,
+  from: Digits(from),
+  fromMe: FromMe,
+  unidentified: Unidentified,
+  timestamp: Timestamp(timestamp),
+});
+
+const call = {
+  callId: Type.String({ description: 'Id of the call at the network; the same when it starts and ends.' }),
+  sessionId: SessionId,
+  chatId: ChatId,
+  groupId: GroupId,
+  from: Digits('Phone number digits of the caller.'),
+  unidentified: Unidentified,
+  video: Type.Boolean({ description: 'Whether it is a video call.' }),
+};
+
+const circuit = {
+  webhookId: Type.String({ description: 'Id of the webhook (`whk_…`).' }),
+  webhookUrl: Type.String({ description: 'URL of the webhook.' }),
+};
+
+/**
+ * The event types beyond those of the contract: a webhook receives one only if it subscribes to it, by its name or by a
+ * pattern.
+ */
+export const optInEvents = {
+  'message.reaction': {
+    description: 'Somebody reacted to a message, or removed the reaction.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the person who reacted.', 'When the person reacted.'),
+      emoji: Type.Union([Type.String(), Type.Null()], {
+        description: 'The emoji; null if the reaction was removed.',
+        ...messageContent,
+      }),
+      ...Test,
+    }),
+  },
+  'message.edited': {
+    description: 'The text of a message was changed.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the sender.', 'When the message was changed.'),
+      message: Type.String({ description: 'The new text or caption.', ...messageContent }),
+      ...Test,
+    }),
+  },
+  'message.deleted': {
+    description: 'A message was deleted for everyone.',
+    data: Type.Object({
+      ...messageChange(
+        'Phone number digits of the person who deleted it: the sender or an admin of the group.',
+        'When the message was deleted.',
+      ),
+      ...Test,
+    }),
+  },
+  'message.failed': {
+    description: 'A message could not be sent, or was cancelled.',
+    data: Type.Object({
+      ...MessageStatusChange.properties,
+      error: Type.String({ description: 'Why the message failed, as a sentence.' }),
+    }),
+  },
+  'message.queued': {
+    description: 'A message that was scheduled, or sent in bulk, became due and waits to be sent.',
+    data: MessageStatusChange,
+  },
+  'poll.vote': {
+    description: 'Somebody voted in a poll, or withdrew the vote.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the person who voted.', 'When the person voted.'),
+      options: Type.Array(Type.String(), {
+        description: 'The chosen options; none if the vote was withdrawn.',
+        ...messageContent,
+      }),
+      ...Test,
+    }),
+  },
+  'chat.updated': {
+    description: 'A chat was archived, pinned, muted or read, here or on another device.',
+    data: Type.Object({
+      chatId: ChatId,
+      sessionId: SessionId,
+      groupId: GroupId,
+      archived: Type.Boolean({ description: 'Whether the chat is archived.' }),
+      pinned: Type.Boolean({ description: 'Whether the chat is pinned.' }),
+      mutedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'Until when the chat is muted; null if it is not.',
+      }),
+      unreadCount: Type.Integer({ description: 'Number of incoming messages that are not marked as read.' }),
+      timestamp: Timestamp('When the chat changed.'),
+      ...Test,
+    }),
+  },
+  'contact.updated': {
+    description: 'The name of a contact changed, a contact was blocked or unblocked, or a hidden number became known.',
+    data: Type.Object({
+      sessionId: SessionId,
+      phoneNumber: Digits('Phone number digits of the contact, or a placeholder if `unidentified` is present.'),
+      name: Type.Union([Type.String(), Type.Null()], {
+        description: 'Name that the contact shows; null if there is none.',
+      }),
+      blocked: Type.Boolean({ description: 'Whether the session has blocked the contact.' }),
+      previousPhoneNumber: Type.Optional(
+        Digits(
+          'The placeholder, or other number, under which everything of the contact was stored until now. It is stored under `phoneNumber` from now on.',
+        ),
+      ),
+      unidentified: Unidentified,
+      timestamp: Timestamp('When the contact changed.'),
+      ...Test,
+    }),
+  },
+  'presence.updated': {
+    description: 'A person came online or went offline, or is typing or recording.',
+    data: Type.Object({
+      sessionId: SessionId,
+      chatId: ChatId,
+      groupId: GroupId,
+      from: Digits('Phone number digits of the person.'),
+      unidentified: Unidentified,
+      presence: Type.Enum(['online', 'offline', 'typing', 'recording', 'paused'], {
+        description: '`paused` means that the person stopped typing or recording.',
+      }),
+      lastSeen: Type.Optional(Timestamp('When the person was last online, if the network shows it.')),
+      timestamp: Timestamp('When the network reported it.'),
+      ...Test,
+    }),
+  },
+  'session.status': {
+    description: 'The status of a session changed, or a session that waits to be linked got a new code.',
+    data: Type.Object({
+      sessionId: SessionId,
+      status: Type.String({ description: 'New status, such as `connecting`, `awaiting_pairing` or `connected`.' }),
+      previousStatus: Type.String({ description: 'Status before; the same if only the code is new.' }),
+      reason: Type.Union([Type.String(), Type.Null()], {
+        description: 'Why the status changed, as a sentence; null if there is nothing to explain.',
+      }),
+      qr: OptionalContent(
+        Type.String({ description: 'Text of the QR code to scan. Only with the status `awaiting_pairing`.' }),
+      ),
+      pairingCode: OptionalContent(
+        Type.String({ description: 'Code to enter on the phone. Only if one was requested.' }),
+      ),
+      expiresAt: Type.Optional(Timestamp('When `qr` or `pairingCode` stops working.')),
+      timestamp: Timestamp('When the status changed.'),
+      ...Test,
+    }),
+  },
+  'group.participants': {
+    description: 'People joined or left a group, or their roles changed.',
+    data: Type.Object({
+      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
+      sessionId: SessionId,
+      subject: Type.String({ description: 'Name of the group.' }),
+      action: Type.Enum(['add', 'remove', 'promote', 'demote'], { description: 'Change of the participants.' }),
+      phoneNumbers: Type.Array(Digits('Phone number digits of a participant.')),
+      timestamp: Timestamp('When the group changed.'),
+      ...Test,
+    }),
+  },
+  'call.incoming': {
+    description: 'Somebody calls the session.',
+    data: Type.Object({ ...call, timestamp: Timestamp('When the call began.'), ...Test }),
+  },
+  'call.ended': {
+    description: 'A call to the session ended.',
+    data: Type.Object({
+      ...call,
+      outcome: Type.Enum(['answered', 'rejected', 'missed'], {
+        description: '`answered` and `rejected`: on another device of the account, such as the phone.',
+      }),
+      timestamp: Timestamp('When the call ended.'),
+      ...Test,
+    }),
+  },
+  'webhook.circuit_opened': {
+    description: 'The circuit breaker of another webhook opened: its deliveries are held.',
+    data: Type.Object({
+      ...circuit,
+      reason: Type.String({ description: 'Why it opened, such as `failures_in_a_row` or `gone`.' }),
+      error: Type.Union([Type.String(), Type.Null()], {
+        description: 'Result of the last failed attempt, as a sentence; null if there is none.',
+      }),
+      timestamp: Timestamp('When it opened.'),
+      ...Test,
+    }),
+  },
+  'webhook.circuit_closed': {
+    description: 'The circuit breaker of another webhook closed: its held deliveries go out.',
+    data: Type.Object({
+      ...circuit,
+      reason: Type.String({ description: 'Why it closed, such as `probes_succeeded`, `reset` or `new_url`.' }),
+      timestamp: Timestamp('When it closed.'),
+      ...Test,
+    }),
+  },
+} as const satisfies Record<string, { description: string; data: TObject }>;

@@ -1,0 +1,86 @@
+import type { Envelope, EventData, EventKind } from './events.ts';
+
+/** Makes a sample event of a type, in its exact shape, marked `test: true`. */
+export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
+  const sessionId = 'ses_00000000000000000000000000';
+  const groupId = 'grp_00000000000000000000000000';
+  const test = { timestamp, test: true } as const;
+  const person = '491701234567';
+  const message = { messageId: 'msg_00000000000000000000000000', to: person, ...test };
+  const change = {
+    messageId: message.messageId,
+    sessionId,
+    chatId: person,
+    from: person,
+    fromMe: false,
+    ...test,
+  };
+  const session = { sessionId, phoneNumber: person, test: true } as const;
+  const group = { groupId, sessionId, subject: 'Switchboard test', ...test };
+  const call = { callId: '00000000000000000000', sessionId, chatId: person, from: person, video: false, ...test };
+  const webhook = { webhookId: 'whk_00000000000000000000000000', webhookUrl: 'https://example.com/hooks', ...test };
+  const samples: { [K in EventKind]: EventData<K> } = {
+    'message.incoming': {
+      messageId: message.messageId,
+      from: '491707654321',
+      message: 'This is a test event from Switchboard.',
+      timestamp,
+      test: true,
+    },
+    'message.sent': { ...message, status: 'sent' },
+    'message.delivered': { ...message, status: 'delivered' },
+    'message.read': { ...message, status: 'read' },
+    'session.connected': { ...session, connectedAt: timestamp },
+    'session.disconnected': {
+      ...session,
+      reason: 'This is a test event.',
+      willReconnect: true,
+      disconnectedAt: timestamp,
+    },
+    'group.created': {
+      ...group,
+      participants: [{ phoneNumber: '491701234567', role: 'owner' }],
+      createdBy: '491701234567',
+    },
+    'group.updated': { ...group, change: { type: 'subject', subject: 'Switchboard test' } },
+    'message.reaction': { ...change, emoji: '👍' },
+    'message.edited': { ...change, message: 'This is a test event.' },
+    'message.deleted': change,
+    'message.failed': { ...message, status: 'failed', error: 'This is a test event.' },
+    'message.queued': { ...message, status: 'queued' },
+    'poll.vote': { ...change, options: ['Yes'] },
+    'chat.updated': {
+      chatId: person,
+      sessionId,
+      archived: true,
+      pinned: false,
+      mutedUntil: null,
+      unreadCount: 0,
+      ...test,
+    },
+    'contact.updated': { sessionId, phoneNumber: person, name: 'Test', blocked: false, ...test },
+    'presence.updated': { sessionId, chatId: person, from: person, presence: 'typing', ...test },
+    'session.status': {
+      sessionId,
+      status: 'awaiting_pairing',
+      previousStatus: 'connecting',
+      reason: null,
+      qr: 'This is a test event.',
+      expiresAt: timestamp,
+      ...test,
+    },
+    'group.participants': { ...group, action: 'add', phoneNumbers: [person] },
+    'call.incoming': call,
+    'call.ended': { ...call, outcome: 'missed' },
+    'webhook.circuit_opened': { ...webhook, reason: 'failures_in_a_row', error: 'This is a test event.' },
+    'webhook.circuit_closed': { ...webhook, reason: 'probes_succeeded' },
+  };
+  return { event: kind, data: samples[kind] };
+}
+
+/** An event as webhooks get it. Unlike the sample of a webhook test, it is not marked as a test. */
+export function exampleEvent(kind: EventKind) {
+  const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
+  const { test: _, ...fields } = data;
+  return { event, data: fields };
+}

@@ -1,0 +1,125 @@
+import { sql } from 'kysely';
+import { type Clock, isoTime } from '../clock.ts';
+import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import type { ChatTable } from '../db/schema.ts';
+import type { Emit } from '../webhooks/emit.ts';
+import { findByNetworkId } from './changes.ts';
+import { groupIdOf } from './groupInbox.ts';
+import type { SessionRef } from './store.ts';
+
+interface Parts {
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+/** The new settings of a chat. A field that is left out does not change. */
+export interface ChatSettings {
+  readonly archived?: boolean | undefined;
+  readonly pinned?: boolean | undefined;
+  /** Null unmutes the chat. */
+  readonly mutedUntil?: number | null | undefined;
+}
+
+/** Changes the settings of a chat. Emits nothing if they are the same or the session has no such chat. */
+export async function changeChat(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  chatId: string,
+  { archived, pinned, mutedUntil }: ChatSettings,
+): Promise<void> {
+  const before = await findChat(tx, session, chatId);
+  if (before === undefined) return;
+  const after = {
+    ...before,
+    ...(archived !== undefined && { archived: Number(archived) }),
+    ...(pinned !== undefined && { pinned: Number(pinned) }),
+    ...(mutedUntil !== undefined && { muted_until: mutedUntil }),
+  };
+  const { muted_until } = after;
+  const isSame =
+    after.archived === before.archived && after.pinned === before.pinned && muted_until === before.muted_until;
+  if (isSame) return;
+  await tx.kysely
+    .updateTable('chats')
+    .set({ archived: after.archived, pinned: after.pinned, muted_until })
+    .where((eb) => eb.and(keyOf(session, chatId)))
+    .execute();
+  emitChat(parts, tx, after);
+}
+
+/** Takes over what another device of the account did with a chat. */
+export async function chatUpdated(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  { chat, isRead, readUpTo, ...settings }: Extract<NetworkEvent, { type: 'chat_updated' }>,
+): Promise<void> {
+  const chatId = chat.type === 'group' ? await groupIdOf(tx, session, chat.id) : chat.id;
+  if (chatId === undefined) return;
+  await changeChat(parts, tx, session, chatId, settings);
+  if (isRead !== true) return;
+  const last =
+    readUpTo === undefined
+      ? (await findChat(tx, session, chatId))?.last_message_id
+      : (await findByNetworkId(tx, session, readUpTo, ({ chat_id }) => chat_id === chatId))?.message_id;
+  if (last) await markRead(parts, tx, session, chatId, last);
+}
+
+/** Marks the incoming messages of a chat as read, up to the message `last`. Those that arrived later stay unread. */
+export async function markRead(parts: Parts, tx: Tx, session: SessionRef, chatId: string, last: string): Promise<void> {
+  const ofChat = keyOf(session, chatId);
+  const before = await findChat(tx, session, chatId);
+  if (before === undefined) return;
+  await tx.kysely
+    .updateTable('messages')
+    .set({ status: 'read', read_at: parts.clock.now() })
+    .where((eb) => eb.and(ofChat))
+    .where(isUnread)
+    .where('message_id', '<=', last)
+    .execute();
+  const after = await tx.kysely
+    .updateTable('chats')
+    .set((eb) => ({
+      unread_count: eb
+        .selectFrom('messages')
+        .select(({ fn }) => fn.countAll<number>().as('count'))
+        .where((unread) => unread.and(ofChat))
+        .where(isUnread),
+    }))
+    .where((eb) => eb.and(ofChat))
+    .returningAll()
+    .executeTakeFirst();
+  if (after !== undefined && after.unread_count !== before.unread_count) emitChat(parts, tx, after);
+}
+
+// Exactly the condition of the index `messages_unread`: SQLite uses the index only if it is the same.
+export const isUnread = sql<boolean>`direction = 'incoming' and status = 'delivered'`;
+
+function keyOf({ accountId, sessionId }: SessionRef, chatId: string) {
+  return { account_id: accountId, session_id: sessionId, chat_id: chatId };
+}
+
+function findChat({ kysely }: Tx, session: SessionRef, chatId: string): Promise<ChatTable | undefined> {
+  return kysely
+    .selectFrom('chats')
+    .selectAll()
+    .where((eb) => eb.and(keyOf(session, chatId)))
+    .executeTakeFirst();
+}
+
+function emitChat({ emit, clock }: Parts, tx: Tx, row: ChatTable): void {
+  const { account_id: accountId, session_id: sessionId, chat_id: chatId } = row;
+  const data = {
+    chatId,
+    sessionId,
+    ...(row.type === 'group' && { groupId: chatId }),
+    archived: row.archived === 1,
+    pinned: row.pinned === 1,
+    mutedUntil: isoTime(row.muted_until),
+    unreadCount: row.unread_count,
+    timestamp: isoTime(clock.now()),
+  };
+  emit(tx, { accountId, kind: 'chat.updated', data, conversation: `${sessionId}/${chatId}` });
+}

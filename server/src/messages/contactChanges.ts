@@ -1,0 +1,104 @@
+import { type Clock, isoTime } from '../clock.ts';
+import { isPlaceholder } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { ContactTable } from '../db/schema.ts';
+import type { Emit } from '../webhooks/emit.ts';
+import type { SessionRef } from './store.ts';
+
+interface Parts {
+  readonly emit: Emit;
+  readonly clock: Clock;
+}
+
+/** Adds the sender of a message to the contacts, under the latest name. */
+export async function noteContact(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  phoneNumber: string,
+  name: string | null,
+): Promise<void> {
+  const row = await upsertContact.first(tx, { ...session, phoneNumber, name, now: parts.clock.now() });
+  if (row !== undefined) emitContact(parts, tx, row);
+}
+
+export async function blockContact(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  phoneNumber: string,
+  blocked: boolean,
+): Promise<void> {
+  const row = await upsertBlocked.first(tx, { ...session, phoneNumber, blocked: Number(blocked) });
+  if (row !== undefined) emitContact(parts, tx, row);
+}
+
+/** @param previousPhoneNumber the digits under which everything of the contact was stored until now */
+export function emitContact(
+  { emit, clock }: Parts,
+  tx: Tx,
+  row: Pick<ContactTable, 'account_id' | 'session_id' | 'phone_number' | 'name' | 'blocked'>,
+  previousPhoneNumber?: string,
+): void {
+  const { account_id: accountId, session_id: sessionId, phone_number: phoneNumber } = row;
+  const data = {
+    sessionId,
+    phoneNumber,
+    name: row.name,
+    blocked: row.blocked === 1,
+    ...(previousPhoneNumber !== undefined && { previousPhoneNumber }),
+    ...(isPlaceholder(phoneNumber) && { unidentified: true as const }),
+    timestamp: isoTime(clock.now()),
+  };
+  emit(tx, { accountId, kind: 'contact.updated', data, conversation: `${sessionId}/${phoneNumber}` });
+}
+
+/** Returns the contact if it is new or has another name than before. */
+const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
+  db
+    .insertInto('contacts')
+    .values({
+      account_id: p.accountId,
+      session_id: p.sessionId,
+      phone_number: p.phoneNumber,
+      name: p.name,
+      blocked: 0,
+      on_network: 1,
+      checked_at: p.now,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['session_id', 'phone_number'])
+        .doUpdateSet((eb) => ({ name: eb.ref('excluded.name') }))
+        .where((eb) =>
+          eb.and([
+            eb('excluded.name', 'is not', null),
+            eb('excluded.name', 'is distinct from', eb.ref('contacts.name')),
+          ]),
+        ),
+    )
+    .returningAll(),
+);
+
+/** Returns the contact if it was not blocked or unblocked before. */
+const upsertBlocked = query((db, p: SessionRef & { phoneNumber: string; blocked: number }) =>
+  db
+    .insertInto('contacts')
+    .values({
+      account_id: p.accountId,
+      session_id: p.sessionId,
+      phone_number: p.phoneNumber,
+      name: null,
+      blocked: p.blocked,
+      on_network: null,
+      checked_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['session_id', 'phone_number'])
+        .doUpdateSet({ blocked: p.blocked })
+        .where('contacts.blocked', '<>', p.blocked),
+    )
+    .returningAll(),
+);
