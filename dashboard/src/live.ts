@@ -47,7 +47,7 @@ export function createLive(): Live {
 
   async function listen(signal: AbortSignal) {
     try {
-      for await (const event of client.events.stream({ signal })) {
+      for await (const event of client.events.stream({ kinds: ['*'], signal })) {
         setState('live');
         for (const listener of listeners) listener(event);
       }

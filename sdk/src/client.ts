@@ -70,8 +70,12 @@ export type StreamedEvent = {
   [K in keyof EventData]: { readonly id: string; readonly event: K; readonly data: EventData[K] };
 }[keyof EventData];
 
+/** All event types, or those that begin alike: `message.*`. */
+export type EventPattern = '*' | `${string}.*`;
+
 export interface StreamOptions {
-  readonly kinds?: readonly (keyof EventData)[];
+  /** By default the first eight types of the list of events. */
+  readonly kinds?: readonly (keyof EventData | EventPattern)[];
   /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;
   /** Reconnects after this many milliseconds without data. Default 45,000; the server sends a heartbeat every 15 s. */

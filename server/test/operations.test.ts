@@ -232,6 +232,7 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.delete', endpoint);
     await run('webhooks.delete', '/webhooks');
     await run('events.list', '/events');
+    await run('events.types', '/events/types');
 
     await run('sessions.update_profile', `/sessions/${sessionId}/profile`, { name: 'Walker', about: 'on foot' });
     await run('contacts.profile', `/contacts/${to}/profile?sessionId=${sessionId}`);

@@ -123,6 +123,9 @@ export interface Envelope<K extends EventKind = EventKind> {
   readonly data: EventData<K>;
 }
 
+/** The event types of the contract, which readers of the log get unless they name others. */
+export const contractKinds = Object.keys(contractEvents) as readonly EventKind[];
+
 // The keys of the table are exactly the event types, which the type of Object.keys loses.
 export const eventKinds = Object.keys(events) as readonly EventKind[];
 

@@ -20,7 +20,8 @@ export const rawPaths = {
           name: 'kinds',
           in: 'query',
           schema: { type: 'string' },
-          description: 'Only these event types, separated by commas.',
+          description:
+            'Only these event types or patterns, separated by commas; `*` for all. By default the first eight types.',
           example: 'message.sent',
         },
         {

@@ -6,8 +6,7 @@ import { AppError } from '../errors.ts';
 import type { EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
-import { listEvents, withoutContent } from '../operations/events.ts';
-import { acceptedKinds } from '../operations/eventTypes.ts';
+import { listEvents, wantedKinds, withoutContent } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import { type EventLog, isBefore, isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
@@ -38,7 +37,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     const { accountId } = caller;
     const { kinds } = request.query as Record<string, unknown>;
     const credential = deps.callers.of(request).presented.value;
-    const wanted = kinds === undefined ? undefined : acceptedKinds(listOf(kinds), 'kinds');
+    const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
     const from = lastEventId(request) ?? (await deps.eventLog.latest(accountId));
     const end = deps.waitingCalls.begin(accountId);
     const tail = tails.join(accountId);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { type Envelope, eventKinds, events } from '../events/events.ts';
+import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
 import { ContentHidden } from '../events/parts.ts';
 import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
@@ -33,7 +33,9 @@ export const listEvents = defineOperation({
       }),
     ),
     kinds: optional(
-      list(Type.String(), 'Only these event types, such as `message.incoming` or `message.*`.', { maxItems: 50 }),
+      list(Type.String(), 'Only these types, such as `message.*`; `*` for all. By default the first eight types.', {
+        maxItems: 50,
+      }),
     ),
     limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
     wait: optional(
@@ -64,7 +66,7 @@ export const listEvents = defineOperation({
         'after',
         'is not a cursor of the event log; pass `nextCursor` of the previous response, or `now`',
       );
-    const wanted = kinds && acceptedKinds(kinds, 'kinds');
+    const wanted = wantedKinds(kinds);
     const log = wanted === undefined ? ctx.eventLog : ctx.filteredEventLog;
     const read = () => log.read(ctx.accountId, after, wanted, limit);
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
@@ -82,6 +84,15 @@ export const listEvents = defineOperation({
     return page;
   },
 });
+
+/**
+ * Returns the event types that a reader of the log gets; undefined for all.
+ * @throws {AppError} `validation_failed` naming the field `kinds`
+ */
+export function wantedKinds(kinds: readonly string[] | undefined): readonly EventKind[] | undefined {
+  const wanted = kinds === undefined || kinds.length === 0 ? contractKinds : acceptedKinds(kinds, 'kinds');
+  return wanted.length === eventKinds.length ? undefined : wanted;
+}
 
 const contentless = new Map(
   eventKinds.map((kind) => {

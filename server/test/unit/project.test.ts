@@ -62,14 +62,15 @@ describe('a projection that hides content', () => {
     id: Type.String(),
     text: said(Type.String()),
     quoted: said(Type.Union([Type.String(), Type.Null()])),
+    choices: said(Type.Array(Type.String())),
     poll: Type.Optional(said(Type.Object({ options: Type.Array(Type.String()) }))),
     contentHidden: Type.Optional(Type.Literal(true)),
   });
-  const whole = { id: 'msg_1', text: 'hello', quoted: 'hi', poll: { options: ['a'] }, secret: 1 };
+  const whole = { id: 'msg_1', text: 'hello', quoted: 'hi', choices: ['a'], poll: { options: ['a'] }, secret: 1 };
   const hide = (schema: TSchema) => projector(schema, { hidesContent: true });
 
   it('empties required fields and omits optional ones', () => {
-    const hidden = { id: 'msg_1', text: '', quoted: null, contentHidden: true };
+    const hidden = { id: 'msg_1', text: '', quoted: null, choices: [], contentHidden: true };
     assert.deepEqual(hide(Message)(whole), hidden);
     assert.deepEqual(hide(Type.Object({ data: Type.Array(Message) }))({ data: [whole] }), { data: [hidden] });
   });
@@ -86,7 +87,7 @@ describe('a projection that hides content', () => {
   });
 
   it('rejects a schema with required content that cannot be emptied', () => {
-    assert.throws(() => hide(Type.Object({ count: said(Type.Number()) })), /must be a text or nullable/);
+    assert.throws(() => hide(Type.Object({ count: said(Type.Number()) })), /must be a text, a list or nullable/);
   });
 });
 

@@ -24,7 +24,7 @@ export function LogEvents({ type, onChoose }: EventListProps) {
       api.events.list({
         limit: PAGE,
         ...(pageParam !== null && { after: pageParam }),
-        ...(type !== undefined && { kinds: [type] }),
+        kinds: [type ?? '*'],
       }),
     initialPageParam: null as string | null,
     // The last page has a cursor too, for events to come.
