@@ -920,10 +920,111 @@ export interface WebhookEndpoint {
   description: string | null;
   /** Your own data, as you set it. */
   metadata: Record<string, string>;
+  /** Selection of events; null for all. */
+  filters: {
+    /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+    chats?: string[];
+    /** Not these chats, in the same form. */
+    ignoredChats?: string[];
+    /** Only chats of these types. */
+    chatTypes?: ('direct' | 'group')[];
+    /** `true`: only what the session itself did; `false`: only what others did. */
+    fromMe?: boolean;
+    /** Only messages of these types. */
+    messageTypes?: (
+      | 'text'
+      | 'image'
+      | 'video'
+      | 'audio'
+      | 'voice'
+      | 'document'
+      | 'sticker'
+      | 'location'
+      | 'contact'
+      | 'poll'
+      | 'template'
+      | 'interactive'
+    )[];
+  } | null;
+  /** Names of the headers that deliveries have in addition. */
+  headerNames: string[];
+  /** Deadline; null for that of the server. */
+  timeoutMs: number | null;
+  /** Seconds before each retry; null for the schedule of the server. */
+  retrySeconds: number[] | null;
+  /** Whether events are queued but not sent. */
+  paused: boolean;
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
   breakerState: 'closed' | 'open' | 'half_open';
+}
+
+export interface ChangedWebhookEndpoint {
+  /** Id of the webhook (`whk_…`). */
+  webhookId: string;
+  /** Whether it is the default webhook, which `POST /webhooks/set` manages. */
+  isDefault: boolean;
+  /** URL that receives events; null if no webhook is set. */
+  webhookUrl: string | null;
+  /** Event types that the webhook receives, and patterns. */
+  events: string[];
+  /** Whether a secret is set. The secret itself is never returned. */
+  hasSecret: boolean;
+  /** Whether events are sent. */
+  enabled: boolean;
+  /** When the webhook was first set; null if none is set. */
+  createdAt: string | null;
+  /** When the webhook was last changed; null if none is set. */
+  updatedAt: string | null;
+  /** Sessions whose events it receives; null for all. */
+  sessionIds: string[] | null;
+  /** Note for people; null if there is none. */
+  description: string | null;
+  /** Your own data, as you set it. */
+  metadata: Record<string, string>;
+  /** Selection of events; null for all. */
+  filters: {
+    /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+    chats?: string[];
+    /** Not these chats, in the same form. */
+    ignoredChats?: string[];
+    /** Only chats of these types. */
+    chatTypes?: ('direct' | 'group')[];
+    /** `true`: only what the session itself did; `false`: only what others did. */
+    fromMe?: boolean;
+    /** Only messages of these types. */
+    messageTypes?: (
+      | 'text'
+      | 'image'
+      | 'video'
+      | 'audio'
+      | 'voice'
+      | 'document'
+      | 'sticker'
+      | 'location'
+      | 'contact'
+      | 'poll'
+      | 'template'
+      | 'interactive'
+    )[];
+  } | null;
+  /** Names of the headers that deliveries have in addition. */
+  headerNames: string[];
+  /** Deadline; null for that of the server. */
+  timeoutMs: number | null;
+  /** Seconds before each retry; null for the schedule of the server. */
+  retrySeconds: number[] | null;
+  /** Whether events are queued but not sent. */
+  paused: boolean;
+  /** Number of deliveries in flight at the same time. */
+  maxInFlight: number;
+  /** State of the circuit breaker; `open` means that deliveries are held. */
+  breakerState: 'closed' | 'open' | 'half_open';
+  /** Number of pending deliveries that the change cancelled, up to 100,000. */
+  cancelled: number;
+  /** Remarks on the new configuration, as sentences. */
+  warnings: string[];
 }
 
 /** Input and output of each operation. */
@@ -2103,8 +2204,42 @@ export interface Operations {
       description?: string | null;
       /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
+      /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
+      filters?: {
+        /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+        chats?: string[];
+        /** Not these chats, in the same form. */
+        ignoredChats?: string[];
+        /** Only chats of these types. */
+        chatTypes?: ('direct' | 'group')[];
+        /** `true`: only what the session itself did; `false`: only what others did. */
+        fromMe?: boolean;
+        /** Only messages of these types. */
+        messageTypes?: (
+          | 'text'
+          | 'image'
+          | 'video'
+          | 'audio'
+          | 'voice'
+          | 'document'
+          | 'sticker'
+          | 'location'
+          | 'contact'
+          | 'poll'
+          | 'template'
+          | 'interactive'
+        )[];
+      } | null;
+      /** Up to 20 headers of every delivery, such as `{"Authorization": "Bearer …"}`. Their values are never returned. `null` removes them. */
+      headers?: Record<string, string> | null;
+      /** Milliseconds of a whole attempt; `null` for that of the server (`WEBHOOK_TIMEOUT_MS`). */
+      timeoutMs?: number | null;
+      /** Seconds before each retry; an empty list for no retries, `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`). */
+      retrySeconds?: number[] | null;
+      /** While true, events are queued but not sent. */
+      paused?: boolean;
     };
-    output: WebhookEndpoint;
+    output: ChangedWebhookEndpoint;
   };
   /** Get a webhook. Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. Secrets are never returned. */
   'webhooks.endpoints.get': {
@@ -2135,8 +2270,42 @@ export interface Operations {
       description?: string | null;
       /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
+      /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
+      filters?: {
+        /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+        chats?: string[];
+        /** Not these chats, in the same form. */
+        ignoredChats?: string[];
+        /** Only chats of these types. */
+        chatTypes?: ('direct' | 'group')[];
+        /** `true`: only what the session itself did; `false`: only what others did. */
+        fromMe?: boolean;
+        /** Only messages of these types. */
+        messageTypes?: (
+          | 'text'
+          | 'image'
+          | 'video'
+          | 'audio'
+          | 'voice'
+          | 'document'
+          | 'sticker'
+          | 'location'
+          | 'contact'
+          | 'poll'
+          | 'template'
+          | 'interactive'
+        )[];
+      } | null;
+      /** Up to 20 headers of every delivery, such as `{"Authorization": "Bearer …"}`. Their values are never returned. `null` removes them. */
+      headers?: Record<string, string> | null;
+      /** Milliseconds of a whole attempt; `null` for that of the server (`WEBHOOK_TIMEOUT_MS`). */
+      timeoutMs?: number | null;
+      /** Seconds before each retry; an empty list for no retries, `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`). */
+      retrySeconds?: number[] | null;
+      /** While true, events are queued but not sent. */
+      paused?: boolean;
     };
-    output: WebhookEndpoint;
+    output: ChangedWebhookEndpoint;
   };
   /** Remove a webhook. Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL. */
   'webhooks.endpoints.delete': {
@@ -2202,7 +2371,7 @@ export interface Operations {
     input: {
       /** `nextCursor` of the previous response, or `now`; without it, starts at the oldest event. */
       after?: string;
-      /** Only these event types, such as `message.incoming` or `message.*`. */
+      /** Only these types, such as `message.*`; `*` for all. By default the first eight types. */
       kinds?: string[];
       /** Number of events per response. */
       limit?: number;

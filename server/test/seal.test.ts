@@ -11,6 +11,7 @@ import { startAgain, type TestServer } from './support/server.ts';
 const KEY = 'a key of more than thirty-two characters';
 const OTHER_KEY = 'another key of more than thirty-two chars';
 const SECRET = 'Schlüssel für die Prüfung';
+const HEADER = 'a token in a header';
 
 describeOnEachDatabase('encryption at rest', (newHome, database) => {
   const texts = async ({ app }: TestServer, table: string, columns: string) => {
@@ -81,6 +82,9 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     t.after(() => receiver.close());
     const { call, token } = await first.account();
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: SECRET });
+    const { body: endpoints } = await call('GET', '/webhooks/endpoints');
+    const headers = { 'X-Token': HEADER };
+    await call('PATCH', `/webhooks/endpoints/${endpoints.data[0].webhookId}`, { headers });
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await storeOf(first.app.services.database, sessionId).set('credentials', 'kept by a connector');
     await first.stop();
@@ -102,8 +106,11 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
       assert.equal(await storeOf(server.app.services.database, sessionId).get('credentials'), 'kept by a connector');
       const isOpen = (await texts(server, 'webhooks', 'secret')).includes(SECRET);
       assert.equal(isOpen, !('ENCRYPTION_KEY' in env), JSON.stringify(env));
+      const hasHeader = (await texts(server, 'webhooks', 'headers')).includes(HEADER);
+      assert.equal(hasHeader, isOpen, JSON.stringify(env));
       await server.stop();
     }
+    assert.ok(receiver.deliveries.every(({ headers: sent }) => sent['x-token'] === HEADER));
     const signed = receiver.deliveries.map(
       ({ headers, body }) =>
         headers['x-webhook-signature'] === `sha256=${createHmac('sha256', SECRET).update(body).digest('hex')}`,

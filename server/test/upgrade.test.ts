@@ -117,6 +117,8 @@ describeOnEachFixture((version, database) => {
     assert.equal(delivered.attemptLog.length, delivered.attempts, 'attempts of earlier versions are listed');
     const { body: webhook } = await asOwner('GET', `/webhooks/endpoints/${webhookId}`);
     assert.deepEqual([webhook.sessionIds, webhook.metadata], [null, {}], 'receives the events of all sessions');
+    const { filters, headerNames, timeoutMs, retrySeconds, paused } = webhook;
+    assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
     const { body: events } = await asOwner('GET', '/events?limit=200');
     assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
@@ -209,6 +211,7 @@ const FROZEN = {
     5: '71a7bc4c80b859367f6c9b635969c6d5116cdf95fec574f4c3e11dfe2e7548c0',
     6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
     7: '39e6c90f05bc7212515d56e6c73ab0717ff25e5b06e2693b690097f86783f09a',
+    8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -218,6 +221,7 @@ const FROZEN = {
     5: '2e81590db67c8d20dee769ab6dc0ab82748846918f7ccd0b12a8da17e8f6861e',
     6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
     7: '39e6c90f05bc7212515d56e6c73ab0717ff25e5b06e2693b690097f86783f09a',
+    8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
   },
 };
 

@@ -201,6 +201,15 @@ export interface Schema {
     description: string | null;
     /** JSON of the account's own data. */
     metadata: string;
+    /** JSON of its `WebhookFilters`; null for none. */
+    filters: string | null;
+    /** JSON of the additional headers, sealed; null for none. */
+    headers: string | null;
+    timeout_ms: number | null;
+    /** JSON list of its own retry schedule. */
+    retry_seconds: string | null;
+    /** 1 while its deliveries are held. */
+    paused: number;
     secret: string | null;
     previous_secret: string | null;
     previous_secret_until: number | null;

@@ -125,10 +125,11 @@ async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
   for (const { name, value } of await secrets.execute())
     await sql`update secrets set value = ${resealed(value, aboutSecret(name))} where name = ${name}`.execute(kysely);
-  const webhooks = kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret']);
-  for (const { webhook_id: id, secret, previous_secret: previous } of await webhooks.execute()) {
-    const [newSecret, newPrevious] = [secret, previous].map((text) => text && resealed(text, aboutWebhook(id)));
-    await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}
+  const webhooks = kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret', 'headers']);
+  for (const { webhook_id: id, secret, previous_secret: previous, headers } of await webhooks.execute()) {
+    const sealed = [secret, previous, headers].map((text) => text && resealed(text, aboutWebhook(id)));
+    const [newSecret, newPrevious, newHeaders] = sealed;
+    await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}, headers = ${newHeaders}
       where webhook_id = ${id}`.execute(kysely);
   }
   const sessions = kysely.selectFrom('sessions').select(['session_id', 'options']);

@@ -353,6 +353,7 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   const shown = (at: number) => isoTime(steady.toWall(at));
   if (webhook === undefined) return 'The webhook was removed.';
   if (webhook.enabled === 0) return 'The webhook is disabled; the delivery goes out once you enable it.';
+  if (webhook.paused === 1) return 'The webhook is paused; the delivery goes out once you resume it.';
   const { state, since, outageSince, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
   const error = lastError === null ? '' : `: ${lastError.message}`;
   if (state === 'open') {

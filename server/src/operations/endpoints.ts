@@ -4,11 +4,21 @@ import type { WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import { boolean, integer, list, named, object, oneOf, onlyTrue, optional, orNull, record } from '../invoke/fields.ts';
-import { defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
-import { changeWebhook, findWebhookRow, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
-import { acceptedSubscription } from './eventTypes.ts';
+import {
+  changeWebhook,
+  findWebhookRow,
+  insertWebhook,
+  removeWebhook,
+  type WebhookChange,
+} from '../webhooks/destinations.ts';
+import type { WebhookFilters } from '../webhooks/filters.ts';
+import { countUnwanted } from '../webhooks/queue.ts';
+import { headersOf } from '../webhooks/webhook.ts';
+import { acceptedKinds, acceptedSubscription } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
+import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
 import {
   acceptedUrl,
   secretField,
@@ -44,11 +54,18 @@ const Endpoint = named('WebhookEndpoint', {
   sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions whose events it receives; null for all.'),
   description: orNull(Type.String(), 'Note for people; null if there is none.'),
   metadata: record(Type.String(), 'Your own data, as you set it.'),
+  ...shownOptions,
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
   breakerState: oneOf(
     ['closed', 'open', 'half_open'],
     'State of the circuit breaker; `open` means that deliveries are held.',
   ),
+});
+
+const ChangedEndpoint = named('ChangedWebhookEndpoint', {
+  ...Endpoint.properties,
+  cancelled: integer('Number of pending deliveries that the change cancelled, up to 100,000.', { minimum: 0 }),
+  warnings: list(Type.String(), 'Remarks on the new configuration, as sentences.'),
 });
 
 const reading = { permission: 'webhooks:metadata', effect: 'read' } as const;
@@ -65,7 +82,7 @@ export const listEndpoints = defineOperation({
   output: pageOf(Endpoint),
   run(ctx, input) {
     const own = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);
-    return readPage(own, 'webhook_id', input, (rows) => rows.map(toEndpoint));
+    return readPage(own, 'webhook_id', input, (rows) => rows.map((row) => toEndpoint(ctx, row)));
   },
 });
 
@@ -86,14 +103,16 @@ export const createEndpoint = defineOperation({
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
     ...scopeFields,
+    ...optionFields,
   },
-  output: Endpoint,
+  output: ChangedEndpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
-  async run(ctx, { webhookUrl, events, metadata = {}, sessionIds, ...fields }) {
+  async run(ctx, { webhookUrl, events, metadata = {}, sessionIds, filters, headers, ...fields }) {
     const change = {
       ...fields,
       ...scopeOf(sessionIds),
+      ...optionsOf(filters, headers),
       metadata: acceptedMetadata(metadata),
       events: acceptedSubscription(events),
       url: acceptedUrl(ctx, webhookUrl),
@@ -103,7 +122,7 @@ export const createEndpoint = defineOperation({
       await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
       return insertWebhook(ctx, tx, false, change);
     }, ctx.accountId);
-    return toEndpoint(row);
+    return { ...toEndpoint(ctx, row), cancelled: 0, warnings: await warningsOf(ctx, row) };
   },
 });
 
@@ -117,7 +136,8 @@ export const getEndpoint = defineOperation({
   input: byId,
   output: Endpoint,
   errors: ['not_found'],
-  run: async (ctx, { webhookId }) => toEndpoint(await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
+  run: async (ctx, { webhookId }) =>
+    toEndpoint(ctx, await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId)),
 });
 
 export const updateEndpoint = defineOperation({
@@ -135,29 +155,27 @@ export const updateEndpoint = defineOperation({
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
     ...scopeFields,
+    ...optionFields,
   },
-  output: Endpoint,
+  output: ChangedEndpoint,
   errors: ['not_found'],
-  async run(ctx, { webhookId, webhookUrl, events, metadata, sessionIds, ...fields }) {
+  async run(ctx, { webhookId, webhookUrl, events, metadata, sessionIds, filters, headers, ...fields }) {
     const change = {
       ...fields,
       ...scopeOf(sessionIds),
+      ...optionsOf(filters, headers),
       ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
       ...(events !== undefined && { events: acceptedSubscription(events) }),
       ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
     };
-    const row = await ctx.database.commit(async (tx) => {
+    const { row, cancelled } = await ctx.database.commit(async (tx) => {
       const present = await findWebhookRow(tx, ctx.accountId, webhookId);
-      if (present.is_default === 1 && change.sessionIds)
-        throw invalidField(
-          'sessionIds',
-          'The default webhook receives the events of all sessions; add another webhook for some of them',
-          'default_webhook',
-        );
+      if (present.is_default === 1) refuseSelection(change);
       await requireSessions(tx, ctx.accountId, change.sessionIds, sessionsOf(present));
-      return changeWebhook(ctx, tx, present, change);
+      const dropped = await countDropped(tx, webhookId, change);
+      return { row: await changeWebhook(ctx, tx, present, change), cancelled: dropped };
     }, ctx.accountId);
-    return toEndpoint(row);
+    return { ...toEndpoint(ctx, row), cancelled, warnings: await warningsOf(ctx, row) };
   },
 });
 
@@ -178,6 +196,46 @@ export const deleteEndpoint = defineOperation({
     return { webhookId, deleted: true as const };
   },
 });
+
+function optionsOf(filters: WebhookFilters | null | undefined, headers: Record<string, string> | null | undefined) {
+  return {
+    ...(filters !== undefined && { filters: filters && acceptedFilters(filters) }),
+    ...(headers !== undefined && { headers: headers && acceptedHeaders(headers) }),
+  };
+}
+
+/** @throws {AppError} `validation_failed`, because the default webhook receives what `webhooks.set` says */
+function refuseSelection({ sessionIds, filters }: WebhookChange): void {
+  if (!sessionIds && !filters) return;
+  throw invalidField(
+    sessionIds ? 'sessionIds' : 'filters',
+    'The default webhook receives the events of all sessions and chats; add another webhook for some of them',
+    'default_webhook',
+  );
+}
+
+/** Returns the number of pending deliveries of event types and sessions that a change drops. */
+async function countDropped(tx: Tx, webhookId: string, { events, sessionIds }: WebhookChange): Promise<number> {
+  if (events === undefined && !sessionIds) return 0;
+  return countUnwanted(tx, webhookId, events ?? null, sessionIds ?? null);
+}
+
+/** Warns of other webhooks that send the same events to the same URL. */
+async function warningsOf(ctx: Context, row: WebhookTable): Promise<string[]> {
+  const others = await ctx.database.reader.kysely
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('account_id', '=', ctx.accountId)
+    .where('url', '=', row.url)
+    .where('webhook_id', '<>', row.webhook_id)
+    .execute();
+  const kinds = acceptedKinds(JSON.parse(row.events));
+  return others.flatMap(({ webhook_id, events }) => {
+    const shared = acceptedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
+    if (shared.length === 0) return [];
+    return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
+  });
+}
 
 function scopeOf(sessionIds: readonly string[] | null | undefined) {
   return sessionIds === undefined ? {} : { sessionIds: sessionIds && [...new Set(sessionIds)] };
@@ -215,7 +273,7 @@ function sessionsOf({ session_ids: sessionIds }: WebhookTable): string[] | null 
   return sessionIds === null ? null : JSON.parse(sessionIds);
 }
 
-function toEndpoint(row: WebhookTable) {
+function toEndpoint({ database }: Context, row: WebhookTable) {
   return {
     webhookId: row.webhook_id,
     isDefault: row.is_default === 1,
@@ -223,6 +281,11 @@ function toEndpoint(row: WebhookTable) {
     sessionIds: sessionsOf(row),
     description: row.description,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
+    filters: row.filters === null ? null : JSON.parse(row.filters),
+    headerNames: Object.keys(headersOf(row, database.seal)),
+    timeoutMs: row.timeout_ms,
+    retrySeconds: row.retry_seconds === null ? null : (JSON.parse(row.retry_seconds) as number[]),
+    paused: row.paused === 1,
     maxInFlight: row.max_in_flight,
     breakerState: row.breaker_state,
   };

@@ -24,7 +24,13 @@ export const setWebhook = defineOperation({
     secret: 'a long random text',
   },
   async run(ctx, { webhookUrl, events, secret }) {
-    const change = { events: acceptedSubscription(events), url: acceptedUrl(ctx, webhookUrl), secret, enabled: true };
+    const change = {
+      events: acceptedSubscription(events),
+      url: acceptedUrl(ctx, webhookUrl),
+      secret,
+      enabled: true,
+      paused: false,
+    };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findDefault(tx, ctx.accountId);
       return present === undefined ? insertWebhook(ctx, tx, true, change) : changeWebhook(ctx, tx, present, change);

@@ -18,6 +18,8 @@ export interface AttemptRequest {
   readonly body: string;
   /** `traceparent` of the change that emitted the event, if tracing is on. */
   readonly trace?: string | null;
+  /** Deadline of the attempt; null for that of the server. */
+  readonly timeoutMs?: number | null;
   readonly signal?: AbortSignal;
 }
 

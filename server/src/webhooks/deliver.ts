@@ -66,7 +66,13 @@ export class HttpDeliver implements Deliver {
       const { message } = verdict;
       return { class: 'blocked_address', status: null, durationMs: 0, message, response: null, retryAfterMs: null };
     }
-    const attempt = new Attempt(request, verdict.url, this.#connections, this.#timeoutMs, this.#clock);
+    const attempt = new Attempt(
+      request,
+      verdict.url,
+      this.#connections,
+      request.timeoutMs ?? this.#timeoutMs,
+      this.#clock,
+    );
     this.#inFlight.add(attempt);
     const outcome = await attempt.run(moments);
     this.#inFlight.delete(attempt);

@@ -14,6 +14,7 @@ import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
 import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
+import type { WebhookFilters } from './filters.ts';
 import { cancelOtherSessions, cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { storeBreakers } from './webhook.ts';
 
@@ -44,6 +45,11 @@ export interface WebhookChange {
   readonly secret?: string | null | undefined;
   readonly enabled?: boolean | undefined;
   readonly maxInFlight?: number | undefined;
+  readonly filters?: WebhookFilters | null | undefined;
+  readonly headers?: Readonly<Record<string, string>> | null | undefined;
+  readonly timeoutMs?: number | null | undefined;
+  readonly retrySeconds?: readonly number[] | null | undefined;
+  readonly paused?: boolean | undefined;
 }
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
@@ -89,6 +95,11 @@ export async function insertWebhook(
     secret = null,
     enabled = true,
     maxInFlight = DEFAULT_MAX_IN_FLIGHT,
+    filters = null,
+    headers = null,
+    timeoutMs = null,
+    retrySeconds = null,
+    paused = false,
   }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
@@ -106,6 +117,11 @@ export async function insertWebhook(
       session_ids: sessionIds && JSON.stringify(sessionIds),
       description,
       metadata,
+      filters: filters && JSON.stringify(filters),
+      headers: sealed(ctx, webhookId, headers && JSON.stringify(headers)),
+      timeout_ms: timeoutMs,
+      retry_seconds: retrySeconds && JSON.stringify(retrySeconds),
+      paused: paused ? 1 : 0,
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
@@ -131,22 +147,10 @@ export async function changeWebhook(
   ctx: WebhookContext,
   tx: Tx,
   present: WebhookTable,
-  { url = present.url, events, sessionIds, description, metadata, secret, enabled, maxInFlight }: WebhookChange,
+  change: WebhookChange,
 ): Promise<WebhookTable> {
-  const changed = await updateRow(ctx, tx, present, {
-    url,
-    ...(events !== undefined && { events: JSON.stringify(events) }),
-    ...(sessionIds !== undefined && { session_ids: sessionIds && JSON.stringify(sessionIds) }),
-    ...(description !== undefined && { description }),
-    ...(metadata !== undefined && { metadata }),
-    ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
-    ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
-    ...(secret !== undefined && {
-      secret: sealed(ctx, present.webhook_id, secret),
-      previous_secret: null,
-      previous_secret_until: null,
-    }),
-  });
+  const { url = present.url, events, sessionIds } = change;
+  const changed = await updateRow(ctx, tx, present, columnsOf(ctx, present.webhook_id, change));
   if (url !== present.url) await closeBreaker(ctx, tx, present, 'new_url');
   const before: string[] = JSON.parse(present.events);
   if (events !== undefined && before.some((kind) => !events.includes(kind))) {
@@ -159,6 +163,31 @@ export async function changeWebhook(
     await inPieces(ctx, tx, present, (on, webhook) => cancelOtherSessions(on, webhook, sessionIds, reason, now));
   }
   return changed;
+}
+
+/** The columns that a change sets. */
+function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {
+  const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight } = change;
+  const { filters, headers, timeoutMs, retrySeconds, paused } = change;
+  return {
+    ...(url !== undefined && { url }),
+    ...(events !== undefined && { events: JSON.stringify(events) }),
+    ...(sessionIds !== undefined && { session_ids: sessionIds && JSON.stringify(sessionIds) }),
+    ...(description !== undefined && { description }),
+    ...(metadata !== undefined && { metadata }),
+    ...(enabled !== undefined && { enabled: enabled ? 1 : 0 }),
+    ...(maxInFlight !== undefined && { max_in_flight: maxInFlight }),
+    ...(filters !== undefined && { filters: filters && JSON.stringify(filters) }),
+    ...(headers !== undefined && { headers: sealed(ctx, webhookId, headers && JSON.stringify(headers)) }),
+    ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
+    ...(retrySeconds !== undefined && { retry_seconds: retrySeconds && JSON.stringify(retrySeconds) }),
+    ...(paused !== undefined && { paused: paused ? 1 : 0 }),
+    ...(secret !== undefined && {
+      secret: sealed(ctx, webhookId, secret),
+      previous_secret: null,
+      previous_secret_until: null,
+    }),
+  };
 }
 
 export async function rotateSecret(

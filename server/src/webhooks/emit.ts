@@ -6,7 +6,8 @@ import type { WebhookTable } from '../db/schema.ts';
 import { type EventData, type EventKind, matchesPattern } from '../events/events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
-import { type Due, sessionOf } from './queue.ts';
+import { passesFilters, type WebhookFilters } from './filters.ts';
+import { chatOf, type Due, sessionOf } from './queue.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
@@ -95,13 +96,15 @@ export function createEmit({
 }
 
 /** Returns whether a webhook receives an event. */
-function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids'>): (event: Emitted) => boolean {
+function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters'>): (event: Emitted) => boolean {
   const kinds: readonly string[] = JSON.parse(row.events);
   const patterns = kinds.filter((kind) => kind.endsWith('*'));
   const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
-  return ({ kind, conversation }) =>
+  const filters: WebhookFilters | null = row.filters && JSON.parse(row.filters);
+  return ({ kind, conversation, body }) =>
     (kinds.includes(kind) || patterns.some((pattern) => matchesPattern(pattern, kind))) &&
-    (sessionIds === null || sessionIds.includes(sessionOf(conversation)));
+    (sessionIds === null || sessionIds.includes(sessionOf(conversation))) &&
+    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), body }));
 }
 
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {
@@ -122,7 +125,7 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
 const webhooksOf = query((db, p: { accountIds: string }, dialect) =>
   db
     .selectFrom('webhooks')
-    .select(['account_id', 'webhook_id', 'events', 'session_ids'])
+    .select(['account_id', 'webhook_id', 'events', 'session_ids', 'filters'])
     .where('account_id', 'in', dialect.texts(p.accountIds))
     .where('enabled', '=', 1),
 );

@@ -20,7 +20,7 @@ import type { Deliver } from './deliver.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
 import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
-import { decide, type RetryPolicy } from './retry.ts';
+import { decide, type RetryPolicy, withOwnSteps } from './retry.ts';
 import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
@@ -200,8 +200,8 @@ export class Lane {
   }
 
   #permit(): Permit {
-    // Removed or disabled: deliveries stay pending.
-    if (!this.#webhook?.isEnabled) return { kind: 'go', limit: 0 };
+    // Removed, disabled or paused: deliveries stay pending.
+    if (!this.#webhook?.isActive) return { kind: 'go', limit: 0 };
     return permit(this.#webhook.breaker, this.#webhook.maxInFlight, this.#deps.steady.now());
   }
 
@@ -213,8 +213,8 @@ export class Lane {
   /** Whether the backlog contains what is due and has room for new deliveries. */
   #mayAppend(count: number): boolean {
     if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
-    // Disabled, or the next probe is read when it is due.
-    if (!this.#webhook?.isEnabled || this.#webhook.breaker.state !== 'closed') return false;
+    // Disabled, paused, or the next probe is read when it is due.
+    if (!this.#webhook?.isActive || this.#webhook.breaker.state !== 'closed') return false;
     return this.#backlog.size + count <= BATCH;
   }
 
@@ -250,7 +250,7 @@ export class Lane {
     this.#replaceWebhook(found);
     this.#backlog.forgetWaiting();
     this.#backlog.beginRead();
-    const mayGoOut = this.#webhook?.isEnabled === true && this.#webhook.breaker.state === 'closed';
+    const mayGoOut = this.#webhook?.isActive === true && this.#webhook.breaker.state === 'closed';
     const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
     if (fresh.length === 0) this.#mayHaveMore = true;
@@ -294,7 +294,7 @@ export class Lane {
     const { database, steady } = this.#deps;
     const webhook = this.#webhook;
     this.#mayHaveMore = false;
-    if (!webhook?.isEnabled) return;
+    if (!webhook?.isActive) return;
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
@@ -320,7 +320,8 @@ export class Lane {
     const { kind, eventId, body, trace } = due;
     const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, now: startedAt };
     const headers = deliveryHeaders(attempt, body, webhook);
-    const outcome = await deliver.attempt({ url: webhook.url, headers, body, trace, signal: this.#requests.signal });
+    const { url, timeoutMs } = webhook;
+    const outcome = await deliver.attempt({ url, headers, body, trace, timeoutMs, signal: this.#requests.signal });
     this.#inFlight--;
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
@@ -331,8 +332,9 @@ export class Lane {
 
   /** @param webhook as it was when the attempt started */
   #onEnded(webhook: Webhook, due: Due, startedAt: number, outcome: Outcome): void {
-    const { steady, retry } = this.#deps;
+    const { steady } = this.#deps;
     const now = steady.now();
+    const retry = withOwnSteps(this.#deps.retry, webhook);
     // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
     const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
     const verdict = hasNewUrl

@@ -173,9 +173,26 @@ export async function cancelOtherSessions(
   return (await cancelSessions.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
 
+/** Counts the pending deliveries of other event types and sessions than these, up to 100,000. Null for all. */
+export async function countUnwanted(
+  on: Queryable,
+  webhookId: string,
+  kinds: readonly string[] | null,
+  sessionIds: readonly string[] | null,
+): Promise<number> {
+  const wanted = { kinds: JSON.stringify(kinds ?? []), sessionIds: JSON.stringify(sessionIds ?? []) };
+  const which = { webhookId, anyKind: Number(kinds === null), anySession: Number(sessionIds === null) };
+  return (await unwanted.first(on, { ...wanted, ...which }))?.count ?? 0;
+}
+
 /** The session of a conversation: `sessionId` or `sessionId/chatId`. */
 export function sessionOf(conversation: string): string {
   return conversation.slice(0, SESSION_ID_LENGTH);
+}
+
+/** The chat of a conversation; empty if it has none. */
+export function chatOf(conversation: string): string {
+  return conversation.slice(SESSION_ID_LENGTH + 1);
 }
 
 const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
@@ -280,7 +297,37 @@ const cancelUnless = (value: RawBuilder<string>) =>
 
 const cancelKinds = cancelUnless(sql`d.kind`);
 
-const cancelSessions = cancelUnless(sql`substr(d.conversation, 1, ${sql.lit(SESSION_ID_LENGTH)})`);
+const sessionColumn = sql<string>`substr(d.conversation, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
+
+const cancelSessions = cancelUnless(sessionColumn);
+
+interface Wanted {
+  webhookId: string;
+  kinds: string;
+  anyKind: number;
+  sessionIds: string;
+  anySession: number;
+}
+
+const unwanted = query((db, p: Wanted, dialect) =>
+  db
+    .selectFrom(
+      pendingOf(db, p)
+        .select('d.delivery_id')
+        .where((eb) =>
+          eb.or([
+            eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`d.kind not in ${dialect.texts(p.kinds)}`]),
+            eb.and([
+              sql<boolean>`${p.anySession} = 0`,
+              sql<boolean>`${sessionColumn} not in ${dialect.texts(p.sessionIds)}`,
+            ]),
+          ]),
+        )
+        .limit(MAX_PENDING)
+        .as('some'),
+    )
+    .select(({ fn }) => fn.countAll<number>().as('count')),
+);
 
 const nextDue = batch(
   { webhook_id: 'text', now: 'bigint' },

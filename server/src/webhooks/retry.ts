@@ -7,6 +7,14 @@ export interface RetryPolicy {
   readonly random: () => number;
 }
 
+/** Returns the policy with the retry schedule of a webhook, if it has its own. */
+export function withOwnSteps(
+  policy: RetryPolicy,
+  { retrySeconds }: { readonly retrySeconds: readonly number[] | null },
+): RetryPolicy {
+  return retrySeconds === null ? policy : { ...policy, stepsMs: retrySeconds.map((seconds) => seconds * 1000) };
+}
+
 export type Verdict =
   | { readonly state: 'delivered' }
   | { readonly state: 'failed' }

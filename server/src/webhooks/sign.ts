@@ -14,10 +14,10 @@ interface Attempt {
   readonly now: number;
 }
 
-type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'>;
+type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'headers'>;
 
 /**
- * Returns the headers of one attempt. The `X-` signature is that of the contract ("Webhook delivery signing") and covers
+ * Returns the headers of one attempt, with those that the account has added. The `X-` signature is that of the contract ("Webhook delivery signing") and covers
  * the body alone. The `webhook-` headers follow Standard Webhooks and cover the id and the timestamp too, with one
  * signature per secret during a rotation. Without a secret, nothing is signed.
  *
@@ -25,7 +25,7 @@ type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'
  */
 export function deliveryHeaders(attempt: Attempt, body: string, webhook: Secrets): Record<string, string> {
   const { secret, previousSecret, previousSecretUntil } = webhook;
-  const headers = unsignedHeaders(attempt, secret !== null);
+  const headers = { ...webhook.headers, ...unsignedHeaders(attempt, secret !== null) };
   if (secret !== null) {
     headers['x-webhook-signature'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
     const signed = `${attempt.eventId}.${headers['webhook-timestamp']}.${body}`;

@@ -11,14 +11,14 @@ import { storeBreakers, type Webhook } from './webhook.ts';
 
 /** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
 export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
-  const { url, accountId } = webhook;
+  const { url, accountId, timeoutMs } = webhook;
   const now = ctx.clock.now();
   const eventId = ctx.newId('evt');
   const deliveryId = ctx.newId('dlv');
   const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, now }, body, webhook);
   const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
-    ctx.webhooks.deliver.probe({ url, headers, body }),
+    ctx.webhooks.deliver.probe({ url, headers, body, timeoutMs }),
   );
   const delivered = outcome.class === 'ok';
   await ctx.database.commit(async (tx) => {

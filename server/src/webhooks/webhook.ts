@@ -19,7 +19,13 @@ export interface Webhook {
   readonly secret: string | null;
   readonly previousSecret: string | null;
   readonly previousSecretUntil: number | null;
-  readonly isEnabled: boolean;
+  /** Whether deliveries go out: it is enabled and not paused. */
+  readonly isActive: boolean;
+  /** Headers of every delivery besides its own. */
+  readonly headers: Readonly<Record<string, string>>;
+  /** Null for those of the server. */
+  readonly timeoutMs: number | null;
+  readonly retrySeconds: readonly number[] | null;
   readonly maxInFlight: number;
   readonly breaker: Breaker;
 }
@@ -35,10 +41,24 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     secret: opened(row.secret),
     previousSecret: opened(row.previous_secret),
     previousSecretUntil: row.previous_secret_until,
-    isEnabled: row.enabled === 1,
+    isActive: row.enabled === 1 && row.paused === 0,
+    headers: headersOf(row, seal),
+    timeoutMs: row.timeout_ms,
+    retrySeconds: row.retry_seconds && JSON.parse(row.retry_seconds),
     maxInFlight: row.max_in_flight,
     breaker: JSON.parse(row.breaker),
   };
+}
+
+/**
+ * Returns the headers that the account has added, by lower-case name.
+ * @throws {SealError} if they cannot be decrypted
+ */
+export function headersOf(
+  { webhook_id, headers }: Pick<WebhookTable, 'webhook_id' | 'headers'>,
+  seal: Seal,
+): Readonly<Record<string, string>> {
+  return headers === null ? {} : JSON.parse(seal.open(headers, aboutWebhook(webhook_id)));
 }
 
 /** Reads webhooks by id. Each is decrypted by its own call, see `toWebhook`. */
@@ -101,7 +121,7 @@ function emitCircuit({ emit, clock }: CircuitEvents, tx: Tx, row: Updated, { bre
 
 type Updated = Pick<WebhookTable, 'account_id' | 'webhook_id' | 'url'>;
 
-/** Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled. */
+/** Reads the ids of webhooks that hold their deliveries: the breaker is not closed, or the webhook is disabled or paused. */
 export async function readHalted(on: Queryable): Promise<Set<string>> {
   return new Set((await halted.all(on, {})).map(({ webhook_id }) => webhook_id));
 }
@@ -134,5 +154,5 @@ const halted = query((db, _: object) =>
   db
     .selectFrom('webhooks')
     .select('webhook_id')
-    .where((eb) => eb.or([eb('breaker_state', '!=', 'closed'), eb('enabled', '=', 0)])),
+    .where((eb) => eb.or([eb('breaker_state', '!=', 'closed'), eb('enabled', '=', 0), eb('paused', '=', 1)])),
 );

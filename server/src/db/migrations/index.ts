@@ -5,12 +5,13 @@ import { logPositions } from './0004-log-positions.ts';
 import { sandboxMailbox } from './0005-sandbox-mailbox.ts';
 import { lastAttempt } from './0006-last-attempt.ts';
 import { webhookScope } from './0007-webhook-scope.ts';
+import { webhookOptions } from './0008-webhook-options.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'jsx4XvBClCoERBleEmPEHZSfU7C-4yejvPpHsNDX6EA',
-  postgres: 'lTFePO30huVRwvCmCu49R6LZL4_bVLRNAqHMxcO6BBY',
+  sqlite: 'RKW76zgPPHrPnxiS_-fuPP-4F5hcUQpJr-aQ3UmBUTc',
+  postgres: '5GPHoQFqTCfI4a90MTmz4ucPEMNByK9RUTGhvBLq_Es',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -22,4 +23,5 @@ export const migrations: readonly Migration[] = [
   sandboxMailbox,
   lastAttempt,
   webhookScope,
+  webhookOptions,
 ];

@@ -1,0 +1,123 @@
+import { Type } from 'typebox';
+import { messageTypes } from '../connectors/connector.ts';
+import { invalidField } from '../errors.ts';
+import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../invoke/fields.ts';
+import { digitsOf } from '../invoke/phoneNumbers.ts';
+import type { WebhookFilters } from '../webhooks/filters.ts';
+
+/* How a webhook selects events and delivers them, besides its URL and event types. */
+
+const ChatPatterns = (description: string) =>
+  optional(list(Type.String({ minLength: 1, maxLength: 100 }), description, { minItems: 1, maxItems: 100 }));
+
+const Filters = strictPart('Selects the events of a webhook. Events without a chat or message pass.', {
+  chats: ChatPatterns('Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`.'),
+  ignoredChats: ChatPatterns('Not these chats, in the same form.'),
+  chatTypes: optional(list(oneOf(['direct', 'group']), 'Only chats of these types.', { minItems: 1, maxItems: 2 })),
+  fromMe: optional(boolean('`true`: only what the session itself did; `false`: only what others did.')),
+  messageTypes: optional(
+    list(oneOf(messageTypes), 'Only messages of these types.', { minItems: 1, maxItems: messageTypes.length }),
+  ),
+});
+
+const MAX_HEADERS = 20;
+const MAX_HEADER_NAME = 100;
+
+export const optionFields = {
+  filters: optional(
+    orNull(Filters, 'Selects events by chat, sender and type; `null` for all. Not for the default webhook.'),
+  ),
+  headers: optional(
+    orNull(
+      Type.Record(Type.String(), Type.String({ maxLength: 1000 }), { maxProperties: MAX_HEADERS }),
+      'Up to 20 headers of every delivery, such as `{"Authorization": "Bearer …"}`. Their values are never returned. `null` removes them.',
+    ),
+  ),
+  timeoutMs: optional(
+    orNull(
+      Type.Integer({ minimum: 1000, maximum: 60_000 }),
+      'Milliseconds of a whole attempt; `null` for that of the server (`WEBHOOK_TIMEOUT_MS`).',
+    ),
+  ),
+  retrySeconds: optional(
+    orNull(
+      Type.Array(Type.Integer({ minimum: 1, maximum: 7 * 86_400 }), { maxItems: 20 }),
+      'Seconds before each retry; an empty list for no retries, `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`).',
+    ),
+  ),
+  paused: optional(boolean('While true, events are queued but not sent.')),
+};
+
+export const shownOptions = {
+  filters: orNull(Filters, 'Selection of events; null for all.'),
+  headerNames: list(Type.String(), 'Names of the headers that deliveries have in addition.'),
+  timeoutMs: orNull(integer('Milliseconds of a whole attempt.'), 'Deadline; null for that of the server.'),
+  retrySeconds: orNull(Type.Array(Type.Integer()), 'Seconds before each retry; null for the schedule of the server.'),
+  paused: boolean('Whether events are queued but not sent.'),
+};
+
+/**
+ * Returns the filters with phone numbers as digits.
+ * @throws {AppError} `validation_failed` naming a chat that is none
+ */
+export function acceptedFilters({ chats, ignoredChats, ...filters }: WebhookFilters): WebhookFilters {
+  return {
+    ...filters,
+    ...(chats !== undefined && { chats: chats.map((one) => acceptedChat('filters.chats', one)) }),
+    ...(ignoredChats !== undefined && {
+      ignoredChats: ignoredChats.map((one) => acceptedChat('filters.ignoredChats', one)),
+    }),
+  };
+}
+
+function acceptedChat(field: string, pattern: string): string {
+  if (/^(grp_[0-9A-Z]*|\d{1,25})\*$/.test(pattern) || /^grp_[0-9A-Z]{26}$/.test(pattern)) return pattern;
+  const digits = digitsOf(pattern);
+  if (digits === undefined)
+    throw invalidField(
+      field,
+      `"${pattern}" is neither a phone number, nor the id of a group, nor the beginning of one followed by *`,
+      'chat',
+    );
+  return digits;
+}
+
+/** Headers that the delivery itself sets, and those that only apply to one connection (RFC 9110, 7.6.1). */
+const RESERVED = new Set([
+  'connection',
+  'content-encoding',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'http2-settings',
+  'keep-alive',
+  'proxy-authenticate',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'traceparent',
+  'tracestate',
+]);
+
+/**
+ * Returns the headers with lower-case names.
+ * @throws {AppError} `validation_failed` naming a header that cannot be sent
+ */
+export function acceptedHeaders(headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const accepted = new Map<string, string>();
+  for (const [given, value] of Object.entries(headers)) {
+    const name = given.toLowerCase();
+    const refuse = (why: string) => invalidField('headers', `The header "${given.slice(0, MAX_HEADER_NAME)}" ${why}`);
+    if (name.length > MAX_HEADER_NAME) throw refuse(`has more than ${MAX_HEADER_NAME} characters`);
+    if (!/^[!#$%&'*+\-.^_`|~0-9a-z]+$/.test(name)) throw refuse('is not a valid header name');
+    if (RESERVED.has(name) || /^(x-webhook-|webhook-)/.test(name)) throw refuse('is set by the server');
+    if (accepted.has(name)) throw refuse('is named twice');
+    if (!/^[\t\x20-\x7e]*$/.test(value)) throw refuse('has a value with characters other than printable ASCII');
+    accepted.set(name, value);
+  }
+  return Object.fromEntries(accepted);
+}

@@ -1,0 +1,56 @@
+import type { EventKind } from '../events/events.ts';
+
+/** Selects the events of a webhook. A field that is left out selects all. */
+export interface WebhookFilters {
+  /** Chat ids, or their beginnings followed by `*`. */
+  readonly chats?: readonly string[];
+  readonly ignoredChats?: readonly string[];
+  readonly chatTypes?: readonly ('direct' | 'group')[];
+  /** Whether the session's own number caused the event. */
+  readonly fromMe?: boolean;
+  readonly messageTypes?: readonly string[];
+}
+
+/** An event as filters see it. */
+export interface Filtered {
+  readonly kind: EventKind;
+  /** The chat of the event; empty if it has none. */
+  readonly chatId: string;
+  readonly body: string;
+}
+
+/** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
+export function passesFilters(filters: WebhookFilters, { kind, chatId, body }: Filtered): boolean {
+  return isOfChats(filters, chatId) && isOfContent(filters, kind, body);
+}
+
+function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: string): boolean {
+  if (chatId === '') return true;
+  const isListed = (patterns: readonly string[]) => patterns.some((pattern) => includesChat(pattern, chatId));
+  if (chats !== undefined && !isListed(chats)) return false;
+  if (ignoredChats !== undefined && isListed(ignoredChats)) return false;
+  return chatTypes?.includes(chatId.startsWith('grp_') ? 'group' : 'direct') ?? true;
+}
+
+/** Reads the body only if a filter needs it, because every event of the account passes here. */
+function isOfContent({ fromMe, messageTypes }: WebhookFilters, kind: EventKind, body: string): boolean {
+  if (fromMe === undefined && messageTypes === undefined) return true;
+  const { data } = JSON.parse(body) as { data: { readonly fromMe?: boolean; readonly type?: string } };
+  const isMine = data.fromMe ?? ownKinds.get(kind);
+  if (fromMe !== undefined && isMine !== undefined && isMine !== fromMe) return false;
+  return messageTypes === undefined || data.type === undefined || messageTypes.includes(data.type);
+}
+
+function includesChat(pattern: string, chatId: string): boolean {
+  return pattern.endsWith('*') ? chatId.startsWith(pattern.slice(0, -1)) : pattern === chatId;
+}
+
+/** Event types that do not say in `fromMe` who caused them → whether it was the session. */
+const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
+  ['message.incoming', false],
+  ['message.sent', true],
+  ['message.delivered', true],
+  ['message.read', true],
+  ['message.failed', true],
+  ['message.queued', true],
+]);

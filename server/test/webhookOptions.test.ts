@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeOnEachDeployment } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { startReceiver } from './support/receiver.ts';
+import { type Answer, connectSession, serversFor } from './support/server.ts';
+
+const ANN = '491711111111';
+const BEN = '491722222222';
+
+describeOnEachDeployment('options of a webhook', (_, database) => {
+  const start = serversFor(database);
+
+  /** An account with a session, a receiver, and a witness that receives everything. */
+  async function setUp(test: { after(cleanUp: () => Promise<void>): void }, events: readonly string[] = ['message.*']) {
+    const { call } = await (await start()).account();
+    const [receiver, witness] = [await startReceiver(), await startReceiver()];
+    test.after(async () => {
+      await receiver.close();
+      await witness.close();
+    });
+    await call('POST', '/webhooks/set', { webhookUrl: witness.url, events: ['message.*'] });
+    const sessionId = await connectSession(call);
+    const create = (fields: object = {}) =>
+      call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events, ...fields });
+    const change = (webhookId: string, fields: object) => call('PATCH', `/webhooks/endpoints/${webhookId}`, fields);
+    const write = (from: string, message: string, more: object = {}) =>
+      call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message, ...more });
+    const pendingOf = async (webhookId: string): Promise<Answer['body'][]> =>
+      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`)).body.data;
+    return { call, receiver, witness, sessionId, create, change, write, pendingOf };
+  }
+
+  it('filters select events by chat, sender and type', async (test) => {
+    const { call, receiver, witness, sessionId, create, change, write } = await setUp(test);
+    const filters = { chats: ['+49 171 1111111', '4917222*'], ignoredChats: [BEN], fromMe: false };
+    const { status, body } = await create({ filters });
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual(body.filters, { chats: [ANN, '4917222*'], ignoredChats: [BEN], fromMe: false });
+    await call('POST', '/messages/send', { sessionId, to: ANN, message: 'mine' });
+    await write(BEN, 'ignored');
+    await write('491733333333', 'not listed');
+    await write(ANN, 'listed');
+    await write('491722222223', 'by its beginning');
+    await witness.waitFor((all) => all.filter(({ event }) => event === 'message.incoming').length === 4);
+    await receiver.waitFor(2);
+    const textsOf = () => receiver.deliveries.map(({ parsed }) => parsed.data.message);
+    assert.deepEqual(textsOf().sort(), ['by its beginning', 'listed']);
+
+    const changed = await change(body.webhookId, { filters: { messageTypes: ['location'], chatTypes: ['direct'] } });
+    assert.deepEqual(changed.body.filters, { messageTypes: ['location'], chatTypes: ['direct'] });
+    await write(ANN, 'a text');
+    await write(BEN, 'a place', { location: { latitude: 1, longitude: 2 } });
+    await receiver.waitFor(3);
+    assert.equal(textsOf().at(-1), 'a place');
+    assert.equal((await change(body.webhookId, { filters: null })).body.filters, null);
+    await write(BEN, 'anything');
+    await receiver.waitFor(4);
+    assert.equal(textsOf().at(-1), 'anything');
+  });
+
+  it('headers are sent, and never returned', async (test) => {
+    const { receiver, create, change, call, write } = await setUp(test);
+    const { body } = await create({ headers: { Authorization: 'Bearer s3cret', 'X-Team': 'sales' }, secret: 'x' });
+    assert.deepEqual(body.headerNames, ['authorization', 'x-team']);
+    const { body: read } = await call('GET', `/webhooks/endpoints/${body.webhookId}`);
+    assert.ok(!JSON.stringify([body, read]).includes('s3cret'));
+    await write(ANN, 'Hi');
+    await receiver.waitFor(1);
+    const [{ headers } = assert.fail()] = receiver.deliveries;
+    assert.deepEqual([headers.authorization, headers['x-team']], ['Bearer s3cret', 'sales']);
+    assert.equal(headers['content-type'], 'application/json');
+    assert.ok(headers['x-webhook-signature']);
+    await call('GET', `/webhooks/endpoints/${body.webhookId}/test`);
+    assert.equal(receiver.deliveries.at(-1)?.headers.authorization, 'Bearer s3cret');
+    assert.deepEqual((await change(body.webhookId, { headers: null })).body.headerNames, []);
+    await write(ANN, 'Hi again');
+    await receiver.waitFor(3);
+    assert.equal(receiver.deliveries.at(-1)?.headers.authorization, undefined);
+  });
+
+  it('rejects headers and filters that cannot work, and names them', async (test) => {
+    const { create, call, witness } = await setUp(test);
+    const many = Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`x-${n}`, '']));
+    for (const headers of [
+      { 'x-a': 'one\r\nx-b: two' },
+      { 'x-a': 'é' },
+      { 'x a': '' },
+      { '': '' },
+      { Host: 'other.example' },
+      { 'Content-Length': '5' },
+      { 'Transfer-Encoding': 'chunked' },
+      { 'X-Webhook-Id': 'evt_1' },
+      { 'webhook-signature': 'v1,x' },
+      { 'x-a': '', 'X-A': '' },
+      { [`x-${'a'.repeat(100)}`]: '' },
+      many,
+    ]) {
+      const { status, body } = await create({ headers });
+      assert.deepEqual([status, body.errors[0].field.split('.')[0]], [400, 'headers'], JSON.stringify(headers));
+    }
+    for (const chat of ['*', 'grp_*x', 'nobody', '12', '*49', '']) {
+      const { status, body } = await create({ filters: { chats: [chat] } });
+      assert.equal(status, 400, chat);
+      assert.match(body.errors[0].field, /^filters\.chats/);
+    }
+    for (const wrong of [
+      { timeoutMs: 999 },
+      { timeoutMs: 60_001 },
+      { retrySeconds: [0] },
+      { filters: { chatTypes: [] } },
+    ])
+      assert.equal((await create(wrong)).status, 400, JSON.stringify(wrong));
+    const { data } = (await call('GET', '/webhooks/endpoints')).body;
+    assert.equal(data.length, 1, 'nothing was created');
+    const { status, body } = await call('PATCH', `/webhooks/endpoints/${data[0].webhookId}`, {
+      filters: { fromMe: true },
+    });
+    assert.deepEqual([status, body.errors[0].field], [400, 'filters'], witness.url);
+  });
+
+  it('a webhook with an empty retry schedule fails after one attempt', async (test) => {
+    const { call, receiver, create, write } = await setUp(test);
+    receiver.respond(500);
+    const { body } = await create({ retrySeconds: [] });
+    assert.deepEqual(body.retrySeconds, []);
+    await write(ANN, 'Hi');
+    const failed = await eventually(
+      async () => (await call('GET', `/webhooks/deliveries?webhookId=${body.webhookId}&state=failed`)).body.data,
+      (found) => found.length === 1,
+    );
+    assert.equal(failed[0].attempts, 1);
+    assert.equal(receiver.deliveries.length, 1);
+  });
+
+  it('a webhook with its own deadline gives up then', async (test) => {
+    const { call, receiver, create } = await setUp(test);
+    receiver.respond(() => {}); // never answers
+    const { body } = await create({ timeoutMs: 1000 });
+    const { body: result } = await call('GET', `/webhooks/endpoints/${body.webhookId}/test`);
+    assert.deepEqual([result.class, result.delivered], ['timeout', false]);
+    assert.match(result.message, /\b1(\.0)? s\b|1000 ms/);
+  });
+
+  it('a paused webhook queues its events and sends them once it is resumed', async (test) => {
+    const { call, receiver, witness, create, change, write, pendingOf } = await setUp(test);
+    const { webhookId } = (await create({ paused: true })).body;
+    await write(ANN, 'one');
+    await write(ANN, 'two');
+    await witness.waitFor(2);
+    const pending = await pendingOf(webhookId);
+    assert.equal(pending.length, 2);
+    const { body: explained } = await call('GET', `/webhooks/deliveries/${pending[0].deliveryId}`);
+    assert.match(explained.why, /paused/);
+    assert.equal(receiver.deliveries.length, 0);
+    assert.equal((await change(webhookId, { paused: false })).body.paused, false);
+    await receiver.waitFor(2);
+    assert.deepEqual(
+      receiver.deliveries.map(({ parsed }) => parsed.data.message),
+      ['one', 'two'],
+    );
+  });
+
+  it('a change says how many pending deliveries it cancelled', async (test) => {
+    const { call, witness, sessionId, create, change, write, pendingOf } = await setUp(test, [
+      'message.*',
+      'call.incoming',
+    ]);
+    const { webhookId } = (await create({ paused: true })).body;
+    const other = await connectSession(call);
+    await write(ANN, 'one');
+    await call('POST', `/sessions/${other}/simulate`, { action: 'incoming', from: ANN, message: 'two' });
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'call', from: ANN, callId: 'c1' });
+    await witness.waitFor(2);
+    assert.equal((await change(webhookId, { events: ['message.*'] })).body.cancelled, 1);
+    assert.equal((await change(webhookId, { sessionIds: [sessionId] })).body.cancelled, 1);
+    assert.equal((await change(webhookId, { sessionIds: [sessionId], events: ['message.*'] })).body.cancelled, 0);
+    assert.equal((await change(webhookId, { description: 'mine' })).body.cancelled, 0);
+    assert.equal((await pendingOf(webhookId)).length, 1);
+  });
+
+  it('warns of another webhook that sends the same events to the same URL', async (test) => {
+    const { witness, create, change } = await setUp(test);
+    const { body: first } = await create();
+    assert.deepEqual(first.warnings, []);
+    const { body: twin } = await create({ events: ['message.sent', 'group.created'] });
+    assert.equal(twin.warnings.length, 1);
+    assert.match(twin.warnings[0], new RegExp(`${first.webhookId} .*receives message\\.sent:`));
+    const { body: apart } = await change(twin.webhookId, { events: ['group.created'] });
+    assert.deepEqual(apart.warnings, []);
+    assert.equal((await change(twin.webhookId, { webhookUrl: witness.url, events: ['*'] })).body.warnings.length, 1);
+  });
+});
