@@ -143,6 +143,8 @@ export interface Message {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
+  /** Id of the message at the network, such as that of WhatsApp; left out until the network has accepted it. */
+  networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */
     mediaId: string;
@@ -279,6 +281,8 @@ export interface MessageWithHistory {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
+  /** Id of the message at the network, such as that of WhatsApp; left out until the network has accepted it. */
+  networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */
     mediaId: string;
@@ -381,6 +385,8 @@ export interface Chat {
   mutedUntil: string | null;
   /** Newest message; null if there is none. */
   lastMessage: Message | null;
+  /** Address of the chat at the network, such as `491701234567@s.whatsapp.net`. */
+  networkChatId?: string;
 }
 
 export interface Contact {
@@ -463,6 +469,8 @@ export interface Group {
   pictureMediaId: string | null;
   /** When the group was created. */
   createdAt: string;
+  /** Address of the group at the network, such as `…@g.us`. */
+  networkGroupId?: string;
 }
 
 export interface GroupInvite {

@@ -39,6 +39,8 @@ export interface Connector {
   checkOptions?(options: Readonly<Record<string, unknown>>): void;
   /** The message types that it can send. */
   readonly messageTypes: readonly MessageType[];
+  /** The network's own address of a chat, such as a JID. By default the id of the chat. */
+  addressOf?(chat: NetworkChat): string;
   /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
   /**

@@ -16,6 +16,11 @@ export const PhoneNumberInput = (description: string) =>
 export const PhoneNumberList = (description: string, rules: TArrayOptions) =>
   Type.Array(phoneNumberOf({}), { ...rules, description: `${description} ${PHONE_NUMBER_FORMAT}` });
 
+/** A person's address on WhatsApp, with or without one of the person's devices. */
+const JID = /^(\d{5,25})(?::\d{1,3})?@(s\.whatsapp\.net|c\.us|lid)$/;
+/** Begins the placeholder of a person who is known only by a LID. */
+const HIDDEN = '000';
+
 /** Parsing a number costs some 10 µs, and the same numbers recur. */
 const REMEMBERED = 20_000;
 const remembered = cacheOf<string>(REMEMBERED);
@@ -41,6 +46,8 @@ export const notPhoneNumber = (text: unknown, alternative = ''): string =>
 export function digitsOf(text: string): string | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;
+  const jid = JID.exec(text);
+  if (jid !== null) return digitsOf(jid[2] === 'lid' ? `${HIDDEN}${jid[1]}` : `+${jid[1]}`);
   const digits = text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');
   if (isPlaceholder(digits)) return digits;
   if (!/^[1-9]\d{5,14}$/.test(digits) || parsePhoneNumberFromString(`+${digits}`)?.isPossible() !== true)

@@ -24,6 +24,7 @@ const Chat = named('Chat', {
   pinned: boolean('Whether the chat is pinned.'),
   mutedUntil: orNull(time(), 'Until when the chat is muted; null if it is not.'),
   lastMessage: orNull(Message, 'Newest message; null if there is none.'),
+  networkChatId: optional(string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.')),
 });
 
 export const listChats = defineOperation({
@@ -106,8 +107,9 @@ export const updateChat = defineOperation({
     const session = await resolveSession(ctx, sessionId);
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
-    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chatId, settings), session.sessionId);
-    return readChat(ctx, session, chatId);
+    const chat = recipientOf(chatId, 'chatId');
+    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chat, settings), session.sessionId);
+    return readChat(ctx, session, chat);
   },
 });
 
@@ -156,8 +158,9 @@ export const markChatRead = defineOperation({
     read: integer('Number of messages that were unread before.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
-  async run(ctx, { chatId, sessionId }) {
+  async run(ctx, { chatId: given, sessionId }) {
     const session = await resolveSession(ctx, sessionId);
+    const chatId = recipientOf(given, 'chatId');
     const ofChat = { account_id: session.accountId, session_id: session.sessionId, chat_id: chatId };
     const { kysely } = ctx.database.reader;
     const chat = await kysely
@@ -211,6 +214,7 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
   const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
   const read = await messageReader(ctx, last);
   const messages = new Map(last.map((row) => [row.message_id, read(row)]));
+  const addresses = await addressReader(ctx, rows);
   return (row: ChatTable) => ({
     chatId: row.chat_id,
     sessionId: row.session_id,
@@ -220,8 +224,43 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
     pinned: row.pinned === 1,
     mutedUntil: isoTime(row.muted_until),
     lastMessage: messages.get(row.last_message_id ?? '') ?? null,
+    networkChatId: addresses(row),
   });
 }
+
+/** Returns a function that returns the network's address of a chat; undefined for a group that is gone. */
+async function addressReader(ctx: Context, rows: readonly ChatTable[]) {
+  const ids = JSON.stringify(rows.filter(({ type }) => type === 'group').map(({ chat_id }) => chat_id));
+  const groups = await networkIds.all(ctx.database.reader, { accountId: ctx.accountId, ids });
+  const groupIds = new Map(groups.map(({ group_id, network_id }) => [group_id, network_id]));
+  const sessions = await connectorNames.all(ctx.database.reader, {
+    accountId: ctx.accountId,
+    ids: JSON.stringify([...new Set(rows.map(({ session_id }) => session_id))]),
+  });
+  const connectors = new Map(sessions.map(({ session_id, connector }) => [session_id, connector]));
+  return ({ session_id, chat_id, type }: ChatTable): string | undefined => {
+    const id = type === 'group' ? groupIds.get(chat_id) : chat_id;
+    if (id === undefined) return undefined;
+    const connector = ctx.sessions.connectors.get(connectors.get(session_id) ?? '');
+    return connector?.addressOf?.({ type, id }) ?? id;
+  };
+}
+
+const networkIds = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db
+    .selectFrom('groups')
+    .select(['group_id', 'network_id'])
+    .where('account_id', '=', p.accountId)
+    .where('group_id', 'in', dialect.texts(p.ids)),
+);
+
+const connectorNames = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db
+    .selectFrom('sessions')
+    .select(['session_id', 'connector'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.ids)),
+);
 
 const messagesById = query((db, p: { accountId: string; ids: string }, dialect) =>
   db

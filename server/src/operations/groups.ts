@@ -44,6 +44,7 @@ const Group = named('Group', {
   }),
   pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
   createdAt: time('When the group was created.'),
+  networkGroupId: optional(string('Address of the group at the network, such as `…@g.us`.')),
 });
 
 /** For operations on one group, which the node of its session runs. */
@@ -364,5 +365,6 @@ function groupOf(row: GroupTable, participants: readonly Pick<GroupParticipantTa
     settings: settingsOf(row),
     pictureMediaId: row.picture_media_id,
     createdAt: isoTime(row.created_at),
+    networkGroupId: row.network_id,
   };
 }

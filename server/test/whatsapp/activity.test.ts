@@ -77,5 +77,5 @@ it('messages read on the phone are read here as well', async () => {
   const { unreadCount, chatId } = await next('chat.updated');
   assert.deepEqual([unreadCount, chatId], [1, bob.number]);
   const { body } = await call('GET', `/chats/${bob.number}?sessionId=${sessionId}`);
-  assert.equal(body.unreadCount, 1);
+  assert.deepEqual([body.unreadCount, body.networkChatId], [1, `${bob.number}@s.whatsapp.net`]);
 });

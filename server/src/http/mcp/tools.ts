@@ -186,6 +186,8 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
 const LENGTHS = ['minLength', 'maxLength', 'maxItems', 'default'];
 const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum', ...Object.keys(messageContent)];
 const MAX_DEPTH = 2;
+/** Longer lists of values are left out: a model sees the value itself. */
+const MAX_VALUES = 8;
 
 /**
  * An outline of an output's schema. A model needs no validation rules for an output, so they are left out, and of
@@ -193,6 +195,7 @@ const MAX_DEPTH = 2;
  */
 function outline(schema: Schema, depth = 0): Schema {
   const { type, properties, required, items, anyOf, enum: values } = without(schema, RULES) as Schema;
+  if (Array.isArray(values) && values.length > MAX_VALUES) return { type: 'string' };
   if (depth >= MAX_DEPTH && (type !== undefined || values !== undefined)) return { type: type ?? 'string' };
   if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
   if (type === 'array') return { type, items: outline(items as Schema, depth) };
