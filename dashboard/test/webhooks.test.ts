@@ -193,6 +193,21 @@ describe('webhooks pages', async () => {
     );
   });
 
+  it('subscribe to all event types, and can be paused', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const webhookId = await setWebhook(call, receiver);
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByRole('checkbox', { name: 'All event types' }).check();
+    assert.ok(await page.getByRole('checkbox', { name: 'poll.vote' }).isChecked());
+    assert.ok(await page.getByRole('checkbox', { name: 'poll.vote' }).isDisabled());
+    await page.getByRole('checkbox', { name: 'Paused' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('main').getByText('While a webhook is paused').nth(1).waitFor();
+    await assertAccessible(page);
+    const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
+    assert.deepEqual([body.events, body.paused], [['*'], true]);
+  });
+
   it('keep changes made elsewhere while the form is open', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);

@@ -41,6 +41,9 @@ export const webhookStrings = {
   settings: 'Settings',
   enabled: 'Enabled',
   enabledHint: 'While a webhook is disabled, nothing is sent, and new events are not queued for it.',
+  paused: 'Paused',
+  pausedHint: 'While a webhook is paused, its events are queued and go out once you resume it.',
+  savedAndCancelled: (count: number) => `Saved; ${counted(count, 'pending delivery', 'pending deliveries')} cancelled`,
   maxInFlight: 'Concurrent requests',
   maxInFlightHint: '1 to 256. A lower number spares a slow receiver.',
   newUrlHint:

@@ -21,9 +21,10 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     sessionIds: webhook.sessionIds,
     description: webhook.description ?? '',
     enabled: webhook.enabled,
+    paused: webhook.paused,
     maxInFlight: String(webhook.maxInFlight),
   });
-  const { webhookUrl, events, sessionIds, description, enabled, maxInFlight } = values;
+  const { webhookUrl, events, sessionIds, description, enabled, paused, maxInFlight } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
@@ -34,8 +35,8 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
         ...(note !== undefined && { description: note.trim() || null }),
         ...(most !== undefined && { maxInFlight: Number(most) }),
       }),
-    onSuccess: async (_, sent) => {
-      toast(sharedStrings.saved);
+    onSuccess: async ({ cancelled }, sent) => {
+      toast(cancelled > 0 ? webhookStrings.savedAndCancelled(cancelled) : sharedStrings.saved);
       await refresh('webhooks');
       saved(sent);
     },
@@ -99,6 +100,12 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           hint={webhookStrings.enabledHint}
           checked={enabled}
           onChange={(event) => edit({ enabled: event.currentTarget.checked })}
+        />
+        <CheckField
+          label={webhookStrings.paused}
+          hint={webhookStrings.pausedHint}
+          checked={paused}
+          onChange={(event) => edit({ paused: event.currentTarget.checked })}
         />
       </Form>
     </Card>

@@ -48,10 +48,11 @@ export function WebhookPage() {
 }
 
 function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
-  const { webhookId, webhookUrl, events, hasSecret, enabled } = webhook;
+  const { webhookId, webhookUrl, events, hasSecret, enabled, paused } = webhook;
   return (
     <>
       {!enabled && <Notice tone="warn">{webhookStrings.enabledHint}</Notice>}
+      {enabled && paused && <Notice tone="warn">{webhookStrings.pausedHint}</Notice>}
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-2">
         <BreakerCard webhookId={webhookId} />
         <HealthCard webhookId={webhookId} />
