@@ -33,7 +33,7 @@ describe('events page', async () => {
     await page.getByRole('status').filter({ hasText: 'Live' }).waitFor();
     await page.getByRole('button', { name: 'Pause' }).click();
     await connectSession(call);
-    await page.getByText('Paused, 1 waiting').waitFor();
+    await page.getByText('Paused, 3 waiting').waitFor();
     await assertSoon(() => page.getByRole('button', { name: 'session.connected' }).count(), 0);
     await page.getByRole('button', { name: 'Resume' }).click();
     await page.getByRole('button', { name: 'session.connected' }).waitFor();
