@@ -241,4 +241,24 @@ describeOnEachDatabase('event types', (_, database) => {
     const { body: chat } = await call('GET', `/chats/${ANN}?sessionId=${sessionId}`);
     assert.deepEqual([chat.unreadCount, chat.pinned, chat.archived], [0, true, false]);
   });
+
+  it('is left out of the log by default, however many there are in between', async (test) => {
+    const { call, simulate } = await setUp(test);
+    const { nextCursor } = (await call('GET', '/events?after=now')).body;
+    for (let n = 0; n < 25; n++) await simulate('call', { from: ANN, callId: `c${n}` });
+    await simulate('incoming', { from: ANN, message: 'Hi' });
+    await eventOf(call, 'message.incoming');
+    const found: string[] = [];
+    let after: string = nextCursor;
+    let requests = 0;
+    for (; requests < 5 && found.length === 0; requests++) {
+      const { body } = await call('GET', `/events?limit=1&after=${after}`);
+      assert.notEqual(body.nextCursor, after, 'the cursor moves past the events that are left out');
+      found.push(...body.data.map(({ event }: { event: string }) => event));
+      after = body.nextCursor;
+    }
+    assert.deepEqual([found, requests], [['message.incoming'], 3]);
+    const waited = (await call('GET', `/events?limit=1&wait=5&after=${nextCursor}`)).body;
+    assert.equal(waited.data[0].event, 'message.incoming');
+  });
 });

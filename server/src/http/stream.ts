@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/authenticate.ts';
 import { AppError } from '../errors.ts';
-import type { EventKind } from '../events/events.ts';
+import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
 import { listEvents, wantedKinds, withoutContent } from '../operations/events.ts';
@@ -56,7 +56,7 @@ export function addStream(app: FastifyInstance, deps: StreamDeps): void {
     const watch = deps.authenticator.watch(accountId, credential, permissionFor(listEvents, permissions));
     const signal = AbortSignal.any([gone.signal, deps.stopping, watch.signal]);
     try {
-      const reader = new Reader(wanted === undefined ? deps.eventLog : deps.filteredEventLog, tail, {
+      const reader = new Reader(isMostOfLog(wanted) ? deps.eventLog : deps.filteredEventLog, tail, {
         accountId,
         from,
         kinds: wanted,
@@ -115,6 +115,9 @@ interface Wanted {
   readonly hidesContent: boolean;
 }
 
+/** The usual event types are picked from reads of everything, because searching for them would find most of it. */
+const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undefined || kinds === contractKinds;
+
 interface Batch {
   readonly events: readonly LoggedEvent[];
   readonly hasMore: boolean;
@@ -144,14 +147,20 @@ class Reader {
     const shared = this.#tail.after(this.#cursor);
     if (shared === undefined) return this.#readLog();
     this.#cursor = shared.at(-1)?.cursor ?? this.#cursor;
-    return { events: shared.filter(({ kind }) => this.#wanted.kinds?.includes(kind) ?? true), hasMore: false };
+    return { events: shared.filter((event) => this.#isWanted(event)), hasMore: false };
+  }
+
+  #isWanted({ kind }: LoggedEvent): boolean {
+    return this.#wanted.kinds?.includes(kind) ?? true;
   }
 
   async #readLog(): Promise<Batch> {
     const { floor } = this.#tail;
-    const events = await this.#eventLog.read(this.#wanted.accountId, this.#cursor, this.#wanted.kinds, BATCH);
-    this.#cursor = events.at(-1)?.cursor ?? this.#cursor;
-    const hasMore = events.length === BATCH;
+    const { accountId, kinds } = this.#wanted;
+    const found = await this.#eventLog.read(accountId, this.#cursor, isMostOfLog(kinds) ? undefined : kinds, BATCH);
+    this.#cursor = found.at(-1)?.cursor ?? this.#cursor;
+    const hasMore = found.length === BATCH;
+    const events = found.filter((event) => this.#isWanted(event));
     // The log was read to its end, which includes everything up to the tail.
     const isAtTail = !hasMore && floor !== undefined;
     if (isAtTail && isBefore(this.#cursor, floor)) this.#cursor = floor;

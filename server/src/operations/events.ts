@@ -67,8 +67,12 @@ export const listEvents = defineOperation({
         'is not a cursor of the event log; pass `nextCursor` of the previous response, or `now`',
       );
     const wanted = wantedKinds(kinds);
-    const log = wanted === undefined ? ctx.eventLog : ctx.filteredEventLog;
-    const read = () => log.read(ctx.accountId, after, wanted, limit);
+    let position = after;
+    const read = async () => {
+      const found = await readWanted(ctx, position, wanted, limit);
+      position = found.cursor ?? position;
+      return found.events;
+    };
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
     const isHidden = isContentHidden(ctx, 'events');
     const page = {
@@ -78,12 +82,47 @@ export const listEvents = defineOperation({
         data: JSON.parse(isHidden ? withoutContent(kind, body) : body).data as Record<string, unknown>,
         createdAt: isoTime(createdAt),
       })),
-      nextCursor: found.at(-1)?.cursor ?? after ?? null,
+      nextCursor: position ?? null,
       cursors: found.map(({ cursor }) => cursor),
     };
     return page;
   },
 });
+
+/** Reads of the log in one request that find only events of other types, before it returns what it has. */
+const MOST_READS = 10;
+
+interface Found {
+  readonly events: LoggedEvent[];
+  /** Resumes after everything that was read; undefined if nothing was. */
+  readonly cursor: string | undefined;
+}
+
+/**
+ * Reads events of the wanted types. The usual types are most of the log, so they are picked from bounded reads of all of
+ * it. Other selections may have to search the whole log, which must not delay other requests.
+ */
+async function readWanted(
+  { accountId, eventLog, filteredEventLog }: Context,
+  after: string | undefined,
+  wanted: readonly EventKind[] | undefined,
+  limit: number,
+): Promise<Found> {
+  if (wanted !== contractKinds) {
+    const events = await (wanted === undefined ? eventLog : filteredEventLog).read(accountId, after, wanted, limit);
+    return { events, cursor: events.at(-1)?.cursor };
+  }
+  const events: LoggedEvent[] = [];
+  let cursor = after;
+  for (let reads = 0; reads < MOST_READS && events.length < limit; reads++) {
+    const read = await eventLog.read(accountId, cursor, undefined, limit);
+    const kept = read.filter(({ kind }) => contractKinds.includes(kind)).slice(0, limit - events.length);
+    events.push(...kept);
+    cursor = (events.length === limit ? kept : read).at(-1)?.cursor ?? cursor;
+    if (read.length < limit) break;
+  }
+  return { events, cursor };
+}
 
 /**
  * Returns the event types that a reader of the log gets; undefined for all.
