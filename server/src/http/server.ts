@@ -12,6 +12,7 @@ import { AnonymousConnections } from './anonymousConnections.ts';
 import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
+import { EventReaders } from './eventReader.ts';
 import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
 import { acceptJsonOnly, RefusedName } from './jsonBody.ts';
@@ -116,7 +117,8 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   app.addHook('preClose', async () => stopping.abort());
   const parts = { ...deps, callers, forwardedRequests, stopping: stopping.signal };
   addRoutes(app, operations, parts);
-  addStream(app, parts);
+  const readers = new EventReaders(parts);
+  addStream(app, readers, parts);
   addMediaContent(app, parts);
   addInbound(app, parts);
   addMcp(app, {

@@ -1,0 +1,170 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Watch } from '../auth/credentialWatches.ts';
+import { contractKinds, type EventKind } from '../events/events.ts';
+import type { Services } from '../invoke/context.ts';
+import { isContentHidden, permissionFor } from '../invoke/operation.ts';
+import { listEvents, wantedKinds, withoutContent } from '../operations/events.ts';
+import { type EventLog, isBefore, type LoggedEvent } from '../webhooks/eventLog.ts';
+import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
+
+/** A connection that is silent for this long gets a sign of life. */
+export const HEARTBEAT_MS = 15_000;
+/** How often a reader checks by itself, in case the tail cannot be read. */
+const POLL_MS = 1000;
+const BATCH = 100;
+
+export type EventReadersDeps = Pick<
+  Services,
+  'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock'
+> & { readonly stopping: AbortSignal };
+
+interface Wanted {
+  readonly caller: Caller;
+  /** The secret of the caller's credential. */
+  readonly credential: string;
+  /** Starts with the next event if it is undefined. */
+  readonly after: string | undefined;
+  /** The `kinds` of the query, unchecked. */
+  readonly kinds: unknown;
+  /** Aborted when the client hangs up. */
+  readonly gone: AbortSignal;
+}
+
+/**
+ * Readers of event logs for clients that stay connected. All readers of an account share one tail of its log. A reader
+ * that is far behind or slow reads the log by itself, at its own pace, so nothing piles up in memory.
+ */
+export class EventReaders {
+  readonly #deps: EventReadersDeps;
+  readonly #tails: EventTails;
+
+  constructor(deps: EventReadersDeps) {
+    this.#deps = deps;
+    this.#tails = new EventTails(deps);
+  }
+
+  /**
+   * Opens a reader, which ends with the credential, the server or the client. Close it in any case.
+   * @throws {AppError} `validation_failed`, `too_many`
+   */
+  async open({ caller, credential, after, kinds, gone }: Wanted): Promise<EventReader> {
+    const { authenticator, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
+    const { accountId } = caller;
+    const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
+    const from = after ?? (await eventLog.latest(accountId));
+    const end = waitingCalls.begin(accountId);
+    const tail = this.#tails.join(accountId);
+    const watch = authenticator.watch(accountId, credential, permissionFor(listEvents, caller.credential.permissions));
+    return new EventReader({
+      accountId,
+      eventLog: isMostOfLog(wanted) ? eventLog : filteredEventLog,
+      tail,
+      from,
+      kinds: wanted,
+      hidesContent: isContentHidden({ caller }, 'events'),
+      signal: AbortSignal.any([gone, stopping, watch.signal]),
+      watch,
+      leave: () => {
+        this.#tails.leave(accountId);
+        end();
+      },
+    });
+  }
+}
+
+/** The usual event types are picked from reads of everything, because searching for them would find most of it. */
+const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undefined || kinds === contractKinds;
+
+/** A list in a query: separated by commas, or as a repeated field. */
+export function listOf(value: unknown): string[] {
+  return [value].flat().flatMap((part) => String(part).split(','));
+}
+
+interface Parts {
+  readonly accountId: string;
+  readonly eventLog: EventLog;
+  readonly tail: EventTail;
+  readonly from: string;
+  readonly kinds: readonly EventKind[] | undefined;
+  readonly hidesContent: boolean;
+  readonly signal: AbortSignal;
+  readonly watch: Watch;
+  readonly leave: () => void;
+}
+
+interface Batch {
+  readonly events: readonly LoggedEvent[];
+  readonly hasMore: boolean;
+}
+
+/** The position of a client in the log, and its next events. */
+export class EventReader {
+  readonly #parts: Parts;
+  #cursor: string;
+
+  constructor(parts: Parts) {
+    this.#parts = parts;
+    this.#cursor = parts.from;
+  }
+
+  /** Resumes after what was read so far. */
+  get cursor(): string {
+    return this.#cursor;
+  }
+
+  /** Aborted when the reader has to end: by an `AppError` if its credential has ended. */
+  get signal(): AbortSignal {
+    return this.#parts.signal;
+  }
+
+  /** Call it once. */
+  close(): void {
+    this.#parts.watch.close();
+    this.#parts.leave();
+  }
+
+  /** Yields the next events as they happen, or none after a second at the latest. Ends when the signal is aborted. */
+  async *batches(): AsyncGenerator<readonly LoggedEvent[]> {
+    const { tail, signal } = this.#parts;
+    while (!signal.aborted) {
+      const hasMore = new AbortController();
+      // Before reading, so that an event between reading and waiting is noticed.
+      const nextEvent = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
+      const next = await this.#read().catch(() => undefined); // retried with the next check
+      yield next?.events ?? [];
+      if (next?.hasMore) hasMore.abort();
+      await nextEvent;
+    }
+  }
+
+  async #read(): Promise<Batch> {
+    const { events, hasMore } = await this.#readNext();
+    if (!this.#parts.hidesContent) return { events, hasMore };
+    return { events: events.map((event) => ({ ...event, body: withoutContent(event.kind, event.body) })), hasMore };
+  }
+
+  async #readNext(): Promise<Batch> {
+    const { tail } = this.#parts;
+    const shared = tail.after(this.#cursor);
+    if (shared === undefined) return this.#readLog();
+    this.#cursor = shared.at(-1)?.cursor ?? this.#cursor;
+    return { events: shared.filter((event) => this.#isWanted(event)), hasMore: false };
+  }
+
+  #isWanted({ kind }: LoggedEvent): boolean {
+    return this.#parts.kinds?.includes(kind) ?? true;
+  }
+
+  async #readLog(): Promise<Batch> {
+    const { accountId, eventLog, tail, kinds } = this.#parts;
+    const { floor } = tail;
+    const found = await eventLog.read(accountId, this.#cursor, isMostOfLog(kinds) ? undefined : kinds, BATCH);
+    this.#cursor = found.at(-1)?.cursor ?? this.#cursor;
+    const events = found.filter((event) => this.#isWanted(event));
+    const hasMore = found.length === BATCH;
+    // The log was read to its end, which includes everything up to the tail.
+    const isAtTail = !hasMore && floor !== undefined;
+    if (isAtTail && isBefore(this.#cursor, floor)) this.#cursor = floor;
+    return { events, hasMore: hasMore || isAtTail };
+  }
+}
