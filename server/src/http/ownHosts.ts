@@ -5,10 +5,10 @@ import type { Settings } from '../config.ts';
 import { AppError } from '../errors.ts';
 
 export interface OwnHosts {
-  /** Whether a host name, in the form that URLs use, is one of the server's own. */
-  has(name: string): boolean;
   /** @throws {AppError} `misdirected_request` if the `Host` of a request is not allowed */
   require(host: string | undefined): void;
+  /** @throws {AppError} `permission_denied` for pages of other origins, which come through a visitor's browser */
+  requireOrigin(headers: Readonly<{ origin?: string | undefined; host?: string | undefined }>): void;
 }
 
 /** A name or an address, optionally with a port, without characters that would change the meaning of a URL. */
@@ -38,7 +38,6 @@ export function createOwnHosts({
   const allowed = cacheOf<true>(ALLOWED_KEPT);
 
   return {
-    has,
     require(host = '') {
       if (allowed.has(host)) return;
       const name = HOST.test(host) ? hostOf(`http://${host}`) : '';
@@ -51,11 +50,17 @@ export function createOwnHosts({
         `The Host header "${host.slice(0, 100)}" is not one of this server's names; if callers use it, add it to ALLOWED_HOSTS or PUBLIC_URL`,
       );
     },
+    requireOrigin({ origin, host = '' }) {
+      if (origin === undefined) return;
+      const name = hostOf(origin);
+      if (name === '' || (!has(name) && name !== hostOf(`http://${host}`)))
+        throw new AppError('permission_denied', 'Web pages of other origins cannot call this endpoint');
+    },
   };
 }
 
 /** The host of a URL, without a port; empty for an invalid URL, such as the origin `null`. */
-export function hostOf(url: string): string {
+function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).hostname.replace(/\.$/, '') : '';
 }
 

@@ -6,7 +6,7 @@ import { AppError } from '../../errors.ts';
 import type { Services } from '../../invoke/context.ts';
 import type { Call } from '../../invoke/operation.ts';
 import { API_PREFIX } from '../../version.ts';
-import { hostOf, type OwnHosts } from '../ownHosts.ts';
+import type { OwnHosts } from '../ownHosts.ts';
 import { disconnectSignal, type RouteDeps } from '../routes.ts';
 
 /** The part of a call that is the same for all calls of an MCP request. */
@@ -45,7 +45,7 @@ export function addMcp(
       if (rpc === undefined) throw error; // other errors are problem documents, as everywhere
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
-    scope.addHook('onRequest', async (request) => requireOwnOrigin(request, ownHosts));
+    scope.addHook('onRequest', async ({ headers }) => ownHosts.requireOrigin(headers));
     scope.addHook('onRequest', callers.authenticate);
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
@@ -131,13 +131,4 @@ function rpcErrorOf(error: FastifyError): { status: number; code: number; messag
   if (error.code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return { status: 413, code: INVALID_REQUEST, message: 'The request body is larger than 1 MiB' };
   return undefined;
-}
-
-/** @throws {AppError} `permission_denied` for pages of other origins, which come through a visitor's browser */
-function requireOwnOrigin({ headers }: FastifyRequest, ownHosts: OwnHosts): void {
-  const { origin } = headers;
-  if (origin === undefined) return;
-  const name = hostOf(origin);
-  if (name === '' || (!ownHosts.has(name) && name !== hostOf(`http://${headers.host ?? ''}`)))
-    throw new AppError('permission_denied', 'Web pages of other origins cannot call the MCP endpoint');
 }
