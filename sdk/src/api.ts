@@ -2481,6 +2481,7 @@ export type ErrorCode =
   | 'not_found'
   | 'route_not_found'
   | 'method_not_allowed'
+  | 'upgrade_required'
   | 'email_taken'
   | 'phone_number_in_use'
   | 'session_not_connected'

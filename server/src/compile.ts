@@ -21,6 +21,7 @@ const usedLater = [
   () => import('./media/s3Store.ts'),
   () => import('@fastify/busboy'),
   () => import('jose'),
+  () => import('ws'),
   // Threads, which fail here without their data.
   () => import('./auth/passwordThread.ts'),
   () => import('./db/readingThread.ts'),

@@ -81,7 +81,11 @@ export const settingsTable = {
   maxApiKeys: setting(number(1, 1e6), 'API keys per account.', '100'),
   maxSessions: setting(number(1, 1e6), 'Sessions per account.', '1000'),
   maxScheduledMessages: setting(number(1, 1e9), 'Scheduled messages per account, bulk sends included.', '10000'),
-  maxWaitingCalls: setting(number(1, 1e6), 'Open event streams and long polls per account on each node.', '100'),
+  maxWaitingCalls: setting(
+    number(1, 1e6),
+    'Open event streams, sockets and long polls per account on each node.',
+    '100',
+  ),
   loginRateLimit: setting(
     number(0, 1e6),
     'Failed logins per minute for one account from one address; 0 means no limit. The limit is ten times as high for one address across all accounts, and twenty times for all its logins.',

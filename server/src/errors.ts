@@ -15,6 +15,7 @@ export const errors = {
   not_found: [404, 'The resource does not exist'],
   route_not_found: [404, 'The route does not exist'],
   method_not_allowed: [405, 'The route does not support this method'],
+  upgrade_required: [426, 'The route requires a WebSocket client'],
   email_taken: [409, 'An account with this email address already exists; log in instead'],
   phone_number_in_use: [409, 'Another session uses this phone number; log it out or delete it first'],
   session_not_connected: [409, 'The session is not connected; connect it first'],

@@ -19,7 +19,7 @@ interface Permits {
 type Find = (credential: string) => Promise<Permits>;
 
 /**
- * Ends waiting calls (streams and long polls) when their credential is revoked, replaced, expires or loses the
+ * Ends waiting calls (streams, sockets and long polls) when their credential is revoked, replaced, expires or loses the
  * permission: at once when a change is announced, and at the time of its expiry.
  */
 export class CredentialWatches {

@@ -1,6 +1,6 @@
 import { AppError } from '../errors.ts';
 
-/** Limits the streams and long polls that an account has open on this node. */
+/** Limits the streams, sockets and long polls that an account has open on this node. */
 export class WaitingCalls {
   readonly #most: number;
   readonly #open = new Map<string, number>();
@@ -18,7 +18,7 @@ export class WaitingCalls {
     if (count >= this.#most) {
       throw new AppError(
         'too_many',
-        `The account has reached its limit of ${count} open streams and long polls on this node (MAX_WAITING_CALLS); close one first`,
+        `The account has reached its limit of ${count} open streams, sockets and long polls on this node (MAX_WAITING_CALLS); close one first`,
       );
     }
     this.#open.set(accountId, count + 1);

@@ -40,6 +40,49 @@ export const rawPaths = {
       },
     },
   },
+  [`${API_PREFIX}/events/socket`]: {
+    get: {
+      operationId: 'events.socket',
+      tags: ['events'],
+      summary: 'Receive events over a WebSocket',
+      description:
+        'Receive events as they happen, over a WebSocket. Use it if you cannot read the stream. Each text message of the server is a JSON object. The first one is `{"type":"connected","cursor":"…"}`. The others have the type `event`, the fields of an entry of `GET /events`, and a `cursor` to resume from.\n\nThe server sends a ping every 15 s, and ends a connection that leaves two of them unanswered. Send no messages. Close codes: 1001 if the server stops, 1003 or 1009 if you send a message, 4401 if your credential has ended, 4403 if it has lost the permission.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
+      'x-permission': 'events:read',
+      'x-permission-without-content': 'events:metadata',
+      parameters: [
+        {
+          name: 'after',
+          in: 'query',
+          schema: { type: 'string' },
+          description: 'The `cursor` of the last message that you received, or `now`, the default.',
+          example: 'now',
+        },
+        {
+          name: 'kinds',
+          in: 'query',
+          schema: { type: 'string' },
+          description: 'Only these event types, separated by commas.',
+          example: 'message.sent',
+        },
+      ],
+      responses: {
+        101: { description: 'The connection is a WebSocket now.' },
+        default: {
+          description: 'Any other error.',
+          content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+        },
+        ...errorResponses([
+          'validation_failed',
+          'unauthorized',
+          'permission_denied',
+          'too_many',
+          'misdirected_request',
+          'upgrade_required',
+          'rate_limited',
+        ]),
+      },
+    },
+  },
   [`${API_PREFIX}/media/{mediaId}/content`]: {
     get: {
       operationId: 'media.content',

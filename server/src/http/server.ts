@@ -13,6 +13,7 @@ import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDocs } from './docs.ts';
 import { EventReaders } from './eventReader.ts';
+import { addEventSocket, SOCKET_PATH } from './eventSocket.ts';
 import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
 import { acceptJsonOnly, RefusedName } from './jsonBody.ts';
@@ -23,6 +24,7 @@ import { createOwnHosts } from './ownHosts.ts';
 import { reportProgress } from './progress.ts';
 import { addRoutes, refuseOtherMethods, sendProblem } from './routes.ts';
 import { addStream } from './stream.ts';
+import { Upgrades } from './upgrades.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -49,7 +51,9 @@ const REQUEST_ID = /^[\w.-]{1,100}$/;
 /** The HTTP server with every route. It does not listen yet. */
 export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   const { newId, log } = deps;
+  const upgrades = new Upgrades(SOCKET_PATH);
   const app = Fastify({
+    http: { shouldUpgradeCallback: upgrades.isWanted },
     // `invoke` writes one line per operation; Fastify's two lines per request would add nothing.
     logger: false,
     // One hop: trusts what our proxy adds to the header, not what a caller wrote into it.
@@ -76,8 +80,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   });
 
   const anonymous = new AnonymousConnections(MAX_ANONYMOUS_CONNECTIONS);
-  app.server.on('connection', anonymous.add);
-  app.server.on('request', anonymous.watch);
+  watchConnections(app, anonymous, upgrades);
   const callers = new Callers(deps.authenticator, anonymous);
   const ownHosts = createOwnHosts(deps.settings);
 
@@ -119,6 +122,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addRoutes(app, operations, parts);
   const readers = new EventReaders(parts);
   addStream(app, readers, parts);
+  addEventSocket(app, readers, { ...parts, ownHosts, upgrades });
   addMediaContent(app, parts);
   addInbound(app, parts);
   addMcp(app, {
@@ -131,6 +135,18 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   await addDocs(app);
   others.done();
   return app;
+}
+
+function watchConnections(app: FastifyInstance, anonymous: AnonymousConnections, upgrades: Upgrades): void {
+  const { server } = app;
+  server.on('connection', anonymous.add);
+  server.on('request', anonymous.watch);
+  server.on('upgrade', (request, socket, head) =>
+    upgrades.receive(request, socket, head, (_, response) => {
+      anonymous.watch(request, response);
+      app.routing(request, response);
+    }),
+  );
 }
 
 /** Operations validate their input and project their output, so Fastify need not load what would do it for routes. */

@@ -11,7 +11,7 @@ import { acceptedKinds, Kind } from './eventTypes.ts';
 
 const MAX_WAIT_SECONDS = 30;
 /** Value of `after` that skips all events so far. */
-const NOW = 'now';
+export const NOW = 'now';
 /** How late a waiting call notices an event whose announcement was missed. */
 const POLL_MS = 1000;
 
