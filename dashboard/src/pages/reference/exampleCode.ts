@@ -15,7 +15,7 @@ export function exampleCode(
 }
 
 function curlCode(operation: Operation, origin: string): string {
-  const { method, path, parameters = [], requestBody } = operation;
+  const { method, path, parameters = [], requestBody, responses } = operation;
   const filled = path.replaceAll(/\{(\w+)\}/g, (_, name: string) =>
     encodeURIComponent(String(parameters.find((one) => one.name === name)?.example ?? name)),
   );
@@ -24,7 +24,8 @@ function curlCode(operation: Operation, origin: string): string {
       .filter((one) => one.in === 'query' && one.required)
       .map((one): [string, string] => [one.name, String(one.example)]),
   );
-  const url = `${origin}${filled}${query.size > 0 ? `?${query}` : ''}`;
+  const server = responses['101'] === undefined ? origin : origin.replace(/^http/, 'ws');
+  const url = `${server}${filled}${query.size > 0 ? `?${query}` : ''}`;
   const body = requestBody?.content['application/json'];
   const isFile = requestBody !== undefined && body === undefined;
   return [

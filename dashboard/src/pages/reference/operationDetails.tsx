@@ -74,7 +74,7 @@ export function OperationDetails({ operation, components: { schemas } }: Operati
         <DetailSection title={referenceStrings.errorResponses}>
           <ul className="grid grid-cols-1 gap-1.5 text-sm">
             {failures.map(([status, { description: meaning }]) => (
-              <li key={status} className="grid grid-cols-[2.5rem_minmax(0,1fr)]">
+              <li key={status} className="grid grid-cols-[4rem_minmax(0,1fr)]">
                 <code className="text-bad">{status}</code>
                 <span className="text-ink-soft">
                   <Phrase text={meaning} />
