@@ -310,6 +310,19 @@ describe('an open event socket', () => {
     await released(server, token);
   });
 
+  it('reads what a client sends along with its handshake', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const { token } = await server.account();
+    const headers = `Host: localhost\r\nAuthorization: Bearer ${token}\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n`;
+    const key = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
+    const handshake = `GET /api/v1/events/socket HTTP/1.1\r\n${headers}${key}\r\n`;
+    const message = [0x81, 0x81, 0, 0, 0, 0, 0x78];
+    const close = (code: number) => Buffer.from([0x03, code - 0x300]).toString('latin1');
+    assert.ok((await raw(server, handshake, message)).includes(close(1003)));
+    assert.ok((await raw(server, handshake, [0xff, 0xff])).includes(close(1002)));
+  });
+
   it('stays open while the client answers pings, and ends after two that it does not', async (test) => {
     const clock = createFakeClock();
     const server = await startServer({ clock });
@@ -457,12 +470,12 @@ async function refusalOf(server: TestServer, query: string, options: ClientOptio
   return { status: response.statusCode, headers: new Headers(response.headers), body: JSON.parse(text) };
 }
 
-/** Sends text over a connection. @returns all that the server answers until it closes the connection */
-async function raw({ url }: TestServer, text: string): Promise<string> {
+/** Sends text and bytes over a connection. @returns all that the server answers until it closes the connection */
+async function raw({ url }: TestServer, text: string, bytes: readonly number[] = []): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1');
   let answer = '';
-  socket.on('data', (chunk) => (answer += chunk)).on('error', () => {});
-  socket.write(text);
+  socket.on('data', (chunk) => (answer += chunk.toString('latin1'))).on('error', () => {});
+  socket.write(Buffer.concat([Buffer.from(text), Buffer.from(bytes)]));
   await once(socket, 'close');
   return answer;
 }

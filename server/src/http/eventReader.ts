@@ -13,7 +13,7 @@ export const HEARTBEAT_MS = 15_000;
 const POLL_MS = 1000;
 const BATCH = 100;
 
-export type EventReadersDeps = Pick<
+type EventReadersDeps = Pick<
   Services,
   'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock'
 > & { readonly stopping: AbortSignal };
