@@ -323,6 +323,25 @@ describe('an open event socket', () => {
     assert.ok((await raw(server, handshake, [0xff, 0xff])).includes(close(1002)));
   });
 
+  it('repeats a read of the log that failed', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const { call, token } = await open(server);
+    const other = await openSocket(test, server, token); // its tail is known, so it wakes nobody
+    await send(call, 'first');
+    await other.until(1);
+    const { filteredEventLog } = server.app.services;
+    const read = filteredEventLog.read.bind(filteredEventLog);
+    let reads = 0;
+    test.mock.method(filteredEventLog, 'read', async (...wanted: Parameters<typeof read>) => {
+      if (++reads === 2) throw new AppError('storage_unavailable'); // the first read is of `events.list`
+      return read(...wanted);
+    });
+    const socket = await openSocket(test, server, token, `after=${BEGINNING}&kinds=session.connected`);
+    await socket.until(1);
+    assert.equal(reads, 3);
+  });
+
   it('stays open while the client answers pings, and ends after two that it does not', async (test) => {
     const clock = createFakeClock();
     const server = await startServer({ clock });

@@ -1,5 +1,6 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Watch } from '../auth/credentialWatches.ts';
+import type { Clock } from '../clock.ts';
 import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { isContentHidden, permissionFor } from '../invoke/operation.ts';
@@ -9,8 +10,8 @@ import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 
 /** A connection that is silent for this long gets a sign of life. */
 export const HEARTBEAT_MS = 15_000;
-/** How often a reader checks by itself, in case the tail cannot be read. */
-const POLL_MS = 1000;
+/** When a read of the log that failed is repeated. */
+const RETRY_MS = 1000;
 const BATCH = 100;
 
 type EventReadersDeps = Pick<
@@ -48,7 +49,7 @@ export class EventReaders {
    * @throws {AppError} `validation_failed`, `too_many`
    */
   async open({ caller, credential, after, kinds, gone }: Wanted): Promise<EventReader> {
-    const { authenticator, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
+    const { authenticator, clock, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
     const { accountId } = caller;
     const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
     const from = after ?? (await eventLog.latest(accountId));
@@ -59,6 +60,7 @@ export class EventReaders {
       accountId,
       eventLog: isMostOfLog(wanted) ? eventLog : filteredEventLog,
       tail,
+      clock,
       from,
       kinds: wanted,
       hidesContent: isContentHidden({ caller }, 'events'),
@@ -84,6 +86,7 @@ interface Parts {
   readonly accountId: string;
   readonly eventLog: EventLog;
   readonly tail: EventTail;
+  readonly clock: Clock;
   readonly from: string;
   readonly kinds: readonly EventKind[] | undefined;
   readonly hidesContent: boolean;
@@ -123,16 +126,25 @@ export class EventReader {
     this.#parts.leave();
   }
 
-  /** Yields the next events as they happen, or none after a second at the latest. Ends when the signal is aborted. */
+  /**
+   * Yields the next events as they happen, or none when it is time for a sign of life. Ends when the signal is aborted.
+   * The tail announces all that a reader waits for, because a poll every second took 9 % of a core for 1,000 readers.
+   */
   async *batches(): AsyncGenerator<readonly LoggedEvent[]> {
-    const { tail, signal } = this.#parts;
+    const { tail, clock, signal } = this.#parts;
+    let silentUntil = clock.elapsed() + HEARTBEAT_MS;
     while (!signal.aborted) {
-      const hasMore = new AbortController();
+      const wake = new AbortController();
       // Before reading, so that an event between reading and waiting is noticed.
-      const nextEvent = tail.next(POLL_MS, AbortSignal.any([signal, hasMore.signal]));
-      const next = await this.#read().catch(() => undefined); // retried with the next check
-      yield next?.events ?? [];
-      if (next?.hasMore) hasMore.abort();
+      const nextEvent = tail.next(silentUntil - clock.elapsed(), AbortSignal.any([signal, wake.signal]));
+      const next = await this.#read().catch(() => undefined);
+      const events = next?.events ?? [];
+      if (events.length > 0 || clock.elapsed() >= silentUntil) {
+        yield events;
+        silentUntil = clock.elapsed() + HEARTBEAT_MS;
+      }
+      if (next?.hasMore) wake.abort();
+      if (next === undefined) clock.after(RETRY_MS, () => wake.abort());
       await nextEvent;
     }
   }

@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { type EventReader, type EventReaders, HEARTBEAT_MS, listOf } from './eventReader.ts';
+import { type EventReader, type EventReaders, listOf } from './eventReader.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
 /** Written at a time before waiting for the reader. */
@@ -76,12 +76,9 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
 }
 
 async function follow(reader: EventReader, response: ServerResponse): Promise<void> {
-  let writtenAt = performance.now();
   for await (const events of reader.batches()) {
     if (events.length > 0) await writeAll(response, events, reader.signal);
-    else if (performance.now() - writtenAt >= HEARTBEAT_MS) await write(response, ': heartbeat\n\n', reader.signal);
-    else continue;
-    writtenAt = performance.now();
+    else await write(response, ': heartbeat\n\n', reader.signal);
   }
 }
 

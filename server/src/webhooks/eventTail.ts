@@ -58,7 +58,7 @@ export class EventTail {
     return this.#events.slice(from);
   }
 
-  /** Resolves when there are new events, after `timeoutMs`, or when the signal is aborted. */
+  /** Resolves when there may be new events, after `timeoutMs`, or when the signal is aborted. */
   next(timeoutMs: number, signal: AbortSignal): Promise<void> {
     return this.#feed.next(this.#accountId, timeoutMs, signal);
   }
@@ -77,11 +77,13 @@ export class EventTail {
 
   async #readNewer(): Promise<number> {
     const { eventLog } = this.#deps;
+    const isFirst = this.#floor === undefined;
     this.#newest ??= await eventLog.latest(this.#accountId);
-    this.#floor ??= this.#newest;
     const events = await eventLog.read(this.#accountId, this.#newest, undefined, BATCH);
+    this.#floor ??= this.#newest;
     for (const event of events) this.#add(event);
-    if (events.length > 0) this.#feed.announce(this.#accountId);
+    // The first time also without events: a stream may have read the log before the tail began.
+    if (isFirst || events.length > 0) this.#feed.announce(this.#accountId);
     return events.length;
   }
 
