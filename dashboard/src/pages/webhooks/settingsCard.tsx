@@ -95,19 +95,36 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           value={maxInFlight}
           onChange={(event) => edit({ maxInFlight: event.currentTarget.value })}
         />
-        <CheckField
-          label={webhookStrings.enabled}
-          hint={webhookStrings.enabledHint}
-          checked={enabled}
-          onChange={(event) => edit({ enabled: event.currentTarget.checked })}
-        />
-        <CheckField
-          label={webhookStrings.paused}
-          hint={webhookStrings.pausedHint}
-          checked={paused}
-          onChange={(event) => edit({ paused: event.currentTarget.checked })}
-        />
+        <StateFields enabled={enabled} paused={paused} onChange={edit} />
       </Form>
     </Card>
+  );
+}
+
+/** Whether events are queued, and whether they are sent. */
+function StateFields({
+  enabled,
+  paused,
+  onChange,
+}: {
+  readonly enabled: boolean;
+  readonly paused: boolean;
+  readonly onChange: (change: { enabled?: boolean; paused?: boolean }) => void;
+}) {
+  return (
+    <>
+      <CheckField
+        label={webhookStrings.enabled}
+        hint={webhookStrings.enabledHint}
+        checked={enabled}
+        onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
+      />
+      <CheckField
+        label={webhookStrings.paused}
+        hint={webhookStrings.pausedHint}
+        checked={paused}
+        onChange={(event) => onChange({ paused: event.currentTarget.checked })}
+      />
+    </>
   );
 }
