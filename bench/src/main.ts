@@ -14,6 +14,7 @@ import { recovery } from './figures/recovery.ts';
 import { responsive } from './figures/responsive.ts';
 import { search, searchPostgres } from './figures/search.ts';
 import { sends, sendsPostgres } from './figures/sends.ts';
+import { sockets } from './figures/sockets.ts';
 import { startup } from './figures/startup.ts';
 import { whatsappIdle } from './figures/whatsappIdle.ts';
 import { whatsappLatency } from './figures/whatsappLatency.ts';
@@ -41,6 +42,7 @@ const figures: Readonly<Record<string, Figure>> = {
   manyWebhooks,
   startup,
   memory,
+  sockets,
   recovery,
   backlog,
   held,
