@@ -7,9 +7,9 @@ import module from 'node:module';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-const OLDEST_NODE = 24;
+const OLDEST_NODE = '24.9'; // older ones do not let a server choose the requests that it upgrades
 
-if (Number.parseInt(process.versions.node, 10) < OLDEST_NODE) {
+if (isOlder(process.versions.node, OLDEST_NODE)) {
   process.stderr.write(
     `Switchboard needs Node.js ${OLDEST_NODE} or newer, and this is ${process.version}. \`npm ci\` without --ignore-scripts installs it, and \`npm start\` uses it.\n`,
   );
@@ -35,4 +35,14 @@ function keepCompiledCode() {
     }
   }
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE ??= directory;
+}
+
+/**
+ * @param {string} version
+ * @param {string} other
+ */
+function isOlder(version, other) {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [otherMajor = 0, otherMinor = 0] = other.split('.').map(Number);
+  return major < otherMajor || (major === otherMajor && minor < otherMinor);
 }
