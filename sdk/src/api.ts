@@ -143,7 +143,7 @@ export interface Message {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
-  /** Id of the message at the network, such as that of WhatsApp; left out until the network has accepted it. */
+  /** Id that the network gave the message; left out if the message has only the id that this server gave it. */
   networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */
@@ -281,7 +281,7 @@ export interface MessageWithHistory {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
-  /** Id of the message at the network, such as that of WhatsApp; left out until the network has accepted it. */
+  /** Id that the network gave the message; left out if the message has only the id that this server gave it. */
   networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */
@@ -1413,7 +1413,7 @@ export interface Operations {
       /** Whether it is a video call; false by default. */
       video?: boolean;
       /** How the call ended; `missed` by default. */
-      outcome?: 'answered' | 'rejected' | 'missed';
+      outcome?: 'answered' | 'rejected' | 'missed' | 'ended';
       /** Whether the chat is archived. */
       archived?: boolean;
       /** Whether the chat is pinned. */

@@ -288,6 +288,8 @@ export interface EventData {
   'message.reaction': {
     /** Id of the message (`msg_…`). */
     messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
@@ -311,6 +313,8 @@ export interface EventData {
   'message.edited': {
     /** Id of the message (`msg_…`). */
     messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
@@ -334,6 +338,8 @@ export interface EventData {
   'message.deleted': {
     /** Id of the message (`msg_…`). */
     messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
@@ -403,6 +409,8 @@ export interface EventData {
   'poll.vote': {
     /** Id of the message (`msg_…`). */
     messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
@@ -443,7 +451,7 @@ export interface EventData {
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
-  /** The name of a contact changed, a contact was blocked or unblocked, or a hidden number became known. */
+  /** A contact is new, has another name, was blocked or unblocked, or its hidden number became known. */
   'contact.updated': {
     /** Id of the session (`ses_…`). */
     sessionId: string;
@@ -493,7 +501,7 @@ export interface EventData {
     previousStatus: string;
     /** Why the status changed, as a sentence; null if there is nothing to explain. */
     reason: string | null;
-    /** Text of the QR code to scan. Only with the status `awaiting_pairing`. */
+    /** Text of the QR code to scan, with the status `awaiting_pairing`. In the log and stream only with `sessions:write`. */
     qr?: string;
     /** Code to enter on the phone. Only if one was requested. */
     pairingCode?: string;
@@ -541,7 +549,7 @@ export interface EventData {
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   };
-  /** A call to the session ended. */
+  /** A call to the session stopped ringing: it was answered elsewhere, rejected or given up. */
   'call.ended': {
     /** Id of the call at the network; the same when it starts and ends. */
     callId: string;
@@ -557,9 +565,9 @@ export interface EventData {
     unidentified?: true;
     /** Whether it is a video call. */
     video: boolean;
-    /** `answered` and `rejected`: on another device of the account, such as the phone. */
-    outcome: 'answered' | 'rejected' | 'missed';
-    /** When the call ended. */
+    /** `answered` and `rejected`: on another device of the account, such as the phone. `ended`: the network does not report why. */
+    outcome: 'answered' | 'rejected' | 'missed' | 'ended';
+    /** When the call stopped ringing. */
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
@@ -568,8 +576,8 @@ export interface EventData {
   'webhook.circuit_opened': {
     /** Id of the webhook (`whk_…`). */
     webhookId: string;
-    /** URL of the webhook. */
-    webhookUrl: string;
+    /** Scheme, host and port of the webhook. */
+    webhookOrigin: string;
     /** Why it opened, such as `failures_in_a_row` or `gone`. */
     reason: string;
     /** Result of the last failed attempt, as a sentence; null if there is none. */
@@ -583,8 +591,8 @@ export interface EventData {
   'webhook.circuit_closed': {
     /** Id of the webhook (`whk_…`). */
     webhookId: string;
-    /** URL of the webhook. */
-    webhookUrl: string;
+    /** Scheme, host and port of the webhook. */
+    webhookOrigin: string;
     /** Why it closed, such as `probes_succeeded`, `reset` or `new_url`. */
     reason: string;
     /** When it closed. */
@@ -697,6 +705,7 @@ export const eventFields = {
   },
   'message.reaction': {
     messageId: 'string',
+    type: 'string',
     sessionId: 'string',
     chatId: 'string',
     groupId: 'string?',
@@ -709,6 +718,7 @@ export const eventFields = {
   },
   'message.edited': {
     messageId: 'string',
+    type: 'string',
     sessionId: 'string',
     chatId: 'string',
     groupId: 'string?',
@@ -721,6 +731,7 @@ export const eventFields = {
   },
   'message.deleted': {
     messageId: 'string',
+    type: 'string',
     sessionId: 'string',
     chatId: 'string',
     groupId: 'string?',
@@ -757,6 +768,7 @@ export const eventFields = {
   },
   'poll.vote': {
     messageId: 'string',
+    type: 'string',
     sessionId: 'string',
     chatId: 'string',
     groupId: 'string?',
@@ -844,7 +856,7 @@ export const eventFields = {
   },
   'webhook.circuit_opened': {
     webhookId: 'string',
-    webhookUrl: 'string',
+    webhookOrigin: 'string',
     reason: 'string',
     error: 'string|null',
     timestamp: 'string',
@@ -852,7 +864,7 @@ export const eventFields = {
   },
   'webhook.circuit_closed': {
     webhookId: 'string',
-    webhookUrl: 'string',
+    webhookOrigin: 'string',
     reason: 'string',
     timestamp: 'string',
     test: 'true?',

@@ -458,6 +458,7 @@ const timestamp = '2026-01-02T03:04:05.000Z';
 const group = { groupId: 'grp_1', sessionId: 'ses_1', subject: 'Team', timestamp };
 const change = {
   messageId: 'msg_1',
+  type: 'text',
   sessionId: 'ses_1',
   chatId: '491701234567',
   from: '491701234567',
@@ -472,7 +473,7 @@ const call = {
   video: false,
   timestamp,
 };
-const circuit = { webhookId: 'whk_1', webhookUrl: 'https://example.com/hook', reason: 'reset', timestamp };
+const circuit = { webhookId: 'whk_1', webhookOrigin: 'https://example.com', reason: 'reset', timestamp };
 const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
   'message.sent': { messageId: 'msg_1', to: '491701234567', status: 'sent', timestamp },
@@ -682,7 +683,7 @@ describe('parsing', () => {
           return event.data.callId;
         case 'webhook.circuit_opened':
         case 'webhook.circuit_closed':
-          return event.data.webhookUrl;
+          return event.data.webhookOrigin;
         case 'unknown':
           return event.kind;
         default:
@@ -695,7 +696,7 @@ describe('parsing', () => {
     assert.deepEqual(descriptions, [
       ...['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject'],
       ...['msg_1', 'msg_1', 'msg_1', 'Refused', 'queued', 'msg_1', timestamp, 'Ann', 'typing', 'disconnected'],
-      ...['add', 'c1', 'c1', 'https://example.com/hook', 'https://example.com/hook'],
+      ...['add', 'c1', 'c1', 'https://example.com', 'https://example.com'],
     ]);
   });
 });

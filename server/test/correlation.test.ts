@@ -14,10 +14,11 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     const { body: sent } = await call('POST', '/messages/send', { sessionId, to: ANN, message: 'Hi' });
     const later = { sessionId, to: ANN, message: 'Later', sendAt: new Date(Date.now() + 3_600_000).toISOString() };
     const { body: scheduled } = await call('POST', '/messages/send', later);
-    assert.ok(sent.networkId);
-    assert.equal(scheduled.networkId, undefined, 'the network does not know it yet');
-    const { body: stored } = await call('GET', `/messages/${sent.messageId}`);
-    assert.equal(stored.networkId, sent.networkId);
+    assert.deepEqual([sent.networkId, scheduled.networkId], [undefined, undefined], 'the network gave them none');
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: ANN, message: 'Hello' });
+    const { messageId } = await eventOf(call, 'message.incoming');
+    const { body: received } = await call('GET', `/messages/${messageId}`);
+    assert.match(received.networkId, /^[0-9a-f-]{36}$/);
 
     const { body: group } = await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [ANN] });
     assert.ok(group.networkGroupId);

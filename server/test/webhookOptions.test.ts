@@ -71,12 +71,33 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.deepEqual([headers.authorization, headers['x-team']], ['Bearer s3cret', 'sales']);
     assert.equal(headers['content-type'], 'application/json');
     assert.ok(headers['x-webhook-signature']);
-    await call('GET', `/webhooks/endpoints/${body.webhookId}/test`);
+    const { body: tested } = await call('GET', `/webhooks/endpoints/${body.webhookId}/test`);
     assert.equal(receiver.deliveries.at(-1)?.headers.authorization, 'Bearer s3cret');
+    assert.deepEqual(
+      [tested.request.headers.authorization, tested.request.headers['x-team']],
+      ['(hidden)', '(hidden)'],
+    );
+    assert.ok(!JSON.stringify(tested).includes('s3cret'));
     assert.deepEqual((await change(body.webhookId, { headers: null })).body.headerNames, []);
     await write(ANN, 'Hi again');
     await receiver.waitFor(3);
     assert.equal(receiver.deliveries.at(-1)?.headers.authorization, undefined);
+  });
+
+  it('headers do not follow the URL to another origin', async (test) => {
+    const { receiver, witness, create, change, write } = await setUp(test);
+    const { webhookId } = (await create({ headers: { Authorization: 'Bearer s3cret' } })).body;
+    const { body: same } = await change(webhookId, { webhookUrl: `${receiver.url}/other-path` });
+    assert.deepEqual([same.headerNames, same.warnings], [['authorization'], []]);
+    const { body: moved } = await change(webhookId, { webhookUrl: `${witness.url}/other-path` });
+    assert.deepEqual(moved.headerNames, []);
+    assert.match(moved.warnings[0], /headers were removed/);
+    await write(ANN, 'Hi');
+    await witness.waitFor(2);
+    assert.ok(witness.deliveries.every(({ headers }) => headers.authorization === undefined));
+    const headers = { Authorization: 'Bearer new' };
+    const { body: both } = await change(webhookId, { webhookUrl: receiver.url, headers });
+    assert.deepEqual([both.headerNames, both.warnings], [['authorization'], []]);
   });
 
   it('rejects headers and filters that cannot work, and names them', async (test) => {

@@ -411,8 +411,8 @@ interface MessageChange {
 export const presences = ['online', 'offline', 'typing', 'recording', 'paused'] as const;
 export type Presence = (typeof presences)[number];
 
-/** `answered` and `rejected`: on another device of the account. */
-export const callOutcomes = ['answered', 'rejected', 'missed'] as const;
+/** `answered` and `rejected`: on another device of the account. `ended`: the network does not report why. */
+export const callOutcomes = ['answered', 'rejected', 'missed', 'ended'] as const;
 export type CallOutcome = (typeof callOutcomes)[number];
 
 interface NetworkCall {
@@ -494,6 +494,7 @@ export type NetworkEvent =
       readonly timestamp: number;
     }
   | (NetworkCall & { readonly type: 'call' })
+  /** The call stopped ringing. */
   | (NetworkCall & { readonly type: 'call_ended'; readonly outcome: CallOutcome })
   /** The session is in this group. If it had left the group, this emits that it was added. */
   | { readonly type: 'group_created'; readonly group: NetworkGroup }

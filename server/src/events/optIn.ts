@@ -9,6 +9,7 @@ import {
   SessionId,
   Test,
   Timestamp,
+  TypeOfMessage,
   Unidentified,
 } from './parts.ts';
 
@@ -18,6 +19,7 @@ const FromMe = Type.Boolean({ description: "Whether the session's own number did
 /** Something that a person did to an existing message. */
 const messageChange = (from: string, timestamp: string) => ({
   messageId: MessageId,
+  type: TypeOfMessage,
   sessionId: SessionId,
   chatId: ChatId,
   groupId: GroupId,
@@ -39,7 +41,7 @@ const call = {
 
 const circuit = {
   webhookId: Type.String({ description: 'Id of the webhook (`whk_…`).' }),
-  webhookUrl: Type.String({ description: 'URL of the webhook.' }),
+  webhookOrigin: Type.String({ description: 'Scheme, host and port of the webhook.' }),
 };
 
 /**
@@ -115,7 +117,7 @@ export const optInEvents = {
     }),
   },
   'contact.updated': {
-    description: 'The name of a contact changed, a contact was blocked or unblocked, or a hidden number became known.',
+    description: 'A contact is new, has another name, was blocked or unblocked, or its hidden number became known.',
     data: Type.Object({
       sessionId: SessionId,
       phoneNumber: Digits('Phone number digits of the contact, or a placeholder if `unidentified` is present.'),
@@ -159,7 +161,10 @@ export const optInEvents = {
         description: 'Why the status changed, as a sentence; null if there is nothing to explain.',
       }),
       qr: OptionalContent(
-        Type.String({ description: 'Text of the QR code to scan. Only with the status `awaiting_pairing`.' }),
+        Type.String({
+          description:
+            'Text of the QR code to scan, with the status `awaiting_pairing`. In the log and stream only with `sessions:write`.',
+        }),
       ),
       pairingCode: OptionalContent(
         Type.String({ description: 'Code to enter on the phone. Only if one was requested.' }),
@@ -186,13 +191,14 @@ export const optInEvents = {
     data: Type.Object({ ...call, timestamp: Timestamp('When the call began.'), ...Test }),
   },
   'call.ended': {
-    description: 'A call to the session ended.',
+    description: 'A call to the session stopped ringing: it was answered elsewhere, rejected or given up.',
     data: Type.Object({
       ...call,
-      outcome: Type.Enum(['answered', 'rejected', 'missed'], {
-        description: '`answered` and `rejected`: on another device of the account, such as the phone.',
+      outcome: Type.Enum(['answered', 'rejected', 'missed', 'ended'], {
+        description:
+          '`answered` and `rejected`: on another device of the account, such as the phone. `ended`: the network does not report why.',
       }),
-      timestamp: Timestamp('When the call ended.'),
+      timestamp: Timestamp('When the call stopped ringing.'),
       ...Test,
     }),
   },

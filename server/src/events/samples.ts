@@ -9,6 +9,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
   const message = { messageId: 'msg_00000000000000000000000000', to: person, ...test };
   const change = {
     messageId: message.messageId,
+    type: 'text',
     sessionId,
     chatId: person,
     from: person,
@@ -18,7 +19,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
   const session = { sessionId, phoneNumber: person, test: true } as const;
   const group = { groupId, sessionId, subject: 'Switchboard test', ...test };
   const call = { callId: '00000000000000000000', sessionId, chatId: person, from: person, video: false, ...test };
-  const webhook = { webhookId: 'whk_00000000000000000000000000', webhookUrl: 'https://example.com/hooks', ...test };
+  const webhook = { webhookId: 'whk_00000000000000000000000000', webhookOrigin: 'https://example.com', ...test };
   const samples: { [K in EventKind]: EventData<K> } = {
     'message.incoming': {
       messageId: message.messageId,

@@ -3,8 +3,8 @@ import type { Watch } from '../auth/credentialWatches.ts';
 import type { Clock } from '../clock.ts';
 import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
-import { isContentHidden, permissionFor } from '../invoke/operation.ts';
-import { listEvents, wantedKinds, withoutContent } from '../operations/events.ts';
+import { permissionFor } from '../invoke/operation.ts';
+import { listEvents, visibleBody, wantedKinds } from '../operations/events.ts';
 import { type EventLog, isBefore, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 
@@ -63,7 +63,7 @@ export class EventReaders {
       clock,
       from,
       kinds: wanted,
-      hidesContent: isContentHidden({ caller }, 'events'),
+      caller,
       signal: AbortSignal.any([gone, stopping, watch.signal]),
       watch,
       leave: () => {
@@ -89,7 +89,7 @@ interface Parts {
   readonly clock: Clock;
   readonly from: string;
   readonly kinds: readonly EventKind[] | undefined;
-  readonly hidesContent: boolean;
+  readonly caller: Caller;
   readonly signal: AbortSignal;
   readonly watch: Watch;
   readonly leave: () => void;
@@ -151,8 +151,11 @@ export class EventReader {
 
   async #read(): Promise<Batch> {
     const { events, hasMore } = await this.#readNext();
-    if (!this.#parts.hidesContent) return { events, hasMore };
-    return { events: events.map((event) => ({ ...event, body: withoutContent(event.kind, event.body) })), hasMore };
+    const shown = events.map((event) => ({
+      ...event,
+      body: visibleBody(this.#parts, 'events', event.kind, event.body),
+    }));
+    return { events: shown, hasMore };
   }
 
   async #readNext(): Promise<Batch> {

@@ -8,7 +8,7 @@ import type { Emit } from '../webhooks/emit.ts';
 import { contentOf, searchText } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import { dropWords, indexWords } from './search.ts';
-import { findSession, type SessionRef } from './store.ts';
+import { findMessage, findSession, type SessionRef } from './store.ts';
 
 type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 
@@ -70,6 +70,9 @@ export async function storeVote(events: Events, tx: Tx, session: SessionRef, eve
 
 export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: string, author: Author): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
+  // The row may be older than another edit, or a deletion, that the network has reported meanwhile.
+  const present = await findMessage(tx, accountId, messageId);
+  if (present === undefined || present.deleted_at !== null) return;
   await tx.kysely
     .updateTable('messages')
     .set({ body: text, edited_at: author.at })
@@ -78,7 +81,7 @@ export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: s
     .execute();
   await dropWords.run(tx, [{ rowid: seq }]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
-  if (text !== row.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
+  if (text !== present.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
 }
 
 /** Deletes the content of a message for everyone. The message itself stays listed. */
@@ -153,9 +156,10 @@ function emitChange<K extends Change>({ emit }: Events, tx: Tx, row: MessageRow,
 
 /** The fields that the events of all changes share. */
 function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
-  const { message_id: messageId, session_id: sessionId, chat_id: chatId } = row;
+  const { message_id: messageId, session_id: sessionId, chat_id: chatId, type } = row;
   return {
     messageId,
+    type,
     sessionId,
     chatId,
     ...(chatId.startsWith('grp_') && { groupId: chatId }),

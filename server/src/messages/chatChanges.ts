@@ -29,24 +29,22 @@ export async function changeChat(
   chatId: string,
   { archived, pinned, mutedUntil }: ChatSettings,
 ): Promise<void> {
-  const before = await findChat(tx, session, chatId);
-  if (before === undefined) return;
-  const after = {
-    ...before,
+  const given = {
     ...(archived !== undefined && { archived: Number(archived) }),
     ...(pinned !== undefined && { pinned: Number(pinned) }),
     ...(mutedUntil !== undefined && { muted_until: mutedUntil }),
   };
-  const { muted_until } = after;
-  const isSame =
-    after.archived === before.archived && after.pinned === before.pinned && muted_until === before.muted_until;
-  if (isSame) return;
-  await tx.kysely
+  const columns = Object.entries(given) as [keyof typeof given, number | null][];
+  if (columns.length === 0) return;
+  // Only these columns, because another node may change others at the same time.
+  const after = await tx.kysely
     .updateTable('chats')
-    .set({ archived: after.archived, pinned: after.pinned, muted_until })
+    .set(given)
     .where((eb) => eb.and(keyOf(session, chatId)))
-    .execute();
-  emitChat(parts, tx, after);
+    .where((eb) => eb.or(columns.map(([column, value]) => eb(column, 'is distinct from', value))))
+    .returningAll()
+    .executeTakeFirst();
+  if (after !== undefined) emitChat(parts, tx, after);
 }
 
 /** Takes over what another device of the account did with a chat. */

@@ -21,8 +21,8 @@ export async function identify(
   { standIn: placeholder, phoneNumber }: { standIn: string; phoneNumber: string },
 ): Promise<void> {
   const person = { accountId, sessionId, placeholder, phoneNumber };
-  await mergeChats(tx, person);
-  await mergeContacts(tx, person);
+  const hadChat = await mergeChats(tx, person);
+  const hadContact = await mergeContacts(tx, person);
   await mergeParticipants(tx, person);
   await mergeReactionsAndVotes(tx, person);
   await deleteDuplicates(tx, person);
@@ -30,6 +30,8 @@ export async function identify(
   await rename(tx, person, 'from_number', 'from_number');
   await rename(tx, person, 'to_id', 'chat_id');
   await rename(tx, person, 'chat_id', 'chat_id');
+  // Networks repeat the report.
+  if (!hadChat && !hadContact) return;
   const contact = { account_id: accountId, session_id: sessionId, phone_number: phoneNumber, name: null, blocked: 0 };
   emitContact(options, tx, (await findContact(tx, person)) ?? contact, placeholder);
 }
@@ -77,7 +79,11 @@ async function deleteDuplicates(tx: Tx, { accountId, sessionId, placeholder, pho
   await dropWords.run(tx, rows);
 }
 
-async function mergeChats({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {
+/** Returns whether there was a chat under the placeholder. */
+async function mergeChats(
+  { kysely }: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
+): Promise<boolean> {
   const chats = await kysely
     .selectFrom('chats')
     .selectAll()
@@ -87,7 +93,7 @@ async function mergeChats({ kysely }: Tx, { accountId, sessionId, placeholder, p
     .execute();
   const old = chats.find(({ chat_id }) => chat_id === placeholder);
   const present = chats.find(({ chat_id }) => chat_id === phoneNumber);
-  if (old === undefined) return;
+  if (old === undefined) return false;
   await kysely
     .deleteFrom('chats')
     .where('account_id', '=', accountId)
@@ -99,12 +105,14 @@ async function mergeChats({ kysely }: Tx, { accountId, sessionId, placeholder, p
   const unread_count = old.unread_count + (present?.unread_count ?? 0);
   const merged = { ...old, ...present, chat_id: phoneNumber, last_message_id, last_message_at, unread_count };
   await kysely.insertInto('chats').values(merged).execute();
+  return true;
 }
 
+/** Returns whether there was a contact under the placeholder. */
 async function mergeContacts(
   { kysely }: Tx,
   { accountId, sessionId, placeholder, phoneNumber }: Person,
-): Promise<void> {
+): Promise<boolean> {
   const contacts = await kysely
     .selectFrom('contacts')
     .selectAll()
@@ -114,7 +122,7 @@ async function mergeContacts(
     .execute();
   const old = contacts.find(({ phone_number }) => phone_number === placeholder);
   const present = contacts.find(({ phone_number }) => phone_number === phoneNumber);
-  if (old === undefined) return;
+  if (old === undefined) return false;
   await kysely
     .deleteFrom('contacts')
     .where('account_id', '=', accountId)
@@ -125,6 +133,7 @@ async function mergeContacts(
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
   const merged = { ...old, ...present, phone_number: phoneNumber, name, blocked };
   await kysely.insertInto('contacts').values(merged).execute();
+  return true;
 }
 
 async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person) {

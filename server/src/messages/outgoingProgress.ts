@@ -107,9 +107,10 @@ export class OutgoingProgress {
       const row = rows[index];
       const progress = row && progressOf(row, receipt);
       if (row === undefined || progress === undefined) return;
+      const hadFailed = row.status === 'failed'; // networks repeat receipts
       // The next receipt of the same message starts from here.
       changed.add(Object.assign(row, progress.after));
-      if (progress.after.status === 'failed') emitFailed(this.#options, tx, row, trace);
+      if (progress.after.status === 'failed' && !hadFailed) emitFailed(this.#options, tx, row, trace);
       for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
     });
     await advance.run(tx, [...changed]);

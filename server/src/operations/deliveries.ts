@@ -18,7 +18,7 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -26,7 +26,7 @@ import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { redeliver } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
-import { withoutContent } from './events.ts';
+import { visibleBody } from './events.ts';
 import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
 
@@ -140,7 +140,7 @@ export const getDelivery = defineOperation({
     return {
       ...toDelivery(row, ctx.steady),
       why: explain(row, webhook, ctx.steady),
-      body: isContentHidden(ctx, 'webhooks') ? withoutContent(row.kind, row.body) : row.body,
+      body: visibleBody(ctx, 'webhooks', row.kind, row.body),
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
         headers: unsignedHeaders(

@@ -16,7 +16,7 @@ import {
 import type { WebhookFilters } from '../webhooks/filters.ts';
 import { countUnwanted } from '../webhooks/queue.ts';
 import { headersOf } from '../webhooks/webhook.ts';
-import { acceptedKinds, acceptedSubscription } from './eventTypes.ts';
+import { acceptedSubscription, subscribedKinds } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
 import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
 import {
@@ -117,12 +117,13 @@ export const createEndpoint = defineOperation({
       events: acceptedSubscription(events),
       url: acceptedUrl(ctx, webhookUrl),
     };
-    const row = await ctx.database.commit(async (tx) => {
+    const { row, warnings } = await ctx.database.commit(async (tx) => {
       await requireSessions(tx, ctx.accountId, change.sessionIds);
       await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
-      return insertWebhook(ctx, tx, false, change);
+      const inserted = await insertWebhook(ctx, tx, false, change);
+      return { row: inserted, warnings: await warningsOf(tx, inserted) };
     }, ctx.accountId);
-    return { ...toEndpoint(ctx, row), cancelled: 0, warnings: await warningsOf(ctx, row) };
+    return { ...toEndpoint(ctx, row), cancelled: 0, warnings };
   },
 });
 
@@ -168,14 +169,16 @@ export const updateEndpoint = defineOperation({
       ...(events !== undefined && { events: acceptedSubscription(events) }),
       ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
     };
-    const { row, cancelled } = await ctx.database.commit(async (tx) => {
+    const known = await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId);
+    const cancelled = await countDropped(ctx, known, change);
+    const { row, warnings } = await ctx.database.commit(async (tx) => {
       const present = await findWebhookRow(tx, ctx.accountId, webhookId);
       if (present.is_default === 1) refuseSelection(change);
       await requireSessions(tx, ctx.accountId, change.sessionIds, sessionsOf(present));
-      const dropped = await countDropped(tx, webhookId, change);
-      return { row: await changeWebhook(ctx, tx, present, change), cancelled: dropped };
+      const changed = await changeWebhook(ctx, tx, present, change);
+      return { row: changed, warnings: await warningsOf(tx, changed, present) };
     }, ctx.accountId);
-    return { ...toEndpoint(ctx, row), cancelled, warnings: await warningsOf(ctx, row) };
+    return { ...toEndpoint(ctx, row), cancelled, warnings };
   },
 });
 
@@ -215,26 +218,37 @@ function refuseSelection({ sessionIds, filters }: WebhookChange): void {
 }
 
 /** Returns the number of pending deliveries of event types and sessions that a change drops. */
-async function countDropped(tx: Tx, webhookId: string, { events, sessionIds }: WebhookChange): Promise<number> {
-  if (events === undefined && !sessionIds) return 0;
-  return countUnwanted(tx, webhookId, events ?? null, sessionIds ?? null);
+async function countDropped(
+  { database }: Context,
+  { webhook_id: webhookId, events: stored }: WebhookTable,
+  { events, sessionIds }: WebhookChange,
+): Promise<number> {
+  const before: string[] = JSON.parse(stored);
+  const kinds = events !== undefined && before.some((kind) => !events.includes(kind)) ? events : null;
+  if (kinds === null && !sessionIds) return 0;
+  return countUnwanted(database.longReader, webhookId, kinds, sessionIds ?? null);
 }
 
-/** Warns of other webhooks that send the same events to the same URL. */
-async function warningsOf(ctx: Context, row: WebhookTable): Promise<string[]> {
-  const others = await ctx.database.reader.kysely
+/** Remarks on a new or changed webhook. */
+async function warningsOf({ kysely }: Tx, row: WebhookTable, before?: WebhookTable): Promise<string[]> {
+  const others = await kysely
     .selectFrom('webhooks')
-    .selectAll()
-    .where('account_id', '=', ctx.accountId)
+    .select(['webhook_id', 'events'])
+    .where('account_id', '=', row.account_id)
     .where('url', '=', row.url)
     .where('webhook_id', '<>', row.webhook_id)
     .execute();
-  const kinds = acceptedKinds(JSON.parse(row.events));
-  return others.flatMap(({ webhook_id, events }) => {
-    const shared = acceptedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
+  const kinds = subscribedKinds(JSON.parse(row.events));
+  const twice = others.flatMap(({ webhook_id, events }) => {
+    const shared = subscribedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
     if (shared.length === 0) return [];
     return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
   });
+  const lost =
+    before !== undefined && before.headers !== null && row.headers === null && before.url !== row.url
+      ? ['The headers were removed because the URL has another origin']
+      : [];
+  return [...lost, ...twice];
 }
 
 function scopeOf(sessionIds: readonly string[] | null | undefined) {

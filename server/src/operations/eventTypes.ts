@@ -57,6 +57,11 @@ export function acceptedSubscription(wanted: readonly string[]): string[] {
   return [...kinds, ...new Set(wanted.filter((one) => !isEventKind(one)))];
 }
 
+/** Returns the event types of a stored subscription that this version knows. */
+export function subscribedKinds(stored: readonly string[]): EventKind[] {
+  return eventKinds.filter((kind) => stored.some((one) => includes(one, kind)));
+}
+
 /** Returns a stored subscription as it was set: patterns, and the event types that they do not include. */
 export function shownSubscription(stored: readonly string[]): string[] {
   const patterns = stored.filter((one) => one.endsWith('*'));

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { allows } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
@@ -74,12 +75,11 @@ export const listEvents = defineOperation({
       return found.events;
     };
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
-    const isHidden = isContentHidden(ctx, 'events');
     const page = {
       data: found.map(({ eventId, kind, body, createdAt }) => ({
         eventId,
         event: kind,
-        data: JSON.parse(isHidden ? withoutContent(kind, body) : body).data as Record<string, unknown>,
+        data: JSON.parse(visibleBody(ctx, 'events', kind, body)).data as Record<string, unknown>,
         createdAt: isoTime(createdAt),
       })),
       nextCursor: position ?? null,
@@ -140,8 +140,25 @@ const contentless = new Map(
   }),
 );
 
-/** The body of an event without message content. Nothing is left of an event type that is unknown here. */
-export function withoutContent(kind: string, body: string): string {
+/**
+ * The body of an event as the caller may see it: without message content, and without the codes that link a phone, unless
+ * the caller may.
+ */
+export function visibleBody(
+  { caller }: Pick<Context, 'caller'>,
+  resource: 'events' | 'webhooks',
+  kind: string,
+  body: string,
+): string {
+  if (isContentHidden({ caller }, resource)) return withoutContent(kind, body);
+  if (kind !== 'session.status' || allows(caller.credential.permissions, 'sessions:write')) return body;
+  const { event, data } = JSON.parse(body) as Envelope<'session.status'>;
+  const { qr: _, pairingCode: __, expiresAt: ___, ...rest } = data;
+  return JSON.stringify({ event, data: rest });
+}
+
+/** Nothing is left of an event type that is unknown here. */
+function withoutContent(kind: string, body: string): string {
   const { event, data } = JSON.parse(body) as Envelope;
   return JSON.stringify({ event, data: contentless.get(kind)?.(data) ?? {} });
 }

@@ -44,7 +44,7 @@ export const Message = named('Message', {
   timestamp: time('When the message was sent, or will be sent if it is scheduled.'),
   replyTo: optional(string('Id of the message that this message replies to.')),
   networkId: optional(
-    string('Id of the message at the network, such as that of WhatsApp; left out until the network has accepted it.'),
+    string('Id that the network gave the message; left out if the message has only the id that this server gave it.'),
   ),
   ...messageParts,
   contentHidden: ContentHidden,
@@ -202,7 +202,7 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     message: row.body,
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
-    ...(isOnNetwork(row) && { networkId: row.network_id }),
+    ...(!row.network_id.startsWith('msg_') && { networkId: row.network_id }),
     ...contentParts(contentOf(row), media),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
@@ -210,11 +210,6 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...(row.error !== null && { error: row.error }),
   };
-}
-
-/** Until the network has accepted a message, its id there is only proposed. */
-function isOnNetwork({ direction, sent_at }: Pick<MessageRow, 'direction' | 'sent_at'>): boolean {
-  return direction === 'incoming' || sent_at !== null;
 }
 
 function historyOf(row: MessageRow) {

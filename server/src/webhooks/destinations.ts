@@ -150,7 +150,10 @@ export async function changeWebhook(
   change: WebhookChange,
 ): Promise<WebhookTable> {
   const { url = present.url, events, sessionIds } = change;
-  const changed = await updateRow(ctx, tx, present, columnsOf(ctx, present.webhook_id, change));
+  // They may contain a password, which is for the old receiver only.
+  const isElsewhere = originOf(url) !== originOf(present.url);
+  const columns = columnsOf(ctx, present.webhook_id, { ...(isElsewhere && { headers: null }), ...change });
+  const changed = await updateRow(ctx, tx, present, columns);
   if (url !== present.url) await closeBreaker(ctx, tx, present, 'new_url');
   const before: string[] = JSON.parse(present.events);
   if (events !== undefined && before.some((kind) => !events.includes(kind))) {
@@ -164,6 +167,8 @@ export async function changeWebhook(
   }
   return changed;
 }
+
+const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
 
 /** The columns that a change sets. */
 function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {

@@ -38,6 +38,9 @@ interface Emitted {
   readonly created_at: number;
   /** The webhook that does not get it. */
   readonly except: string | undefined;
+  /** For the filters of webhooks. */
+  readonly from_me: boolean | undefined;
+  readonly message_type: string | undefined;
 }
 
 /**
@@ -73,11 +76,12 @@ export function createEmit({
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );
     await insertDeliveries.run(tx, deliveries);
+    const paused = new Set(webhooks.filter((row) => row.paused === 1).map(({ webhook_id }) => webhook_id));
     tx.afterCommit(() => {
       for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);
       for (const accountId of accountIds) announce(accountId);
       for (const [webhookId, stored] of Map.groupBy(deliveries, ({ webhook_id }) => webhook_id))
-        wake(webhookId, stored.map(toDue));
+        if (!paused.has(webhookId)) wake(webhookId, stored.map(toDue));
     });
   };
 
@@ -92,7 +96,13 @@ export function createEmit({
       trace: causedBy,
       created_at: clock.now(),
       except,
+      ...filteredBy(data),
     });
+}
+
+function filteredBy(data: object) {
+  const { fromMe, type }: { readonly fromMe?: boolean; readonly type?: string } = data;
+  return { from_me: fromMe, message_type: type };
 }
 
 /** Returns whether a webhook receives an event. */
@@ -101,10 +111,10 @@ function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters'>)
   const patterns = kinds.filter((kind) => kind.endsWith('*'));
   const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
   const filters: WebhookFilters | null = row.filters && JSON.parse(row.filters);
-  return ({ kind, conversation, body }) =>
+  return ({ kind, conversation, from_me: fromMe, message_type: messageType }) =>
     (kinds.includes(kind) || patterns.some((pattern) => matchesPattern(pattern, kind))) &&
     (sessionIds === null || sessionIds.includes(sessionOf(conversation))) &&
-    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), body }));
+    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), fromMe, messageType }));
 }
 
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {
@@ -125,7 +135,7 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
 const webhooksOf = query((db, p: { accountIds: string }, dialect) =>
   db
     .selectFrom('webhooks')
-    .select(['account_id', 'webhook_id', 'events', 'session_ids', 'filters'])
+    .select(['account_id', 'webhook_id', 'events', 'session_ids', 'filters', 'paused'])
     .where('account_id', 'in', dialect.texts(p.accountIds))
     .where('enabled', '=', 1),
 );

@@ -16,12 +16,13 @@ export interface Filtered {
   readonly kind: EventKind;
   /** The chat of the event; empty if it has none. */
   readonly chatId: string;
-  readonly body: string;
+  readonly fromMe: boolean | undefined;
+  readonly messageType: string | undefined;
 }
 
 /** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
-export function passesFilters(filters: WebhookFilters, { kind, chatId, body }: Filtered): boolean {
-  return isOfChats(filters, chatId) && isOfContent(filters, kind, body);
+export function passesFilters(filters: WebhookFilters, event: Filtered): boolean {
+  return isOfChats(filters, event.chatId) && isOfContent(filters, event);
 }
 
 function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: string): boolean {
@@ -32,13 +33,10 @@ function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: s
   return chatTypes?.includes(chatId.startsWith('grp_') ? 'group' : 'direct') ?? true;
 }
 
-/** Reads the body only if a filter needs it, because every event of the account passes here. */
-function isOfContent({ fromMe, messageTypes }: WebhookFilters, kind: EventKind, body: string): boolean {
-  if (fromMe === undefined && messageTypes === undefined) return true;
-  const { data } = JSON.parse(body) as { data: { readonly fromMe?: boolean; readonly type?: string } };
-  const isMine = data.fromMe ?? ownKinds.get(kind);
+function isOfContent({ fromMe, messageTypes }: WebhookFilters, event: Filtered): boolean {
+  const isMine = event.fromMe ?? ownKinds.get(event.kind);
   if (fromMe !== undefined && isMine !== undefined && isMine !== fromMe) return false;
-  return messageTypes === undefined || data.type === undefined || messageTypes.includes(data.type);
+  return messageTypes === undefined || event.messageType === undefined || messageTypes.includes(event.messageType);
 }
 
 function includesChat(pattern: string, chatId: string): boolean {
@@ -53,4 +51,7 @@ const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
   ['message.read', true],
   ['message.failed', true],
   ['message.queued', true],
+  ['presence.updated', false],
+  ['call.incoming', false],
+  ['call.ended', false],
 ]);

@@ -173,7 +173,7 @@ export async function cancelOtherSessions(
   return (await cancelSessions.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
 
-/** Counts the pending deliveries of other event types and sessions than these, up to 100,000. Null for all. */
+/** Counts those of the first 100,000 pending deliveries that are of other event types or sessions. Null for any. */
 export async function countUnwanted(
   on: Queryable,
   webhookId: string,
@@ -311,20 +311,15 @@ interface Wanted {
 
 const unwanted = query((db, p: Wanted, dialect) =>
   db
-    .selectFrom(
-      pendingOf(db, p)
-        .select('d.delivery_id')
-        .where((eb) =>
-          eb.or([
-            eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`d.kind not in ${dialect.texts(p.kinds)}`]),
-            eb.and([
-              sql<boolean>`${p.anySession} = 0`,
-              sql<boolean>`${sessionColumn} not in ${dialect.texts(p.sessionIds)}`,
-            ]),
-          ]),
-        )
-        .limit(MAX_PENDING)
-        .as('some'),
+    .selectFrom(pendingOf(db, p).select(['d.kind', 'd.conversation']).limit(MAX_PENDING).as('d'))
+    .where((eb) =>
+      eb.or([
+        eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`d.kind not in ${dialect.texts(p.kinds)}`]),
+        eb.and([
+          sql<boolean>`${p.anySession} = 0`,
+          sql<boolean>`${sessionColumn} not in ${dialect.texts(p.sessionIds)}`,
+        ]),
+      ]),
     )
     .select(({ fn }) => fn.countAll<number>().as('count')),
 );

@@ -9,6 +9,8 @@ import { settle } from './queue.ts';
 import { deliveryHeaders } from './sign.ts';
 import { storeBreakers, type Webhook } from './webhook.ts';
 
+const HIDDEN = '(hidden)';
+
 /** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
 export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
   const { url, accountId, timeoutMs } = webhook;
@@ -33,9 +35,18 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
     latencyMs: outcome.durationMs,
     stages: [...stages],
     deliveryId,
-    request: { url, headers, body },
+    request: { url, headers: withoutValues(headers, webhook), body },
     response: outcome.response,
   };
+}
+
+/** The headers as shown: the values of those that the account has added are never returned. */
+function withoutValues(
+  headers: Readonly<Record<string, string>>,
+  { headers: added }: Webhook,
+): Readonly<Record<string, string>> {
+  const shown = Object.entries(headers).map(([name, value]) => [name, Object.hasOwn(added, name) ? HIDDEN : value]);
+  return Object.fromEntries(shown);
 }
 
 /** Stores the sample event and its delivery, which is settled at once. */

@@ -109,11 +109,13 @@ export async function storeBreakers(
 
 /** Emits once when an outage begins and once when it is over, but not for each failed probe. */
 function emitCircuit({ emit, clock }: CircuitEvents, tx: Tx, row: Updated, { breaker, from }: BreakerChange): void {
-  const { account_id: accountId, webhook_id: webhookId, url: webhookUrl } = row;
+  const { account_id: accountId, webhook_id: webhookId, url } = row;
   const wasClosed = from === 'closed';
   if (wasClosed === (breaker.state === 'closed')) return;
-  const data = { webhookId, webhookUrl, reason: breaker.reason ?? '', timestamp: isoTime(clock.now()) };
-  const emission = { accountId, conversation: webhookId, except: webhookId };
+  // Other receivers get it, and the rest of a URL often contains a secret.
+  const webhookOrigin = new URL(url).origin;
+  const data = { webhookId, webhookOrigin, reason: breaker.reason ?? '', timestamp: isoTime(clock.now()) };
+  const emission = { accountId, conversation: webhookId, except: webhookId, trace: null };
   const error = breaker.lastError?.message ?? null;
   if (wasClosed) emit(tx, { ...emission, kind: 'webhook.circuit_opened', data: { ...data, error } });
   else emit(tx, { ...emission, kind: 'webhook.circuit_closed', data });

@@ -62,7 +62,7 @@ it('a call is one event when it comes in and one when it ends', async () => {
     ['call.incoming', 'CALL1', undefined, true],
     ['call.ended', 'CALL1', 'rejected', true],
     ['call.incoming', 'CALL2', undefined, false],
-    ['call.ended', 'CALL2', 'missed', false],
+    ['call.ended', 'CALL2', 'ended', false],
   ]);
 });
 
@@ -70,11 +70,14 @@ it('messages read on the phone are read here as well', async () => {
   const { call, whatsapp } = setting;
   const id = await bob.sendText(me.number, 'second');
   await eventOf(call, 'message.incoming', ({ message }) => message === 'second');
+  const more = await bob.sendText(me.number, 'and');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'and');
   await bob.sendText(me.number, 'third');
   await eventOf(call, 'message.incoming', ({ message }) => message === 'third');
   const readOnPhone = { type: 'read-self', from: me.lidJid, recipient: bob.lidJid, id, t: now() };
-  whatsapp.inject(me.number, stanza('receipt', readOnPhone));
-  const { unreadCount, chatId } = await next('chat.updated');
+  const list = stanza('list', {}, [stanza('item', { id: more })]);
+  whatsapp.inject(me.number, stanza('receipt', readOnPhone, [list]));
+  const { unreadCount, chatId } = await next('chat.updated', (data) => data.unreadCount < 2);
   assert.deepEqual([unreadCount, chatId], [1, bob.number]);
   const { body } = await call('GET', `/chats/${bob.number}?sessionId=${sessionId}`);
   assert.deepEqual([body.unreadCount, body.networkChatId], [1, `${bob.number}@s.whatsapp.net`]);

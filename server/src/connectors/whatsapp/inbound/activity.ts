@@ -4,6 +4,7 @@ import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
+import { idsOf } from './receipts.ts';
 
 const PRESENCES: Readonly<Record<WAPresence, Presence>> = {
   available: 'online',
@@ -17,7 +18,7 @@ const OUTCOMES: Partial<Record<WACallEvent['status'], CallOutcome>> = {
   reject: 'rejected',
   accept: 'answered',
   timeout: 'missed',
-  terminate: 'missed',
+  terminate: 'ended', // WhatsApp does not report why
 };
 
 /** Calls that may still end; more at the same time are not told apart. */
@@ -100,24 +101,24 @@ export class Activity {
     await this.#session.reporter.report(begun);
   }
 
-  async #chat({ id, archived, pinned, muteEndTime, unreadCount }: Partial<Chat>): Promise<void> {
+  /** That a chat was read arrives as a receipt, which says up to which message. */
+  async #chat({ id, archived, pinned, muteEndTime }: Partial<Chat>): Promise<void> {
     const change = {
       ...(typeof archived === 'boolean' && { archived }),
       ...(pinned !== undefined && { pinned: Boolean(pinned) }),
       ...(muteEndTime !== undefined && { mutedUntil: mutedUntil(muteEndTime) }),
-      // Any other number counts messages that arrive here as well.
-      ...(unreadCount === 0 && { isRead: true as const }),
     };
     if (id && Object.keys(change).length > 0) await this.#changed(id, change);
   }
 
   /** The receipt by which another device of the account says that it has read messages. */
-  async #readElsewhere({ attrs }: BinaryNode): Promise<void> {
+  async #readElsewhere(node: BinaryNode): Promise<void> {
     const { self } = this.#session;
-    const { type = '', from, participant, recipient, id } = attrs;
-    if (!['read', 'read-self'].includes(type) || id === undefined || !self.is(participant ?? from)) return;
+    const { type = '', from, participant, recipient } = node.attrs;
+    if (!['read', 'read-self'].includes(type) || !self.is(participant ?? from)) return;
     const chat = participant === undefined ? recipient : from;
-    if (chat !== undefined) await this.#changed(chat, { isRead: true, readUpTo: toOwnId(id) });
+    if (chat === undefined) return;
+    for (const id of idsOf(node)) await this.#changed(chat, { isRead: true, readUpTo: toOwnId(id) });
   }
 
   async #changed(jid: string, change: Omit<ChatUpdated, 'type' | 'chat'>): Promise<void> {

@@ -12,20 +12,26 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
 
 /** Undefined for another stanza. A message to a group counts as delivered, or read, from the first member on. */
 export function receiptOf(
-  { attrs, content }: BinaryNode,
+  node: BinaryNode,
   isSelf: (jid: string | undefined) => boolean,
   now: number,
 ): Extract<NetworkEvent, { type: 'receipt' }> | undefined {
+  const { attrs } = node;
   const status = STATUSES.get(attrs['type'] ?? '');
   // A receipt from another device of the session's own number says nothing about the recipient.
   if (status === undefined || attrs['id'] === undefined) return undefined;
   if (attrs['recipient'] !== undefined || isSelf(attrs['participant'])) return undefined;
-  const list = Array.isArray(content) ? content.find(({ tag }) => tag === 'list') : undefined;
-  const more = Array.isArray(list?.content) ? list.content.flatMap(({ attrs }) => attrs['id'] ?? []) : [];
   return {
     type: 'receipt',
-    networkIds: [attrs['id'], ...more].map(toOwnId),
+    networkIds: idsOf(node).map(toOwnId),
     status,
     timestamp: attrs['t'] === undefined ? now : Number(attrs['t']) * 1000,
   };
+}
+
+/** The ids of all messages that a receipt is about. */
+export function idsOf({ attrs, content }: BinaryNode): string[] {
+  const list = Array.isArray(content) ? content.find(({ tag }) => tag === 'list') : undefined;
+  const more = Array.isArray(list?.content) ? list.content.flatMap((item) => item.attrs['id'] ?? []) : [];
+  return [attrs['id'] ?? [], ...more].flat();
 }
