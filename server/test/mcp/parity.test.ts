@@ -122,6 +122,7 @@ function withoutChance(outputs: Walk['outputs']): Walk['outputs'] {
     if (/signature|timestamp/i.test(field)) return typeof value;
     return value
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment')
+      .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'an id of the network')
       .replace(/[a-z]{3}_[0-9A-Z]{26}/g, (id) => nameOf(id, id.slice(0, 3)));
   };
   return outputs.map(([id, output]) => [id, plain(output)]);
