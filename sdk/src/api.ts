@@ -34,6 +34,8 @@ export interface NewApiKey {
   createdAt: string;
   /** When the key stops working; null for never. */
   expiresAt: string | null;
+  /** Sessions that the key may use; null for all. */
+  sessionIds: string[] | null;
   /** The key itself. It is returned only here; store it now. */
   key: string;
 }
@@ -49,6 +51,8 @@ export interface ApiKey {
   createdAt: string;
   /** When the key stops working; null for never. */
   expiresAt: string | null;
+  /** Sessions that the key may use; null for all. */
+  sessionIds: string[] | null;
   /** First characters of the key, to recognize it. */
   prefix: string;
   /** When the key was last used; null if never. */
@@ -1109,6 +1113,8 @@ export interface Operations {
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
+      /** Only these sessions and what belongs to them; `null` for all, which is the default. */
+      sessionIds?: string[] | null;
     };
     output: NewApiKey;
   };
@@ -1127,7 +1133,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Update an API key. Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once. */
+  /** Update an API key. Change the name, the permissions, the expiry or the limits of a key. Fields that you leave out do not change. The change applies at once, and ends the streams of a key whose limits it changes. */
   'api_keys.update': {
     input: {
       /** Id of the key (`key_…`). */
@@ -1138,10 +1144,12 @@ export interface Operations {
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
+      /** Only these sessions and what belongs to them; `null` for all, which is the default. */
+      sessionIds?: string[] | null;
     };
     output: ApiKey;
   };
-  /** Rotate an API key. Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once. */
+  /** Rotate an API key. Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once. */
   'api_keys.rotate': {
     input: {
       /** Id of the key (`key_…`). */

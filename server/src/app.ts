@@ -20,6 +20,7 @@ import { Idempotency } from './invoke/idempotency.ts';
 import { Invoker } from './invoke/invoke.ts';
 import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
+import { SessionScopes } from './invoke/sessionScope.ts';
 import type { Retention } from './webhooks/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
@@ -44,7 +45,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
-  const invoker = new Invoker({ services, owners, idempotency });
+  const invoker = new Invoker({ services, owners, sessionScopes: new SessionScopes(services), idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);

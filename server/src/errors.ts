@@ -102,6 +102,11 @@ export function invalidField(field: string, message: string, code = 'invalid'): 
   return new AppError('validation_failed', detail, { fields: [{ field, code, message }] });
 }
 
+/** Makes a `not_found` error, the same one for an unknown id and for one that the caller may not see. */
+export function noSuch(resource: string, id: string): AppError {
+  return new AppError('not_found', `The ${resource} ${id} does not exist`);
+}
+
 /** A problem document (RFC 9457), with the additional members `code`, `requestId` and `errors`. */
 export interface Problem {
   readonly type: string;

@@ -99,7 +99,7 @@ describeOnEachFixture((version, database) => {
       await server.stop();
       await home.remove();
     });
-    const newest = migrations.length;
+    const newest = migrations.at(-1)?.version;
     assert.deepEqual(
       lines.filter(({ msg }) => msg === 'upgraded database schema').map(({ from, to, ms }) => [from, to, typeof ms]),
       version === newest ? [] : [[version, newest, 'number']],
@@ -119,6 +119,8 @@ describeOnEachFixture((version, database) => {
     assert.deepEqual([webhook.sessionIds, webhook.metadata], [null, {}], 'receives the events of all sessions');
     const { filters, headerNames, timeoutMs, retrySeconds, paused } = webhook;
     assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
+    const { body: keys } = await asOwner('GET', '/api-keys');
+    assert.deepEqual([...new Set(keys.data.map(({ sessionIds }: Row) => sessionIds))], [null], 'keys have no limits');
     const { body: events } = await asOwner('GET', '/events?limit=200');
     assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
@@ -212,6 +214,7 @@ const FROZEN = {
     6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
     7: '39e6c90f05bc7212515d56e6c73ab0717ff25e5b06e2693b690097f86783f09a',
     8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
+    9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -222,6 +225,7 @@ const FROZEN = {
     6: '3f5ae3534c487d445b8f1660394734293d6e577b4326e240a447e4c3f7a025e8',
     7: '39e6c90f05bc7212515d56e6c73ab0717ff25e5b06e2693b690097f86783f09a',
     8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
+    9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
   },
 };
 

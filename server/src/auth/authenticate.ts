@@ -6,6 +6,7 @@ import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 import { CredentialWatches, type Watch } from './credentialWatches.ts';
 import { FailureLimit } from './failureLimit.ts';
+import { type KeyScope, readScope, scopeOf } from './keyScope.ts';
 import { cookieToken } from './loginCookie.ts';
 import type { Permission } from './permissions.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
@@ -17,7 +18,13 @@ export interface Caller {
 
 export type Credential =
   | { readonly type: 'jwt'; readonly permissions: readonly ['*'] }
-  | { readonly type: 'api_key'; readonly keyId: string; readonly permissions: readonly string[] };
+  | {
+      readonly type: 'api_key';
+      readonly keyId: string;
+      readonly permissions: readonly string[];
+      /** Undefined if the key has no limits. */
+      readonly scope?: KeyScope | undefined;
+    };
 
 /** `cookie` is the dashboard's login. The deprecated `x-api-key` and `query` get a `Deprecation` header. */
 export type CredentialForm = 'bearer' | 'cookie' | 'x-api-key' | 'query';
@@ -97,7 +104,7 @@ export class Authenticator {
     this.#failures = new FailureLimit(deps.failuresPerMinute, deps.clock);
     this.#watches = new CredentialWatches(async (value) => {
       const { caller, expiresAt } = await this.#find({ form: 'bearer', value }, hashOf({ value }));
-      return { permissions: caller.credential.permissions, expiresAt };
+      return { permissions: caller.credential.permissions, scope: scopeOf(caller), expiresAt };
     }, deps.clock);
   }
 
@@ -120,8 +127,8 @@ export class Authenticator {
     this.#failures.prove(hashOf({ value }));
   }
 
-  watch(accountId: string, credential: string, permission: Permission | null): Watch {
-    return this.#watches.open(accountId, credential, permission);
+  watch(caller: Caller, credential: string, permission: Permission | null): Watch {
+    return this.#watches.open(caller, credential, permission);
   }
 
   /** Applies a change of an account's credentials at once on every node. */
@@ -179,7 +186,8 @@ export class Authenticator {
     const expiresAt = row.expires_at ?? Number.POSITIVE_INFINITY;
     if (expiresAt <= now) return undefined;
     const permissions: string[] = JSON.parse(row.permissions);
-    return { caller: { accountId: row.account_id, credential: { type: 'api_key', keyId, permissions } }, expiresAt };
+    const credential: Credential = { type: 'api_key', keyId, permissions, scope: readScope(row) };
+    return { caller: { accountId: row.account_id, credential }, expiresAt };
   }
 
   async #lookUpToken(token: string): Promise<Found | undefined> {
@@ -206,7 +214,7 @@ const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'b
 const findKey = query((db, p: { keyId: string }) =>
   db
     .selectFrom('api_keys')
-    .select(['account_id', 'permissions', 'key_hash', 'expires_at'])
+    .select(['account_id', 'permissions', 'key_hash', 'expires_at', 'session_ids'])
     .where('key_id', '=', p.keyId),
 );
 

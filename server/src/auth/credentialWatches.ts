@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
+import { type KeyScope, type Limited, scopeOf } from './keyScope.ts';
 import { allows, type Permission } from './permissions.ts';
 
 export interface Watch {
@@ -13,14 +14,15 @@ const CHECK_EVERY_MS = 15_000;
 
 interface Permits {
   readonly permissions: readonly string[];
+  readonly scope: KeyScope | undefined;
   readonly expiresAt: number;
 }
 
 type Find = (credential: string) => Promise<Permits>;
 
 /**
- * Ends waiting calls (streams, sockets and long polls) when their credential is revoked, replaced, expires or loses the
- * permission: at once when a change is announced, and at the time of its expiry.
+ * Ends waiting calls (streams, sockets and long polls) when their credential is revoked, replaced, expires, loses the
+ * permission or gets other limits: at once when a change is announced, and at the time of its expiry.
  */
 export class CredentialWatches {
   readonly #find: Find;
@@ -32,8 +34,8 @@ export class CredentialWatches {
     this.#clock = clock;
   }
 
-  open(accountId: string, credential: string, permission: Permission | null): Watch {
-    const call = new WatchedCall(accountId, () => this.#find(credential), permission, this.#clock);
+  open(caller: Limited, credential: string, permission: Permission | null): Watch {
+    const call = new WatchedCall(caller, () => this.#find(credential), permission, this.#clock);
     this.#open.add(call);
     void call.check();
     return {
@@ -54,6 +56,7 @@ class WatchedCall {
   readonly accountId: string;
   readonly #find: () => Promise<Permits>;
   readonly #permission: Permission | null;
+  readonly #scope: string | undefined;
   readonly #clock: Clock;
   readonly #ended = new AbortController();
   #cancelTimer = () => {};
@@ -61,10 +64,11 @@ class WatchedCall {
   /** Only the newest check counts: an earlier one may have read the old credential. */
   #checks = 0;
 
-  constructor(accountId: string, find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
-    this.accountId = accountId;
+  constructor(caller: Limited, find: () => Promise<Permits>, permission: Permission | null, clock: Clock) {
+    this.accountId = caller.accountId;
     this.#find = find;
     this.#permission = permission;
+    this.#scope = scopeOf(caller)?.text;
     this.#clock = clock;
   }
 
@@ -89,9 +93,11 @@ class WatchedCall {
   /** @returns milliseconds until the next check, or the error that ends the call */
   async #look(): Promise<number | AppError> {
     try {
-      const { permissions, expiresAt } = await this.#find();
+      const { permissions, scope, expiresAt } = await this.#find();
       if (this.#permission !== null && !allows(permissions, this.#permission))
         return new AppError('permission_denied', `This requires the permission ${this.#permission}`);
+      if (scope?.text !== this.#scope)
+        return new AppError('permission_denied', 'The limits of the API key were changed; repeat the request');
       return Math.min(CHECK_EVERY_MS, expiresAt - this.#clock.now());
     } catch (error) {
       // An unavailable database says nothing about a credential.

@@ -129,7 +129,7 @@ async function createVersions({ connection }: Queryable): Promise<void> {
  */
 async function requireShape(tx: OpenTransaction, version: number, migrations: readonly Migration[]): Promise<void> {
   const actual = await readShape(tx);
-  const isNewest = migrations === released && version === released.length;
+  const isNewest = migrations === released && version === released.at(-1)?.version;
   if (isNewest && fingerprintOf(actual) === newestShape[tx.dialect.name]) return;
   const expected = await tx.dialect.shape.inScratch(tx, async (scratch) => {
     await createVersions(scratch);

@@ -38,6 +38,27 @@ export interface Schema {
     created_at: number;
     last_used_at: number | null;
     expires_at: number | null;
+    /** JSON list of the sessions that the key may use; null for all. */
+    session_ids: string | null;
+    /** JSON list of the networks (CIDR) that may use the key; null for all. */
+    allowed_ips: string | null;
+    /** JSON list of the recipients, or patterns of them, to whom the key may send; null for all. */
+    allowed_recipients: string | null;
+    /** Messages that the key may send per day (UTC); null for any number. */
+    send_quota: number | null;
+  };
+  /** How many messages a key with a quota has sent on a day. */
+  key_sends: {
+    key_id: string;
+    /** Days since the epoch (UTC). */
+    day: number;
+    sends: number;
+  };
+  /** Files that a key of some sessions has added itself, and that no message of its sessions need contain. */
+  key_media: {
+    account_id: string;
+    key_id: string;
+    media_id: string;
   };
   sessions: {
     account_id: string;

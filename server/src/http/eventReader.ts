@@ -3,7 +3,7 @@ import type { Watch } from '../auth/credentialWatches.ts';
 import type { Clock } from '../clock.ts';
 import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
-import { permissionFor } from '../invoke/operation.ts';
+import { permissionFor, sessionsOf } from '../invoke/operation.ts';
 import { listEvents, visibleBody, wantedKinds } from '../operations/events.ts';
 import { type EventLog, isBefore, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
@@ -53,16 +53,18 @@ export class EventReaders {
     const { accountId } = caller;
     const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
     const from = after ?? (await eventLog.latest(accountId));
+    const sessionIds = sessionsOf({ caller });
     const end = waitingCalls.begin(accountId);
     const tail = this.#tails.join(accountId);
-    const watch = authenticator.watch(accountId, credential, permissionFor(listEvents, caller.credential.permissions));
+    const watch = authenticator.watch(caller, credential, permissionFor(listEvents, caller.credential.permissions));
     return new EventReader({
       accountId,
-      eventLog: isMostOfLog(wanted) ? eventLog : filteredEventLog,
+      eventLog: isMostOfLog(wanted) && sessionIds === undefined ? eventLog : filteredEventLog,
       tail,
       clock,
       from,
       kinds: wanted,
+      sessionIds,
       caller,
       signal: AbortSignal.any([gone, stopping, watch.signal]),
       watch,
@@ -89,6 +91,7 @@ interface Parts {
   readonly clock: Clock;
   readonly from: string;
   readonly kinds: readonly EventKind[] | undefined;
+  readonly sessionIds: readonly string[] | undefined;
   readonly caller: Caller;
   readonly signal: AbortSignal;
   readonly watch: Watch;
@@ -166,14 +169,16 @@ export class EventReader {
     return { events: shared.filter((event) => this.#isWanted(event)), hasMore: false };
   }
 
-  #isWanted({ kind }: LoggedEvent): boolean {
-    return this.#parts.kinds?.includes(kind) ?? true;
+  #isWanted({ kind, sessionId }: LoggedEvent): boolean {
+    const { kinds, sessionIds } = this.#parts;
+    return (kinds?.includes(kind) ?? true) && (sessionIds?.includes(sessionId) ?? true);
   }
 
   async #readLog(): Promise<Batch> {
-    const { accountId, eventLog, tail, kinds } = this.#parts;
+    const { accountId, eventLog, tail, kinds, sessionIds } = this.#parts;
     const { floor } = tail;
-    const found = await eventLog.read(accountId, this.#cursor, isMostOfLog(kinds) ? undefined : kinds, BATCH);
+    const searched = isMostOfLog(kinds) ? undefined : kinds;
+    const found = await eventLog.read(accountId, this.#cursor, searched, BATCH, sessionIds);
     this.#cursor = found.at(-1)?.cursor ?? this.#cursor;
     const events = found.filter((event) => this.#isWanted(event));
     const hasMore = found.length === BATCH;

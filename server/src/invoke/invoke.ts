@@ -13,9 +13,11 @@ import {
   isContentHidden,
   type Operation,
   permissionFor,
+  sessionsOf,
 } from './operation.ts';
 import { type Owners, runAtOwner } from './owners.ts';
 import { projector } from './project.ts';
+import type { SessionScopes } from './sessionScope.ts';
 import { validator } from './validate.ts';
 
 type Input = Record<string, unknown>;
@@ -23,6 +25,7 @@ type Input = Record<string, unknown>;
 interface Parts {
   readonly services: Services;
   readonly owners: Owners;
+  readonly sessionScopes: SessionScopes;
   readonly idempotency: Idempotency;
 }
 
@@ -105,7 +108,7 @@ class Invocation {
     const allowance = this.#call.allowance ?? services.requestLimits.take(this.#call);
     this.#allowance = allowance;
     if (!allowance.allowed) throw rateLimited(allowance);
-    const outcome = await this.#runOrForward(this.#prepared.validate(this.#call.input));
+    const outcome = await this.#runOrForward(await this.#readInput());
     // Applied last, because the stored answer of an idempotency key is the same for every caller.
     const { messageContent } = operation;
     const isHidden =
@@ -122,6 +125,17 @@ class Invocation {
       replayed: outcome.replayed,
       ...(this.#cursors && { cursors: this.#cursors }),
     };
+  }
+
+  /** The validated input, which names nothing that the caller's key may not reach. */
+  async #readInput(): Promise<Input> {
+    const { caller } = this.#call;
+    const operation = this.#operation;
+    const input = this.#prepared.validate(this.#call.input);
+    if (operation.credential === 'none' || caller === undefined) return input;
+    const sessionIds = sessionsOf({ caller });
+    if (sessionIds === undefined) return input;
+    return this.#parts.sessionScopes.limit(operation.scope, caller, sessionIds, input);
   }
 
   #fail(error: unknown): Answer {
@@ -225,7 +239,7 @@ class Invocation {
     const { caller, credential, signal } = this.#call;
     if (caller === undefined || credential === undefined) return signal();
     const permission = permissionFor(this.#operation, caller.credential.permissions);
-    const watch = this.#parts.services.authenticator.watch(caller.accountId, credential, permission);
+    const watch = this.#parts.services.authenticator.watch(caller, credential, permission);
     this.#watches.push(watch);
     return AbortSignal.any([signal(), watch.signal]);
   }

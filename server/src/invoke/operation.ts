@@ -1,5 +1,6 @@
 import type { Static, TObject, TProperties, TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
+import { scopeOf } from '../auth/keyScope.ts';
 import { allows, type ContentResource, hidesContent, type Permission } from '../auth/permissions.ts';
 import type { RequestAllowance } from '../auth/requestLimits.ts';
 import { AppError, type ErrorCode, type Problem } from '../errors.ts';
@@ -8,6 +9,7 @@ import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
 import { strictObject } from './fields.ts';
 import type { OwnerRule } from './owners.ts';
+import { isOpenToSessions, type SessionScope } from './sessionScope.ts';
 
 /** `write` adds or marks something, `destructive` overwrites or removes user data. Never derived from the method. */
 export type Effect = 'read' | 'write' | 'destructive';
@@ -63,6 +65,8 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   readonly credential?: 'jwt';
   /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
+  /** The part of it that a key with `sessionIds` can use. */
+  readonly scope: SessionScope;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
   /** Returns what a run on another node has stored under `ctx.resourceId`, in case that node does not answer. */
   readStored?(ctx: Context): Promise<Static<O> | undefined>;
@@ -88,16 +92,18 @@ export function permissionFor(
   return permission === `${messageContent}:read` ? `${messageContent}:metadata` : permission;
 }
 
-export function permits(
-  grants: readonly string[],
-  operation: Pick<Operation, 'permission' | 'messageContent'>,
-): boolean {
+function permits(grants: readonly string[], operation: Pick<Operation, 'permission' | 'messageContent'>): boolean {
   const needed = permissionFor(operation, grants);
   return needed === null || allows(grants, needed);
 }
 
 export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: ContentResource): boolean {
   return hidesContent(caller.credential.permissions, resource);
+}
+
+/** Returns the sessions to which the caller's key is limited; undefined for all. */
+export function sessionsOf({ caller }: Pick<Context, 'caller'>): readonly string[] | undefined {
+  return scopeOf(caller)?.sessionIds;
 }
 
 /** @throws {AppError} `permission_denied` if message content is hidden from the caller */
@@ -206,6 +212,8 @@ export function denialOf(operation: Operation, caller: Caller | undefined): AppE
   if (caller === undefined) return new AppError('unauthorized');
   const { credential } = caller;
   if (operation.credential === 'jwt' && credential.type !== 'jwt') return new AppError('jwt_required');
-  if (permits(credential.permissions, operation)) return undefined;
-  return new AppError('permission_denied', `This requires the permission ${operation.permission}`);
+  if (!permits(credential.permissions, operation))
+    return new AppError('permission_denied', `This requires the permission ${operation.permission}`);
+  if (sessionsOf({ caller }) === undefined || isOpenToSessions(operation.scope)) return undefined;
+  return new AppError('permission_denied', 'This concerns the whole account, but the API key is limited to sessions');
 }

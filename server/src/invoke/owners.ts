@@ -1,5 +1,6 @@
 import { MovedError } from '../cluster/leases.ts';
 import type { Member } from '../cluster/members.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { Services } from './context.ts';
@@ -70,7 +71,7 @@ export class Owners {
       return typeof sole === 'object' ? sole.sessionId : undefined;
     }
     if (field === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
-    return (await sessionOf[field].first(database.reader, { accountId, id }))?.session_id;
+    return findSessionOf(database.reader, field, { accountId, id });
   }
 }
 
@@ -95,6 +96,15 @@ export async function runAtOwner<T>(
 }
 
 type ById = { accountId: string; id: string };
+
+/** Returns the session of a message or group, or the session itself; undefined if the account has no such thing. */
+export async function findSessionOf(
+  on: Queryable,
+  field: keyof typeof sessionOf,
+  { accountId, id }: ById,
+): Promise<string | undefined> {
+  return (await sessionOf[field].first(on, { accountId, id }))?.session_id;
+}
 
 const sessionOf = {
   sessionId: query((db, p: ById) =>

@@ -9,7 +9,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MediaTable } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
@@ -105,7 +105,7 @@ export class Media {
   /** @throws {AppError} `not_found` if the account has no such media */
   async find(accountId: string, mediaId: string): Promise<MediaTable> {
     const row = await findById.first(this.#options.database.reader, { accountId, mediaId });
-    if (row === undefined) throw new AppError('not_found', `The file ${mediaId} does not exist`);
+    if (row === undefined) throw noSuch('file', mediaId);
     return row;
   }
 

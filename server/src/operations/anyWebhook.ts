@@ -42,6 +42,7 @@ export function onAnyWebhook(
     defineOperation({
       ...shared,
       ...onDefault,
+      scope: 'account',
       id: `webhooks.${name}`,
       input: fields,
       errors: needsWebhook ? ['webhook_not_set'] : [],
@@ -50,6 +51,7 @@ export function onAnyWebhook(
     defineOperation({
       ...shared,
       ...onEndpoint,
+      scope: 'account',
       id: `webhooks.endpoints.${name}`,
       input: { webhookId: WebhookId, ...fields },
       errors: ['not_found'],

@@ -2,13 +2,16 @@ import { Type } from 'typebox';
 import { isGrant, notGrantable } from '../auth/permissions.ts';
 import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import { list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
+import { requireSessions } from './endpoints.ts';
+import { limitColumns, limitInput, limitOutput, noLimits, toLimits } from './keyLimits.ts';
 
 const Name = string('Label for the key, such as `my integration`.', { minLength: 1, maxLength: 100 });
 const Permissions = list(
@@ -25,6 +28,7 @@ const fields = {
   permissions: list(Type.String(), 'Permissions of the key.'),
   createdAt: time('When the key was created.'),
   expiresAt: ExpiresAt,
+  ...limitOutput,
 };
 const ApiKey = named('ApiKey', {
   ...fields,
@@ -42,6 +46,7 @@ export const createApiKey = defineOperation({
   route: 'POST /api-keys/create',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'write',
   summary: 'Create an API key',
   description:
@@ -51,6 +56,7 @@ export const createApiKey = defineOperation({
     name: Name,
     permissions: optional({ ...Permissions, default: ['*'] }),
     expiresAt: optional(ExpiresAt),
+    ...limitInput,
   },
   output: NewApiKey,
   errors: ['permission_not_grantable', 'too_many'],
@@ -69,8 +75,11 @@ export const createApiKey = defineOperation({
       created_at: ctx.clock.now(),
       last_used_at: null,
       expires_at: expiry(ctx, input.expiresAt ?? null),
+      ...noLimits,
+      ...limitColumns(input),
     };
     await ctx.database.commit(async (tx) => {
+      await requireSessions(tx, ctx.accountId, input.sessionIds);
       const most = ctx.settings.maxApiKeys;
       await requireBelowLimit(tx, ctx.accountId, 'api_keys', most, 'API keys (MAX_API_KEYS); revoke one first');
       await tx.kysely.insertInto('api_keys').values(row).execute();
@@ -84,6 +93,7 @@ export const listApiKeys = defineOperation({
   id: 'api_keys.list',
   route: 'GET /api-keys',
   permission: 'account:read',
+  scope: 'account',
   effect: 'read',
   summary: 'List API keys',
   description:
@@ -101,25 +111,31 @@ export const updateApiKey = defineOperation({
   route: 'PATCH /api-keys/{keyId}',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'write',
   summary: 'Update an API key',
   description:
-    'Change the name, the permissions or the expiry of a key. Fields that you leave out do not change. The new permissions apply at once.',
+    'Change the name, the permissions, the expiry or the limits of a key. Fields that you leave out do not change. The change applies at once, and ends the streams of a key whose limits it changes.',
   input: {
     keyId: KeyId,
     name: optional(Name),
     permissions: optional(Permissions),
     expiresAt: optional(ExpiresAt),
+    ...limitInput,
   },
   output: ApiKey,
   errors: ['not_found', 'permission_not_grantable'],
   async run(ctx, input) {
     if (input.permissions !== undefined) checkPermissions(ctx, input.permissions);
-    return changeKey(ctx, input.keyId, {
+    const change = {
       ...(input.name !== undefined && { name: input.name }),
       ...(input.permissions !== undefined && { permissions: JSON.stringify(input.permissions) }),
       ...(input.expiresAt !== undefined && { expires_at: expiry(ctx, input.expiresAt) }),
-    });
+      ...limitColumns(input),
+    };
+    return changeKey(ctx, input.keyId, change, (tx, present) =>
+      requireSessions(tx, ctx.accountId, input.sessionIds, toLimits(present).sessionIds),
+    );
   },
 });
 
@@ -128,10 +144,11 @@ export const rotateApiKey = defineOperation({
   route: 'POST /api-keys/{keyId}/rotate',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'destructive',
   summary: 'Rotate an API key',
   description:
-    'Replace a key with a new one, which is returned once. The id, the name and the permissions stay. The old key stops working at once.',
+    'Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once.',
   input: { keyId: KeyId },
   output: NewApiKey,
   errors: ['not_found'],
@@ -148,6 +165,7 @@ export const revokeApiKey = defineOperation({
   route: 'DELETE /api-keys/{keyId}',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'destructive',
   summary: 'Revoke an API key',
   description: 'Delete a key. It stops working at once, and its open event streams end.',
@@ -155,36 +173,49 @@ export const revokeApiKey = defineOperation({
   output: object({ keyId: KeyId, revoked: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {
-    const { numDeletedRows } = await ctx.database.commit(({ kysely }) =>
-      kysely
-        .deleteFrom('api_keys')
-        .where('account_id', '=', ctx.accountId)
-        .where('key_id', '=', keyId)
-        .executeTakeFirstOrThrow(),
-    );
-    if (numDeletedRows === 0n) throw noSuchKey(keyId);
+    const { numDeletedRows } = await ctx.database.commit(async ({ kysely }) => {
+      const rowsIn = <T extends 'api_keys' | 'key_media'>(table: T) =>
+        kysely
+          .deleteFrom<'api_keys' | 'key_media'>(table)
+          .where('account_id', '=', ctx.accountId)
+          .where('key_id', '=', keyId);
+      await rowsIn('key_media').execute();
+      return rowsIn('api_keys').executeTakeFirstOrThrow();
+    });
+    if (numDeletedRows === 0n) throw noSuch('API key', keyId);
     ctx.authenticator.changed(ctx.accountId);
     return { keyId, revoked: true as const };
   },
 });
 
-async function changeKey(ctx: Context, keyId: string, change: Partial<ApiKeyTable>) {
-  const row = await ctx.database.commit(({ kysely }) => {
+/** @param check throws if the change is not allowed for the present key */
+async function changeKey(
+  ctx: Context,
+  keyId: string,
+  change: Partial<ApiKeyTable>,
+  check: (tx: Tx, present: ApiKeyTable) => Promise<void> = async () => {},
+) {
+  const row = await ctx.database.commit(async (tx) => {
+    const own = { account_id: ctx.accountId, key_id: keyId };
+    const present = await tx.kysely
+      .selectFrom('api_keys')
+      .selectAll()
+      .where((eb) => eb.and(own))
+      .executeTakeFirst();
+    if (present === undefined) throw noSuch('API key', keyId);
+    await check(tx, present);
     // Setting the id to itself keeps the statement valid if nothing changes.
-    return kysely
+    return tx.kysely
       .updateTable('api_keys')
       .set({ key_id: keyId, ...change })
-      .where('account_id', '=', ctx.accountId)
-      .where('key_id', '=', keyId)
+      .where((eb) => eb.and(own))
       .returningAll()
       .executeTakeFirst();
   });
-  if (row === undefined) throw noSuchKey(keyId);
+  if (row === undefined) throw noSuch('API key', keyId);
   ctx.authenticator.changed(ctx.accountId);
   return toApiKey(row);
 }
-
-const noSuchKey = (keyId: string) => new AppError('not_found', `The API key ${keyId} does not exist`);
 
 function checkPermissions({ caller }: Context, wanted: readonly string[]): void {
   const unknown = wanted.findIndex((permission) => !isGrant(permission));
@@ -218,5 +249,6 @@ function toApiKey(row: ApiKeyTable) {
     createdAt: isoTime(row.created_at),
     lastUsedAt: isoTime(row.last_used_at),
     expiresAt: isoTime(row.expires_at),
+    ...toLimits(row),
   };
 }

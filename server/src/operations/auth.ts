@@ -118,6 +118,7 @@ export const logout = defineOperation({
   route: 'POST /auth/logout',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'destructive',
   summary: 'Log out everywhere',
   description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
@@ -147,6 +148,7 @@ export const me = defineOperation({
   id: 'auth.me',
   route: 'GET /auth/me',
   permission: null,
+  scope: 'none',
   effect: 'read',
   summary: 'Get the account and the credential',
   description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
@@ -174,6 +176,7 @@ export const changePassword = defineOperation({
   route: 'POST /auth/password',
   credential: 'jwt',
   permission: null,
+  scope: 'account',
   effect: 'write',
   summary: 'Change the password',
   description:

@@ -16,6 +16,7 @@ export const listConnectors = defineOperation({
   id: 'connectors.list',
   route: 'GET /connectors',
   permission: 'sessions:read',
+  scope: 'none',
   effect: 'read',
   summary: 'List networks',
   description:

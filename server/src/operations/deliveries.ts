@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { invalidField, noSuch } from '../errors.ts';
 import { messageContent } from '../events/parts.ts';
 import {
   boolean,
@@ -18,13 +18,13 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
-import { redeliver } from '../webhooks/queue.ts';
+import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { visibleBody } from './events.ts';
 import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
@@ -79,6 +79,7 @@ export const listDeliveries = defineOperation({
   id: 'webhooks.list_deliveries',
   route: 'GET /webhooks/deliveries',
   permission: 'webhooks:metadata',
+  scope: 'filtered',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -98,6 +99,8 @@ export const listDeliveries = defineOperation({
   output: pageOf(Delivery),
   async run(ctx, input) {
     let select = deliveries(ctx);
+    const sessionIds = sessionsOf(ctx);
+    if (sessionIds !== undefined) select = select.where(sessionColumn('d.conversation'), 'in', sessionIds);
     if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
     if (input.state !== undefined) select = select.where('d.state', '=', input.state);
     if (input.event !== undefined) select = select.where('d.kind', '=', acceptedKind(input.event));
@@ -115,6 +118,7 @@ export const getDelivery = defineOperation({
   id: 'webhooks.get_delivery',
   route: 'GET /webhooks/deliveries/{deliveryId}',
   permission: 'webhooks:read',
+  scope: 'deliveryId',
   messageContent: 'webhooks',
   effect: 'read',
   tool: true,
@@ -129,7 +133,7 @@ export const getDelivery = defineOperation({
   async run(ctx, { deliveryId }) {
     const { kysely } = ctx.database.reader;
     const row = await deliveries(ctx).select('e.body').where('d.delivery_id', '=', deliveryId).executeTakeFirst();
-    if (row === undefined) throw new AppError('not_found', `The delivery ${deliveryId} does not exist`);
+    if (row === undefined) throw noSuch('delivery', deliveryId);
     const attempts = await attemptsOf(kysely, row);
     const webhook = await kysely
       .selectFrom('webhooks')
@@ -171,6 +175,7 @@ export const replayDeliveries = defineOperation({
   id: 'webhooks.replay',
   route: 'POST /webhooks/replay',
   permission: 'webhooks:operate',
+  scope: 'account',
   effect: 'write',
   tool: true,
   summary: 'Replay deliveries',

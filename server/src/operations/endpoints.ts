@@ -68,8 +68,8 @@ const ChangedEndpoint = named('ChangedWebhookEndpoint', {
   warnings: list(Type.String(), 'Remarks on the new configuration, as sentences.'),
 });
 
-const reading = { permission: 'webhooks:metadata', effect: 'read' } as const;
-const writing = { permission: 'webhooks:write', effect: 'write' } as const;
+const reading = { permission: 'webhooks:metadata', scope: 'account', effect: 'read' } as const;
+const writing = { permission: 'webhooks:write', scope: 'account', effect: 'write' } as const;
 
 export const listEndpoints = defineOperation({
   ...reading,
@@ -259,7 +259,7 @@ function scopeOf(sessionIds: readonly string[] | null | undefined) {
  * @param known sessions that need not exist: a deleted session stays in the list of its webhook
  * @throws {AppError} `validation_failed` naming the first session that the account does not have
  */
-async function requireSessions(
+export async function requireSessions(
   { kysely, dialect }: Tx,
   accountId: string,
   sessionIds: readonly string[] | null | undefined,

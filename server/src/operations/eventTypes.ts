@@ -10,6 +10,7 @@ export const listEventTypes = defineOperation({
   id: 'events.types',
   route: 'GET /events/types',
   permission: 'events:metadata',
+  scope: 'none',
   effect: 'read',
   summary: 'List event types',
   description:

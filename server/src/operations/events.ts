@@ -5,7 +5,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
 import { ContentHidden } from '../events/parts.ts';
 import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
-import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
+import { type Context, defineOperation, isContentHidden, sessionsOf } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
@@ -20,6 +20,7 @@ export const listEvents = defineOperation({
   id: 'events.list',
   route: 'GET /events',
   permission: 'events:read',
+  scope: 'filtered',
   messageContent: 'events',
   effect: 'read',
   tool: true,
@@ -103,13 +104,16 @@ interface Found {
  * it. Other selections may have to search the whole log, which must not delay other requests.
  */
 async function readWanted(
-  { accountId, eventLog, filteredEventLog }: Context,
+  ctx: Context,
   after: string | undefined,
   wanted: readonly EventKind[] | undefined,
   limit: number,
 ): Promise<Found> {
-  if (wanted !== contractKinds) {
-    const events = await (wanted === undefined ? eventLog : filteredEventLog).read(accountId, after, wanted, limit);
+  const { accountId, eventLog, filteredEventLog } = ctx;
+  const sessionIds = sessionsOf(ctx);
+  if (wanted !== contractKinds || sessionIds !== undefined) {
+    const log = wanted === undefined && sessionIds === undefined ? eventLog : filteredEventLog;
+    const events = await log.read(accountId, after, wanted, limit, sessionIds);
     return { events, cursor: events.at(-1)?.cursor };
   }
   const events: LoggedEvent[] = [];

@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { GroupInvite, GroupSettings } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { noSuch } from '../errors.ts';
 import { Participant } from '../events/parts.ts';
 import {
   boolean,
@@ -51,6 +51,7 @@ const Group = named('Group', {
 const changing = {
   owner: { field: 'groupId' },
   permission: 'groups:write',
+  scope: 'groupId',
   effect: 'destructive',
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
 } as const;
@@ -59,6 +60,7 @@ export const listGroups = defineOperation({
   id: 'groups.list',
   route: 'GET /groups',
   permission: 'groups:read',
+  scope: 'sessionId',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -84,6 +86,7 @@ export const getGroup = defineOperation({
   id: 'groups.get',
   route: 'GET /groups/{groupId}',
   permission: 'groups:read',
+  scope: 'groupId',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -101,6 +104,7 @@ export const createGroup = defineOperation({
   route: 'POST /groups',
   owner: { field: 'sessionId' },
   permission: 'groups:write',
+  scope: 'sessionId',
   effect: 'write',
   tool: true,
   thirdPartyText: true,
@@ -236,6 +240,7 @@ export const joinGroup = defineOperation({
   route: 'POST /groups/join',
   owner: { field: 'sessionId' },
   permission: 'groups:write',
+  scope: 'sessionId',
   effect: 'write',
   isRepeatable: true,
   tool: true,
@@ -329,7 +334,7 @@ async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
     .where('account_id', '=', ctx.accountId)
     .where('group_id', '=', groupId)
     .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', `The group ${groupId} does not exist`);
+  if (row === undefined) throw noSuch('group', groupId);
   return row;
 }
 

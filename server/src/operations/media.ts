@@ -5,7 +5,7 @@ import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import { integer, named, optional, orNull, string, time } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 
 const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
@@ -29,6 +29,7 @@ export const uploadMedia = defineOperation({
   id: 'media.upload',
   route: 'POST /media',
   permission: 'media:write',
+  scope: 'none',
   effect: 'write',
   summary: 'Upload a file',
   description:
@@ -45,7 +46,9 @@ export const uploadMedia = defineOperation({
   async run(ctx, input) {
     const content = await ctx.openContent();
     const fileName = input.fileName ?? content.fileName;
-    return toMedia(ctx, await ctx.media.keep(ctx.accountId, { ...content, fileName }));
+    const row = await ctx.media.keep(ctx.accountId, { ...content, fileName });
+    await noteAdded(ctx, row.media_id);
+    return toMedia(ctx, row);
   },
 });
 
@@ -57,6 +60,7 @@ export const getMedia = defineOperation({
   id: 'media.get',
   route: 'GET /media/{mediaId}',
   permission: 'media:read',
+  scope: 'mediaId',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
@@ -75,6 +79,20 @@ export const getMedia = defineOperation({
   preview: ({ mimeType, size, sha256 }, { previews }) => previews.of({ mimeType, size, hash: sha256 }),
   run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
 });
+
+/** Lets a key that is limited to sessions use a file that it added, even before a message contains the file. */
+export async function noteAdded(ctx: Context, mediaId: string): Promise<void> {
+  const { credential } = ctx.caller;
+  if (sessionsOf(ctx) === undefined || credential.type !== 'api_key') return;
+  const row = { account_id: ctx.accountId, key_id: credential.keyId, media_id: mediaId };
+  await ctx.database.commit(({ kysely }) =>
+    kysely
+      .insertInto('key_media')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute(),
+  );
+}
 
 /** @throws {AppError} `not_found`; `validation_failed` if the file is not an image */
 export async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {

@@ -13,6 +13,7 @@ import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 const changing = {
   owner: { field: 'messageId' },
   permission: 'messages:send',
+  scope: 'messageId',
   messageContent: 'messages',
   effect: 'destructive',
   tool: true,

@@ -4,7 +4,7 @@ import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { optional, string, time } from '../invoke/fields.ts';
-import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
+import { type Context, defineOperation, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
 import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -16,6 +16,7 @@ export const listMessages = defineOperation({
   id: 'messages.list',
   route: 'GET /messages',
   permission: 'messages:read',
+  scope: 'filtered',
   messageContent: 'messages',
   effect: 'read',
   tool: true,
@@ -82,11 +83,12 @@ async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
 }
 
 /** Whether the chat exists; a group counts before its first message. */
-async function hasChat({ database, accountId }: Context, sessionId: string | undefined, chatId: string) {
-  const { kysely } = database.reader;
+async function hasChat(ctx: Context, sessionId: string | undefined, chatId: string) {
+  const { accountId } = ctx;
+  const { kysely } = ctx.database.reader;
   const sessions =
     sessionId === undefined
-      ? kysely.selectFrom('sessions').select('session_id').where('account_id', '=', accountId)
+      ? (sessionsOf(ctx) ?? kysely.selectFrom('sessions').select('session_id').where('account_id', '=', accountId))
       : [sessionId];
   const chats = kysely
     .selectFrom('chats')
@@ -104,13 +106,15 @@ async function hasChat({ database, accountId }: Context, sessionId: string | und
 }
 
 function messagesOf(
-  { database, accountId }: Context,
+  ctx: Context,
   filters: Filters,
-  creator: Pick<QueryCreator<Schema>, 'selectFrom'> = database.longReader.kysely,
+  creator: Pick<QueryCreator<Schema>, 'selectFrom'> = ctx.database.longReader.kysely,
 ) {
-  let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', accountId);
+  let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', ctx.accountId);
+  const sessionIds = sessionsOf(ctx);
   const { sessionId, chatId, from, direction, type, status, after, before } = filters;
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
+  else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
   if (from !== undefined) select = select.where('m.from_number', '=', phoneNumber('from', from));
   if (direction !== undefined) select = select.where('m.direction', '=', direction);

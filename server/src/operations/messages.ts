@@ -4,7 +4,7 @@ import { isoTime } from '../clock.ts';
 import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { noSuch } from '../errors.ts';
 import {
   ContentHidden,
   messageContent,
@@ -15,7 +15,7 @@ import {
 } from '../events/parts.ts';
 import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { findMessage } from '../messages/store.ts';
 import { SessionId } from './sessions.ts';
@@ -83,6 +83,7 @@ export const messageStats = defineOperation({
   id: 'messages.stats',
   route: 'GET /messages/stats',
   permission: 'messages:metadata',
+  scope: 'filtered',
   effect: 'read',
   summary: 'Count messages per minute',
   description:
@@ -95,11 +96,13 @@ export const messageStats = defineOperation({
       outgoing: integer('Messages that the network accepted.', { minimum: 0 }),
     }),
   }),
-  async run({ accountId, clock, steady, database }) {
+  async run(ctx) {
+    const { accountId, clock, steady, database } = ctx;
+    const sessionIds = sessionsOf(ctx);
     const now = clock.now();
     const since = now - (now % MINUTE_MS) - (COUNTED_MINUTES - 1) * MINUTE_MS;
     const minute = sql<number>`timestamp - timestamp % ${sql.lit(MINUTE_MS)}`;
-    const found = await database.longReader.kysely
+    let select = database.longReader.kysely
       .selectFrom('messages')
       .select(({ fn }) => [minute.as('minute'), 'direction', fn.countAll<number>().as('count')])
       .where('account_id', '=', accountId)
@@ -113,8 +116,9 @@ export const messageStats = defineOperation({
       )
       .where('timestamp', '>=', since)
       .where('status', 'not in', ['queued', 'scheduled', 'failed'])
-      .groupBy([minute, 'direction'])
-      .execute();
+      .groupBy([minute, 'direction']);
+    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
+    const found = await select.execute();
     const series = new Map<number, { incoming: number; outgoing: number }>();
     for (const row of found) {
       const counts = series.get(Number(row.minute)) ?? { incoming: 0, outgoing: 0 };
@@ -132,6 +136,7 @@ export const getMessage = defineOperation({
   id: 'messages.get',
   route: 'GET /messages/{messageId}',
   permission: 'messages:read',
+  scope: 'messageId',
   messageContent: 'messages',
   effect: 'read',
   tool: true,
@@ -152,7 +157,7 @@ export const getMessage = defineOperation({
 /** @throws {AppError} `not_found`, also for a message of another account */
 export async function requireMessage(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
-  if (row === undefined) throw new AppError('not_found', `The message ${messageId} does not exist`);
+  if (row === undefined) throw noSuch('message', messageId);
   return row;
 }
 

@@ -6,7 +6,7 @@ import { named, object, onlyTrue, optional, orNull, string } from '../invoke/fie
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
-import { PictureMediaId, pictureOf } from './media.ts';
+import { noteAdded, PictureMediaId, pictureOf } from './media.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 export const contactProfile = defineOperation({
@@ -14,6 +14,7 @@ export const contactProfile = defineOperation({
   route: 'GET /contacts/{phoneNumber}/profile',
   owner: { field: 'sessionId' },
   permission: 'contacts:read',
+  scope: 'sessionId',
   effect: 'read',
   thirdPartyText: true,
   summary: 'Get the profile of a contact',
@@ -50,6 +51,7 @@ export const updateProfile = defineOperation({
   route: 'PATCH /sessions/{sessionId}/profile',
   owner: { field: 'sessionId' },
   permission: 'sessions:write',
+  scope: 'sessionId',
   effect: 'write',
   summary: 'Update the profile of a session',
   description:
@@ -86,10 +88,9 @@ export const updateProfile = defineOperation({
   },
 });
 
-async function keepPicture({ media, accountId }: Context, picture: NetworkMedia) {
+async function keepPicture(ctx: Context, picture: NetworkMedia) {
   const { mimeType, fileName } = picture;
-  return mediaPart(
-    storedMedia(await media.keep(accountId, { stream: await picture.open(), mimeType, fileName })),
-    media,
-  );
+  const row = await ctx.media.keep(ctx.accountId, { stream: await picture.open(), mimeType, fileName });
+  await noteAdded(ctx, row.media_id);
+  return mediaPart(storedMedia(row), ctx.media);
 }

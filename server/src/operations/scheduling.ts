@@ -81,6 +81,7 @@ export const cancelMessage = defineOperation({
   id: 'messages.cancel',
   route: 'POST /messages/{messageId}/cancel',
   permission: 'messages:send',
+  scope: 'messageId',
   messageContent: 'messages',
   effect: 'destructive',
   summary: 'Cancel a scheduled message',

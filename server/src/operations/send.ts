@@ -58,6 +58,7 @@ export const sendErrors = [
 export const sendOperation = {
   owner: { field: 'sessionId', localWith: 'sendAt' },
   permission: 'messages:send',
+  scope: 'sessionId',
   messageContent: 'messages',
   effect: 'write',
   // The names of received files, and the network's words for a failure.

@@ -150,6 +150,7 @@ export const forwardMessage = defineOperation({
   id: 'messages.forward',
   route: 'POST /messages/{messageId}/forward',
   owner: { field: 'messageId' },
+  scope: 'messageId',
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Forward a message',
   description:

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { SessionTable } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import {
   named,
@@ -15,7 +15,7 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { validator } from '../invoke/validate.ts';
@@ -65,6 +65,7 @@ export const listSessions = defineOperation({
   id: 'sessions.list',
   route: 'GET /sessions',
   permission: 'sessions:read',
+  scope: 'filtered',
   effect: 'read',
   tool: true,
   summary: 'List sessions',
@@ -73,7 +74,9 @@ export const listSessions = defineOperation({
   input: pageInput,
   output: pageOf(Session),
   run(ctx, input) {
-    const own = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
+    const sessionIds = sessionsOf(ctx);
+    let own = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
+    if (sessionIds !== undefined) own = own.where('session_id', 'in', sessionIds);
     return readPage(own, 'session_id', input, (rows) => rows.map((row) => toSession(ctx, row)));
   },
 });
@@ -82,6 +85,7 @@ export const createSession = defineOperation({
   id: 'sessions.create',
   route: 'POST /sessions',
   permission: 'sessions:write',
+  scope: 'account',
   effect: 'write',
   tool: true,
   summary: 'Create a session',
@@ -143,6 +147,7 @@ export const getSession = defineOperation({
   id: 'sessions.get',
   route: 'GET /sessions/{sessionId}',
   permission: 'sessions:read',
+  scope: 'sessionId',
   effect: 'read',
   tool: true,
   summary: 'Get a session',
@@ -158,6 +163,7 @@ export const updateSession = defineOperation({
   id: 'sessions.update',
   route: 'PATCH /sessions/{sessionId}',
   permission: 'sessions:write',
+  scope: 'sessionId',
   effect: 'write',
   summary: 'Update a session',
   description:
@@ -195,6 +201,7 @@ export const sessionHistory = defineOperation({
   id: 'sessions.history',
   route: 'GET /sessions/{sessionId}/history',
   permission: 'sessions:read',
+  scope: 'sessionId',
   effect: 'read',
   summary: 'List the status changes of a session',
   description: 'List when and why the status of a session changed, newest first. Use it to investigate outages.',
@@ -225,6 +232,7 @@ export const deleteSession = defineOperation({
   route: 'DELETE /sessions/{sessionId}',
   owner: { field: 'sessionId' },
   permission: 'sessions:write',
+  scope: 'sessionId',
   effect: 'destructive',
   summary: 'Delete a session',
   description:
@@ -269,7 +277,7 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
 /** @throws {AppError} `not_found`, also for a session of another account */
 export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
   const row = await readSession(ctx.database.reader, { accountId: ctx.accountId, sessionId });
-  if (row === undefined) throw new AppError('not_found', `The session ${sessionId} does not exist`);
+  if (row === undefined) throw noSuch('session', sessionId);
   return row;
 }
 

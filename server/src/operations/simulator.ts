@@ -52,6 +52,7 @@ export const simulateSession = defineOperation({
   route: 'POST /sessions/{sessionId}/simulate',
   owner: { field: 'sessionId' },
   permission: 'sessions:write',
+  scope: 'sessionId',
   effect: 'write',
   summary: 'Play the other side of a sandbox session',
   description: [

@@ -11,6 +11,7 @@ export const setWebhook = defineOperation({
   id: 'webhooks.set',
   route: 'POST /webhooks/set',
   permission: 'webhooks:write',
+  scope: 'account',
   effect: 'destructive',
   tool: true,
   summary: 'Set the webhook',
@@ -44,6 +45,7 @@ export const getWebhook = defineOperation({
   id: 'webhooks.get',
   route: 'GET /webhooks',
   permission: 'webhooks:metadata',
+  scope: 'account',
   effect: 'read',
   tool: true,
   summary: 'Get the webhook',
@@ -59,6 +61,7 @@ export const deleteWebhook = defineOperation({
   route: 'DELETE /webhooks',
   owner: { field: 'webhookId' },
   permission: 'webhooks:write',
+  scope: 'account',
   effect: 'destructive',
   summary: 'Remove the webhook',
   description:

@@ -1,9 +1,11 @@
 import type { Queryable } from '../db/dialect.ts';
 import type { EventKind } from '../events/events.ts';
+import { sessionColumn, sessionOf } from './queue.ts';
 
 export interface LoggedEvent {
   readonly eventId: string;
   readonly kind: EventKind;
+  readonly sessionId: string;
   /** The body as webhooks receive it. */
   readonly body: string;
   readonly createdAt: number;
@@ -20,17 +22,24 @@ export class EventLog {
     this.#reader = reader;
   }
 
-  /** Reads the account's events after a cursor, or from the beginning, oldest first. */
+  /**
+   * Reads the account's events after a cursor, or from the beginning, oldest first.
+   * @param sessionIds only events of these sessions
+   */
   async read(
     accountId: string,
     after: string | undefined,
     kinds: readonly EventKind[] | undefined,
     limit: number,
+    sessionIds?: readonly string[],
   ): Promise<LoggedEvent[]> {
     const { order } = this.#reader.dialect.log;
     const horizon = await this.#readHorizon();
-    let select = this.#upTo(horizon, accountId).select(['kind', 'body', 'created_at']).where('is_test', '=', 0);
+    let select = this.#upTo(horizon, accountId)
+      .select(['kind', 'conversation', 'body', 'created_at'])
+      .where('is_test', '=', 0);
     if (kinds !== undefined && kinds.length > 0) select = select.where('kind', 'in', [...kinds]);
+    if (sessionIds !== undefined) select = select.where(sessionColumn('conversation'), 'in', [...sessionIds]);
     const from = after === undefined ? undefined : parseCursor(after);
     if (from !== undefined && order.includes('position')) {
       select = select.where((eb) =>
@@ -42,6 +51,7 @@ export class EventLog {
     return rows.map((row) => ({
       eventId: row.event_id,
       kind: row.kind,
+      sessionId: sessionOf(row.conversation),
       body: row.body,
       createdAt: row.created_at,
       cursor: cursorOf(row),

@@ -195,6 +195,11 @@ export function chatOf(conversation: string): string {
   return conversation.slice(SESSION_ID_LENGTH + 1);
 }
 
+/** The session of a column with conversations. */
+export function sessionColumn(column: string): RawBuilder<string> {
+  return sql`substr(${sql.ref(column)}, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
+}
+
 const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
 
 /** Selects the pending deliveries of a webhook. A literal, so that the planner can use the partial index. */
@@ -297,9 +302,7 @@ const cancelUnless = (value: RawBuilder<string>) =>
 
 const cancelKinds = cancelUnless(sql`d.kind`);
 
-const sessionColumn = sql<string>`substr(d.conversation, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
-
-const cancelSessions = cancelUnless(sessionColumn);
+const cancelSessions = cancelUnless(sessionColumn('d.conversation'));
 
 interface Wanted {
   webhookId: string;
@@ -317,7 +320,7 @@ const unwanted = query((db, p: Wanted, dialect) =>
         eb.and([sql<boolean>`${p.anyKind} = 0`, sql<boolean>`d.kind not in ${dialect.texts(p.kinds)}`]),
         eb.and([
           sql<boolean>`${p.anySession} = 0`,
-          sql<boolean>`${sessionColumn} not in ${dialect.texts(p.sessionIds)}`,
+          sql<boolean>`${sessionColumn('d.conversation')} not in ${dialect.texts(p.sessionIds)}`,
         ]),
       ]),
     )

@@ -45,6 +45,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       permissions: ['*'],
       createdAt: new Date(clock.now()).toISOString(),
       expiresAt: null,
+      sessionIds: null,
     });
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
@@ -81,6 +82,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       'name',
       'permissions',
       'prefix',
+      'sessionIds',
     ]);
   });
 

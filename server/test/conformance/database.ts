@@ -13,6 +13,8 @@ import { batch, query } from '../../src/db/query.ts';
 import { openSqlite } from '../../src/db/sqlite.ts';
 import type { Home } from '../support/databases.ts';
 
+const newest = migrations.at(-1)?.version ?? 0;
+
 /** The guarantees of the data layer on any database. */
 export function databaseConformance(newHome: () => Promise<Home>): void {
   let home: Home;
@@ -317,7 +319,6 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       const fresh = await newHome();
       const store = await open(fresh);
       await migrate(store, Date.now);
-      const newest = migrations.length;
       const wider = {
         version: newest + 1,
         name: 'wider',
@@ -361,7 +362,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         'create index messages_chat on messages (chat_id)',
         'create unique index one_session_each on sessions (account_id)',
       ];
-      const next = { version: migrations.length + 1, name: 'next', statements: () => ['create table next (id text)'] };
+      const next = { version: newest + 1, name: 'next', statements: () => ['create table next (id text)'] };
       await afterChanges(changes, async (store) => {
         await assert.rejects(migrate(store, Date.now, [...migrations, next]), (error: Error) => {
           assert.ok(error instanceof SchemaMismatchError);
@@ -410,7 +411,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
         .values({ ...node, joined_at: 1, expires_at: Date.now() + 60_000 })
         .execute();
       await tx.commit();
-      const version = migrations.length + 1;
+      const version = newest + 1;
       const breaking = { version, name: 'breaking', statements: () => [], breaksOlder: 'for a test' };
       const upgrade = () => migrate(store, Date.now, [...migrations, breaking]);
       await assert.rejects(upgrade(), (error: Error) => {

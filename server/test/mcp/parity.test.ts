@@ -5,6 +5,7 @@ import { operations } from '../../src/operations/index.ts';
 import { callTool, mcpClient } from '../support/mcp.ts';
 import { picture, upload } from '../support/media.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { requestOf } from '../support/restRequest.ts';
 import { type Call, startServer } from '../support/server.ts';
 import { type Run, walkTools } from '../support/toolWalk.ts';
 
@@ -80,27 +81,6 @@ async function walk(
   );
   await server.stop();
   return { outputs, lines };
-}
-
-/** The REST request that calls an operation with this input. */
-function requestOf(id: string, input: Record<string, unknown>) {
-  const operation = operations.find((one) => one.id === id);
-  assert.ok(operation, id);
-  const rest = new Map(Object.entries(input));
-  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const value = String(rest.get(name));
-    rest.delete(name);
-    return encodeURIComponent(value);
-  });
-  const fields = Object.fromEntries(rest);
-  const isQuery = operation.method === 'GET' || operation.method === 'DELETE';
-  const pairs = Object.entries(fields).map(([name, value]): [string, string] => [name, String(value)]);
-  const query = isQuery ? new URLSearchParams(pairs) : '';
-  return {
-    method: operation.method,
-    path: `${path}${String(query) && `?${query}`}`,
-    body: isQuery ? undefined : fields,
-  };
 }
 
 /** Replaces random and time-dependent values by names: ids, numbers, times, durations, signatures. */

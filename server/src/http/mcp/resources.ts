@@ -6,7 +6,7 @@ import {
   UriTemplate,
 } from '@modelcontextprotocol/server';
 import { eventKinds, events } from '../../events/events.ts';
-import { type Invoke, type Operation, permits } from '../../invoke/operation.ts';
+import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messageList.ts';
@@ -117,7 +117,7 @@ export class Resources {
 const isTemplate = ({ uri }: Entry) => uri.includes('{');
 
 function allowedTo({ caller }: Principal): Entry[] {
-  return entries.filter(({ operation }) => permits(caller.credential.permissions, operation));
+  return entries.filter(({ operation }) => denialOf(operation, caller) === undefined);
 }
 
 function notFound(uri: string, detail?: string): ResourceNotFoundError {

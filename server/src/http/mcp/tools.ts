@@ -3,7 +3,7 @@ import type { TObject, TProperties, TSchema } from 'typebox';
 import { toProblem } from '../../errors.ts';
 import { messageContent } from '../../events/parts.ts';
 import { boolean, integer, object, optional } from '../../invoke/fields.ts';
-import { type Invoke, isRepeatable, type Operation, permits } from '../../invoke/operation.ts';
+import { denialOf, type Invoke, isRepeatable, type Operation } from '../../invoke/operation.ts';
 import { PHONE_NUMBER_FORMAT } from '../../invoke/phoneNumbers.ts';
 import { validator } from '../../invoke/validate.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
@@ -41,7 +41,7 @@ export class Tools {
 
   list({ caller }: Principal): Tool[] {
     return [...this.#tools.values()]
-      .filter(({ operation }) => permits(caller.credential.permissions, operation))
+      .filter(({ operation }) => denialOf(operation, caller) === undefined)
       .map(({ definition }) => definition);
   }
 

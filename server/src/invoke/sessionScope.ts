@@ -1,0 +1,185 @@
+import type { Caller } from '../auth/authenticate.ts';
+import { mediaTypes } from '../connectors/connector.ts';
+import { query } from '../db/query.ts';
+import { AppError, noSuch } from '../errors.ts';
+import { firstIdAt } from '../ids.ts';
+import { sessionOf as sessionOfConversation } from '../webhooks/queue.ts';
+import type { Services } from './context.ts';
+import { findSessionOf } from './owners.ts';
+
+/**
+ * The part of an operation that a key with `sessionIds` can use:
+ * - `account`: nothing, because the operation concerns the whole account.
+ * - `none`: all of it, because the operation concerns no session.
+ * - `filtered`: what belongs to its sessions. The handler selects it, by `sessionsOf`.
+ * - an input field: what the field names, if that belongs to its sessions. A `sessionId` that is left out is the only
+ *   one of its sessions.
+ *
+ * A new operation has to choose one. Any other value is refused like `account`.
+ */
+export type SessionScope = 'account' | 'none' | 'filtered' | IdField;
+
+type IdField = keyof typeof resources;
+
+/** The resources that belong to sessions, by the input fields that name them. */
+const resources = {
+  sessionId: 'session',
+  messageId: 'message',
+  groupId: 'group',
+  deliveryId: 'delivery',
+  mediaId: 'file',
+} as const;
+
+/** Fields that are checked wherever they occur: a filter by session, and files to send. */
+const CHECKED_EVERYWHERE = ['sessionId', 'mediaId', 'pictureMediaId'] as const;
+
+/** Files are stored before their messages, but the id of a message with a key is older than its file. */
+const OLDEST_MESSAGE_MS = 3_600_000;
+
+/** Whether a key that is limited to sessions may call the operation at all. */
+export function isOpenToSessions(scope: SessionScope): boolean {
+  return scope === 'none' || scope === 'filtered' || Object.hasOwn(resources, scope);
+}
+
+type Input = Readonly<Record<string, unknown>>;
+
+/** Keeps the calls of keys that are limited to sessions within their sessions. */
+export class SessionScopes {
+  readonly #services: Pick<Services, 'database' | 'steady'>;
+
+  constructor(services: Pick<Services, 'database' | 'steady'>) {
+    this.#services = services;
+  }
+
+  /**
+   * Returns the input, with the key's only session if it names none.
+   * @throws {AppError} `not_found` for an id outside the sessions, as if it did not exist; `session_required`
+   */
+  async limit(scope: SessionScope, caller: Caller, sessionIds: readonly string[], input: Input) {
+    const fields = new Set<string>([...CHECKED_EVERYWHERE, ...(Object.hasOwn(resources, scope) ? [scope] : [])]);
+    for (const field of fields) {
+      const id = input[field];
+      // Null removes a picture.
+      if (typeof id === 'string')
+        await this.#require(field === 'pictureMediaId' ? 'mediaId' : field, caller, sessionIds, id);
+    }
+    if (scope !== 'sessionId' || input['sessionId'] !== undefined) return { ...input };
+    return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };
+  }
+
+  async #require(field: string, caller: Caller, sessionIds: readonly string[], id: string): Promise<void> {
+    // `limit` passes only these.
+    const known = field as IdField;
+    const isReached =
+      known === 'mediaId'
+        ? await this.#hasMedia(caller, sessionIds, id)
+        : sessionIds.includes((await this.#sessionIdOf(known, caller.accountId, id)) ?? '');
+    if (!isReached) throw noSuch(resources[known], id);
+  }
+
+  async #sessionIdOf(field: Exclude<IdField, 'mediaId'>, accountId: string, id: string): Promise<string | undefined> {
+    const { reader } = this.#services.database;
+    if (field === 'sessionId') return id; // whether it exists is for the operation to find
+    if (field !== 'deliveryId') return findSessionOf(reader, field, { accountId, id });
+    const delivery = await conversationOf.first(reader, { accountId, id });
+    return delivery && sessionOfConversation(delivery.conversation);
+  }
+
+  /** Whether a message or a group of the sessions has the file, or the key has added it. */
+  async #hasMedia({ accountId, credential }: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
+    const { database, steady } = this.#services;
+    const keyId = credential.type === 'api_key' ? credential.keyId : '';
+    const file = await fileOf.first(database.reader, { accountId, id, keyId });
+    if (file === undefined) return false;
+    if (file.key_id !== null) return true;
+    const found = {
+      accountId,
+      mediaId: id,
+      sessionIds: JSON.stringify(sessionIds),
+      content: `%"mediaId":"${id}"%`,
+      from: firstIdAt('msg', steady.fromWall(file.created_at - OLDEST_MESSAGE_MS)),
+    };
+    if ((await groupWithPicture.first(database.reader, found)) !== undefined) return true;
+    return (await messageWithFile.first(database.longReader, found)) !== undefined;
+  }
+
+  /** @throws {AppError} `session_required` unless exactly one of the sessions exists */
+  async #soleOf(accountId: string, sessionIds: readonly string[]): Promise<string> {
+    const found = await presentSessions.all(this.#services.database.reader, {
+      accountId,
+      sessionIds: JSON.stringify(sessionIds),
+    });
+    const [first, second] = found;
+    if (first === undefined)
+      throw new AppError('session_required', 'The sessions of this API key no longer exist; change the key');
+    if (second === undefined) return first.session_id;
+    const message = 'is required because the API key has several sessions';
+    throw new AppError('session_required', `\`sessionId\` ${message}`, {
+      fields: [{ field: 'sessionId', code: 'required', message }],
+    });
+  }
+}
+
+const presentSessions = query((db, p: { accountId: string; sessionIds: string }, dialect) =>
+  db
+    .selectFrom('sessions')
+    .select('session_id')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    .limit(2),
+);
+
+const conversationOf = query((db, p: { accountId: string; id: string }) =>
+  db
+    .selectFrom('deliveries')
+    .select('conversation')
+    .where('account_id', '=', p.accountId)
+    .where('delivery_id', '=', p.id),
+);
+
+const fileOf = query((db, p: { accountId: string; id: string; keyId: string }) =>
+  db
+    .selectFrom('media as m')
+    .leftJoin('key_media as k', (join) =>
+      join
+        .onRef('k.account_id', '=', 'm.account_id')
+        .onRef('k.media_id', '=', 'm.media_id')
+        .on('k.key_id', '=', p.keyId),
+    )
+    .select(['m.created_at', 'k.key_id'])
+    .where('m.account_id', '=', p.accountId)
+    .where('m.media_id', '=', p.id),
+);
+
+interface Found {
+  accountId: string;
+  mediaId: string;
+  sessionIds: string;
+  content: string;
+  from: string;
+}
+
+const groupWithPicture = query((db, p: Found, dialect) =>
+  db
+    .selectFrom('groups')
+    .select('group_id')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    .where('picture_media_id', '=', p.mediaId)
+    .limit(1),
+);
+
+/** Reads on from the time of the file: the message that brought it is one of the next. */
+const messageWithFile = query((db, p: Found, dialect) =>
+  db
+    .selectFrom('messages')
+    .select('message_id')
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '>=', p.from)
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    // Other types can contain JSON of the caller, which could name any file.
+    .where('type', 'in', mediaTypes)
+    .where('content', 'like', p.content)
+    .orderBy('message_id')
+    .limit(1),
+);

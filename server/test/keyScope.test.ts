@@ -1,0 +1,409 @@
+import assert from 'node:assert/strict';
+import { after, before, it } from 'node:test';
+import { isOpenToSessions } from '../src/invoke/sessionScope.ts';
+import { operations } from '../src/operations/index.ts';
+import { describeOnEachDeployment } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { callTool, mcpClient } from './support/mcp.ts';
+import { picture, upload } from './support/media.ts';
+import { type Receiver, startReceiver } from './support/receiver.ts';
+import { requestOf } from './support/restRequest.ts';
+import { type Answer, bearer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
+
+/** A session and one of everything that belongs to it. */
+interface Side {
+  readonly sessionId: string;
+  readonly messageId: string;
+  readonly groupId: string;
+  readonly deliveryId: string;
+  readonly mediaId: string;
+}
+
+/** Ids that nobody has. */
+const UNKNOWN: Side = {
+  sessionId: 'ses_00000000000000000000000000',
+  messageId: 'msg_00000000000000000000000000',
+  groupId: 'grp_00000000000000000000000000',
+  deliveryId: 'dlv_00000000000000000000000000',
+  mediaId: 'med_00000000000000000000000000',
+};
+
+const CHAT = '491707654321';
+const to = CHAT;
+
+type InputOf = (side: Side) => Record<string, unknown>;
+
+const ofSession: InputOf = ({ sessionId }) => ({ sessionId });
+const ofMessage: InputOf = ({ messageId }) => ({ messageId });
+const ofGroup: InputOf = ({ groupId }) => ({ groupId });
+const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
+const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
+const nothing: InputOf = () => ({});
+
+/** A valid input of every operation. An operation that is missing here fails the test. */
+const inputs: Readonly<Record<string, InputOf>> = {
+  'auth.logout': nothing,
+  'auth.me': nothing,
+  'auth.change_password': () => ({ currentPassword: 'x', newPassword: 'another long password' }),
+  'api_keys.create': () => ({ name: 'walk' }),
+  'api_keys.list': nothing,
+  'api_keys.update': () => ({ keyId: 'key_1' }),
+  'api_keys.rotate': () => ({ keyId: 'key_1' }),
+  'api_keys.revoke': () => ({ keyId: 'key_1' }),
+  'connectors.list': nothing,
+  'sessions.list': nothing,
+  'sessions.create': nothing,
+  'sessions.get': ofSession,
+  'sessions.update': (side) => ({ ...ofSession(side), name: 'taken over' }),
+  'sessions.update_profile': (side) => ({ ...ofSession(side), name: 'taken over' }),
+  'sessions.connect': ofSession,
+  'sessions.get_qr': ofSession,
+  'sessions.request_pairing_code': (side) => ({ ...ofSession(side), phoneNumber: CHAT }),
+  'sessions.disconnect': ofSession,
+  'sessions.logout': ofSession,
+  'sessions.history': ofSession,
+  'sessions.delete': ofSession,
+  'sessions.simulate': (side) => ({ ...ofSession(side), action: 'incoming', from: CHAT, message: 'forged' }),
+  'messages.send': (side) => ({ ...ofSession(side), to, message: 'walk' }),
+  'messages.send_media': ({ sessionId, mediaId }) => ({ sessionId, to, type: 'image', mediaId }),
+  'messages.send_location': (side) => ({ ...ofSession(side), to, latitude: 1, longitude: 2 }),
+  'messages.send_contact': (side) => ({ ...ofSession(side), to, name: 'Ada', phoneNumbers: [CHAT] }),
+  'messages.send_poll': (side) => ({ ...ofSession(side), to, question: 'When?', options: ['now', 'later'] }),
+  'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
+  'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
+  'messages.send_interactive': (side) => ({
+    ...ofSession(side),
+    to,
+    message: 'Tea?',
+    buttons: [{ id: 'y', title: 'Y' }],
+  }),
+  'messages.list': ofSession,
+  'messages.stats': nothing,
+  'messages.get': ofMessage,
+  'messages.react': (side) => ({ ...ofMessage(side), emoji: '👍' }),
+  'messages.edit': (side) => ({ ...ofMessage(side), message: 'changed' }),
+  'messages.delete': ofMessage,
+  'messages.forward': (side) => ({ ...ofMessage(side), to }),
+  'messages.cancel': ofMessage,
+  'chats.list': ofSession,
+  'chats.get': ofChat,
+  'chats.update': (side) => ({ ...ofChat(side), archived: true }),
+  'chats.mark_read': ofChat,
+  'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
+  'contacts.list': ofSession,
+  'contacts.check': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
+  'contacts.set_blocked': (side) => ({ ...ofContact(side), blocked: true }),
+  'contacts.profile': ofContact,
+  'media.upload': nothing,
+  'media.get': ({ mediaId }) => ({ mediaId }),
+  'groups.list': ofSession,
+  'groups.get': ofGroup,
+  'groups.create': (side) => ({ ...ofSession(side), subject: 'walk', phoneNumbers: [CHAT] }),
+  'groups.update': (side) => ({ ...ofGroup(side), subject: 'taken over' }),
+  'groups.update_participants': (side) => ({ ...ofGroup(side), action: 'remove', phoneNumbers: [CHAT] }),
+  'groups.get_invite_link': ofGroup,
+  'groups.revoke_invite_link': ofGroup,
+  'groups.join': (side) => ({ ...ofSession(side), invite: 'sandbox:join/none' }),
+  'groups.leave': ofGroup,
+  'webhooks.set': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
+  'webhooks.get': nothing,
+  'webhooks.delete': nothing,
+  'webhooks.test': nothing,
+  'webhooks.stats': nothing,
+  'webhooks.get_circuit_breaker': nothing,
+  'webhooks.reset_circuit_breaker': nothing,
+  'webhooks.rotate_secret': () => ({ secret: 'a secret of the walk' }),
+  'webhooks.list_deliveries': nothing,
+  'webhooks.get_delivery': ({ deliveryId }) => ({ deliveryId }),
+  'webhooks.replay': ({ deliveryId }) => ({ deliveryIds: [deliveryId] }),
+  'webhooks.endpoints.list': nothing,
+  'webhooks.endpoints.create': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
+  'webhooks.endpoints.get': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.update': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.delete': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.test': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.stats': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.get_circuit_breaker': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
+  'events.list': nothing,
+};
+
+const guarded = operations.filter(({ credential }) => credential !== 'none');
+type GuardedOperation = Exclude<(typeof operations)[number], { credential: 'none' }>;
+
+describeOnEachDeployment('a key of some sessions', (_, database) => {
+  let server: TestServer;
+  let receiver: Receiver;
+  let owner: Call;
+  let token: string;
+  let key: string;
+  let scoped: Call;
+  let mine: Side;
+  let other: Side;
+
+  before(async () => {
+    server = await startServer({ database });
+    receiver = await startReceiver();
+    ({ call: owner, token } = await server.account());
+    await owner('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming', 'message.sent'] });
+    [mine, other] = [await makeSide('mine'), await makeSide('other')];
+    const { body } = await owner('POST', '/api-keys/create', { name: 'scoped', sessionIds: [mine.sessionId] });
+    key = body.key;
+    scoped = bearer(server.url, key);
+  });
+  after(async () => {
+    await receiver.close();
+    await server.stop();
+  });
+
+  async function makeSide(name: string): Promise<Side> {
+    const sessionId = await connectSession(owner);
+    const send = async (path: string, fields: object) => {
+      const { status, body } = await owner('POST', path, { sessionId, ...fields });
+      assert.equal(status, 201, JSON.stringify(body));
+      return body;
+    };
+    const { messageId } = await send('/messages/send', { to, message: `text of ${name}` });
+    const { mediaId } = (await upload(server, token, picture())).body;
+    await send('/messages/send-media', { to, type: 'image', mediaId });
+    await owner('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: CHAT, message: `to ${name}` });
+    const { groupId } = await send('/groups', { subject: `group of ${name}`, phoneNumbers: [CHAT] });
+    const [delivery] = (await owner('GET', `/webhooks/deliveries?messageId=${messageId}`)).body.data;
+    await eventually(
+      () => owner('GET', `/messages?sessionId=${sessionId}&direction=incoming`),
+      ({ body }) => body.data.length === 1,
+    );
+    return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId };
+  }
+
+  const call = (as: Call, { id }: GuardedOperation, input: Record<string, unknown>) => {
+    const { method, path, body } = requestOf(id, input);
+    return as(method, path, body);
+  };
+
+  /** Everything that belongs to the other session. */
+  async function otherSide() {
+    const paths = [
+      `/sessions/${other.sessionId}`,
+      `/messages?sessionId=${other.sessionId}`,
+      `/chats?sessionId=${other.sessionId}`,
+      `/contacts?sessionId=${other.sessionId}`,
+      `/groups?sessionId=${other.sessionId}`,
+    ];
+    return Promise.all(paths.map(async (path) => (await owner('GET', path)).body));
+  }
+
+  /** The part of an error that must not differ between an unknown id and one of another session. */
+  const shown = ({ status, body }: Pick<Answer, 'status' | 'body'>) => {
+    const { requestId: _, ...problem } = body;
+    return { status, problem: JSON.stringify(problem).replace(/[a-z]{3}_[0-9A-Z]{26}/g, 'id') };
+  };
+
+  function assertNothingOfOther(operation: GuardedOperation, output: unknown): void {
+    const text = JSON.stringify(output);
+    for (const id of Object.values(other)) assert.ok(!text.includes(id), `${operation.id} shows ${id}`);
+    assert.doesNotMatch(text, /other/, operation.id);
+  }
+
+  it('has a decision and a test for every operation', () => {
+    assert.deepEqual(Object.keys(inputs).toSorted(), guarded.map(({ id }) => id).toSorted());
+    for (const { id, scope, input } of guarded as readonly GuardedOperation[]) {
+      assert.ok(scope === 'account' || isOpenToSessions(scope), `${id} has no decision`);
+      if (scope.endsWith('Id')) assert.ok(scope in input.properties, `${id} has no field ${scope}`);
+      if (scope === 'none') assert.equal('sessionId' in input.properties, false, id);
+    }
+  });
+
+  it('reaches nothing of other sessions by any operation', async () => {
+    const before = await otherSide();
+    for (const operation of guarded as readonly GuardedOperation[]) {
+      const { id, scope, credential } = operation;
+      const inputOf = inputs[id] ?? nothing;
+      const answer = await call(scoped, operation, inputOf(other));
+      if (scope === 'account') {
+        assert.equal(answer.status, 403, id);
+        assert.equal(answer.body.code, credential === 'jwt' ? 'jwt_required' : 'permission_denied', id);
+      } else if (scope === 'none' || Object.keys(inputOf(other)).length === 0) {
+        assert.equal(answer.status, operation.status ?? 200, `${id}: ${JSON.stringify(answer.body)}`);
+        assertNothingOfOther(operation, answer.body);
+      } else {
+        assert.equal(answer.status, 404, `${id}: ${JSON.stringify(answer.body)}`);
+        assert.deepEqual(shown(answer), shown(await call(scoped, operation, inputOf(UNKNOWN))), id);
+        assert.deepEqual(shown(answer), shown(await call(owner, operation, inputOf(UNKNOWN))), id);
+      }
+    }
+    assert.deepEqual(await otherSide(), before);
+  });
+
+  it('reaches nothing of other sessions by any tool', async () => {
+    const before = await otherSide();
+    const client = await mcpClient(server, key, '2026-07-28');
+    const listed = (await client.listTools()).tools.map(({ name }) => name);
+    for (const operation of guarded as readonly GuardedOperation[]) {
+      if (!operation.tool) continue;
+      const { id, scope } = operation;
+      const name = id.replaceAll('.', '_');
+      assert.equal(listed.includes(name), scope !== 'account', name);
+      const inputOf = inputs[id] ?? nothing;
+      const { isError, output } = await callTool(client, name, inputOf(other));
+      if (scope === 'account') assert.deepEqual([isError, output.code], [true, 'permission_denied'], name);
+      else if (Object.keys(inputOf(other)).length > 0)
+        assert.deepEqual([isError, output.code], [true, 'not_found'], name);
+      else assertNothingOfOther(operation, isError ? assert.fail(`${name}: ${JSON.stringify(output)}`) : output);
+    }
+    const { resources } = await client.listResources();
+    for (const { uri } of resources)
+      assert.doesNotMatch(JSON.stringify(await client.readResource({ uri })), new RegExp(other.sessionId), uri);
+    const templates = (await client.listResourceTemplates()).resourceTemplates.map(({ uriTemplate }) => uriTemplate);
+    assert.ok(templates.length > 0);
+    for (const template of templates) {
+      const of = (side: Side) =>
+        template.replace(/\{(\w+)\}/g, (_all, field: string) => ({ ...side, chatId: CHAT })[field as keyof Side]);
+      await assert.rejects(client.readResource({ uri: of(other) }), /does not exist/, template);
+      assert.equal((await client.readResource({ uri: of(mine) })).contents.length > 0, true, template);
+    }
+    await client.close();
+    assert.deepEqual(await otherSide(), before);
+  });
+
+  it('reads everything of its own sessions', async () => {
+    for (const operation of guarded as readonly GuardedOperation[]) {
+      const { id, scope, effect, input } = operation;
+      if (scope === 'account' || effect !== 'read' || id === 'sessions.get_qr') continue;
+      const own = (inputs[id] ?? nothing)(mine);
+      const answer = await call(scoped, operation, own);
+      assert.equal(answer.status, 200, `${id}: ${JSON.stringify(answer.body)}`);
+      assertNothingOfOther(operation, answer.body);
+      if (scope !== 'sessionId' || input.required?.includes('sessionId')) continue;
+      const { sessionId: _, ...without } = own;
+      assert.deepEqual((await call(scoped, operation, without)).body, answer.body, `${id} without sessionId`);
+    }
+  });
+
+  it('lists its own messages, events and deliveries, and counts only its own', async () => {
+    const idsIn = (body: Answer['body'], field: string) => body.data.map((one: Record<string, string>) => one[field]);
+    for (const query of ['', '?q=text', `?chatId=${CHAT}`, '?direction=outgoing']) {
+      const { body } = await scoped('GET', `/messages${query}`);
+      assert.ok(idsIn(body, 'messageId').includes(mine.messageId), query);
+      assert.deepEqual([...new Set(idsIn(body, 'sessionId'))], [mine.sessionId], query);
+    }
+    assert.deepEqual((await scoped('GET', '/messages?q=other')).body.data, []);
+    assert.equal((await scoped('GET', `/messages?chatId=${other.groupId}`)).status, 404);
+    const { body: deliveries } = await scoped('GET', '/webhooks/deliveries');
+    assert.ok(idsIn(deliveries, 'deliveryId').includes(mine.deliveryId));
+    assert.deepEqual((await scoped('GET', `/webhooks/deliveries?messageId=${other.messageId}`)).body.data, []);
+    const { body: events } = await scoped('GET', '/events?limit=200');
+    const sessions = events.data.map(({ data }: { data: { sessionId: string } }) => data.sessionId);
+    assert.deepEqual([...new Set(sessions)], [mine.sessionId]);
+    const sum = async (as: Call) => {
+      const { series } = (await as('GET', '/messages/stats')).body;
+      return series.reduce(
+        (count: number, { incoming, outgoing }: Record<string, number>) => count + (incoming ?? 0) + (outgoing ?? 0),
+        0,
+      );
+    };
+    const own = (await owner('GET', `/messages?sessionId=${mine.sessionId}`)).body.data.length;
+    assert.equal(await sum(scoped), own);
+    assert.ok((await sum(owner)) > own);
+  });
+
+  it('sends through its only session, and has to choose among several', async () => {
+    const message = { to, message: 'without a session' };
+    assert.equal((await owner('POST', '/messages/send', message)).body.code, 'session_required');
+    const sent = await scoped('POST', '/messages/send', message);
+    assert.deepEqual([sent.status, sent.body.sessionId], [201, mine.sessionId]);
+    const both = [mine.sessionId, other.sessionId];
+    const { body } = await owner('POST', '/api-keys/create', { name: 'both', sessionIds: both });
+    const { status, body: refused } = await bearer(server.url, body.key)('POST', '/messages/send', message);
+    assert.deepEqual([status, refused.code, refused.errors[0].field], [400, 'session_required', 'sessionId']);
+  });
+
+  it('gets no answer of another session by a repeated idempotency key', async () => {
+    const idempotencyKey = `shared ${database}`;
+    const message = { to, message: 'once', idempotencyKey };
+    const sent = await owner('POST', '/messages/send', { ...message, sessionId: other.sessionId });
+    assert.equal(sent.status, 201);
+    const answer = await scoped('POST', '/messages/send', message);
+    assert.equal(answer.body.code, 'idempotency_mismatch');
+    assertNothingOfOther({ id: 'messages.send' } as GuardedOperation, answer.body);
+  });
+
+  it('uses files that it uploads, and no others', async () => {
+    const added = (await upload(server, key, picture())).body.mediaId;
+    assert.equal((await scoped('GET', `/media/${added}`)).status, 200);
+    assert.equal((await scoped('GET', `/media/${added}/content`)).status, 200);
+    assert.equal((await scoped('GET', `/media/${other.mediaId}/content`)).status, 404);
+    const sent = await scoped('POST', '/messages/send-media', { to, type: 'image', mediaId: added });
+    assert.equal(sent.status, 201);
+    const hidden = { pictureMediaId: other.mediaId };
+    assert.equal((await scoped('PATCH', `/groups/${mine.groupId}`, hidden)).status, 404);
+    const components = [{ media: { mediaId: other.mediaId } }];
+    await scoped('POST', '/messages/send-template', { to, name: 'forged', language: 'en', components });
+    assert.equal((await scoped('GET', `/media/${other.mediaId}`)).status, 404, 'a template proves nothing');
+  });
+
+  it('streams the events of its sessions, until its sessions change', async () => {
+    const { body } = await owner('POST', '/api-keys/create', { name: 'stream', sessionIds: [mine.sessionId] });
+    const headers = { authorization: `Bearer ${body.key}` };
+    const response = await fetch(`${server.url}/api/v1/events/stream`, { headers });
+    assert.equal(response.status, 200);
+    let text = '';
+    const send = async ({ sessionId }: Side) =>
+      (await owner('POST', '/messages/send', { sessionId, to, message: 'streamed' })).body.messageId;
+    const [hidden, shownId] = [await send(other), await send(mine)];
+    const decoder = new TextDecoder();
+    let isChanged = false;
+    for await (const chunk of response.body ?? []) {
+      text += decoder.decode(chunk, { stream: true });
+      if (isChanged || !text.includes(shownId)) continue;
+      isChanged = true;
+      const change = { sessionIds: [other.sessionId] };
+      assert.equal((await owner('PATCH', `/api-keys/${body.keyId}`, change)).status, 200);
+    }
+    assert.ok(isChanged);
+    assert.ok(!text.includes(hidden));
+  });
+
+  it('waits for events of its sessions only', async () => {
+    const { nextCursor } = (await scoped('GET', '/events?after=now')).body;
+    const waiting = scoped('GET', `/events?after=${nextCursor}&wait=30`);
+    await owner('POST', '/messages/send', { sessionId: other.sessionId, to, message: 'hidden' });
+    const sent = await owner('POST', '/messages/send', { sessionId: mine.sessionId, to, message: 'shown' });
+    const { body } = await waiting;
+    assert.equal(body.data[0].data.messageId, sent.body.messageId);
+  });
+
+  it('keeps its sessions when it is rotated, and lists them', async () => {
+    const sessionIds = [mine.sessionId];
+    const { body: created } = await owner('POST', '/api-keys/create', { name: 'rotated', sessionIds });
+    assert.deepEqual(created.sessionIds, sessionIds);
+    const { body: rotated } = await owner('POST', `/api-keys/${created.keyId}/rotate`, {});
+    assert.deepEqual(rotated.sessionIds, sessionIds);
+    const as = bearer(server.url, rotated.key);
+    assert.equal((await as('GET', `/sessions/${other.sessionId}`)).status, 404);
+    const { body: listed } = await owner('GET', '/api-keys');
+    assert.deepEqual(listed.data[0].sessionIds, sessionIds);
+    const { body: widened } = await owner('PATCH', `/api-keys/${created.keyId}`, { sessionIds: null });
+    assert.equal(widened.sessionIds, null);
+    assert.equal((await as('GET', `/sessions/${other.sessionId}`)).status, 200);
+  });
+
+  it('can be limited only to sessions of the account, and keeps those that are deleted', async () => {
+    const stranger = await connectSession((await server.account()).call);
+    for (const sessionIds of [[stranger], ['ses_none'], [], 'all', Array(101).fill(mine.sessionId)]) {
+      const { status, body } = await owner('POST', '/api-keys/create', { name: 'bad', sessionIds });
+      assert.equal(status, 400);
+      assert.match(body.errors[0].field, /^sessionIds/);
+    }
+    const gone = await connectSession(owner);
+    const { body } = await owner('POST', '/api-keys/create', { name: 'gone', sessionIds: [gone] });
+    assert.equal((await owner('DELETE', `/sessions/${gone}`)).status, 200);
+    const as = bearer(server.url, body.key);
+    assert.deepEqual((await as('GET', '/sessions')).body.data, []);
+    assert.equal((await as('POST', '/messages/send', { to, message: 'x' })).body.code, 'session_required');
+    const change = { sessionIds: [gone, mine.sessionId] };
+    assert.equal((await owner('PATCH', `/api-keys/${body.keyId}`, change)).status, 200);
+    assert.equal((await as('POST', '/messages/send', { to, message: 'x' })).status, 201);
+  });
+});
