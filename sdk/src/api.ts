@@ -36,6 +36,8 @@ export interface NewApiKey {
   expiresAt: string | null;
   /** Sessions that the key may use; null for all. */
   sessionIds: string[] | null;
+  /** Networks that may use the key; null for all. */
+  allowedIps: string[] | null;
   /** The key itself. It is returned only here; store it now. */
   key: string;
 }
@@ -53,6 +55,8 @@ export interface ApiKey {
   expiresAt: string | null;
   /** Sessions that the key may use; null for all. */
   sessionIds: string[] | null;
+  /** Networks that may use the key; null for all. */
+  allowedIps: string[] | null;
   /** First characters of the key, to recognize it. */
   prefix: string;
   /** When the key was last used; null if never. */
@@ -1115,6 +1119,8 @@ export interface Operations {
       expiresAt?: string | null;
       /** Only these sessions and what belongs to them; `null` for all, which is the default. */
       sessionIds?: string[] | null;
+      /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
+      allowedIps?: string[] | null;
     };
     output: NewApiKey;
   };
@@ -1146,6 +1152,8 @@ export interface Operations {
       expiresAt?: string | null;
       /** Only these sessions and what belongs to them; `null` for all, which is the default. */
       sessionIds?: string[] | null;
+      /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
+      allowedIps?: string[] | null;
     };
     output: ApiKey;
   };

@@ -1,21 +1,31 @@
 import type { ApiKeyTable } from '../db/schema.ts';
+import { AppError } from '../errors.ts';
+import { type AddressRange, isInRanges, parseAddressRange } from './addressRanges.ts';
 
 /** The limits of an API key besides its permissions. A missing part is no limit. */
 export interface KeyScope {
   readonly sessionIds?: readonly string[];
+  readonly allowedIps?: readonly AddressRange[];
   /** The limits as they are stored: two scopes with the same text are the same. */
   readonly text: string;
 }
 
-type Columns = Pick<ApiKeyTable, 'session_ids'>;
+type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips'>;
 
 /** Returns undefined for a key without limits. */
 export function readScope(row: Columns): KeyScope | undefined {
-  if (row.session_ids === null) return undefined;
+  const { session_ids: sessionIds, allowed_ips: allowedIps } = row;
+  const limits = [sessionIds, allowedIps];
+  if (limits.every((limit) => limit === null)) return undefined;
   return {
-    text: JSON.stringify([row.session_ids]),
-    ...(row.session_ids !== null && { sessionIds: JSON.parse(row.session_ids) }),
+    text: JSON.stringify(limits),
+    ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
+    ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),
   };
+}
+
+function rangesOf(texts: readonly string[]): AddressRange[] {
+  return texts.map(parseAddressRange).filter((range) => range !== undefined);
 }
 
 /** A caller, whose credential has limits only if it is an API key. */
@@ -27,4 +37,11 @@ export interface Limited {
 /** Returns the limits of the caller's key; undefined if there are none, as for a login token. */
 export function scopeOf({ credential }: Limited): KeyScope | undefined {
   return credential.scope;
+}
+
+/** Returns `permission_denied` if the caller's key may not be used from an address. */
+export function addressDenialOf(caller: Limited, address: string): AppError | undefined {
+  const ranges = scopeOf(caller)?.allowedIps;
+  if (ranges === undefined || isInRanges(ranges, address)) return undefined;
+  return new AppError('permission_denied', `This API key cannot be used from the address ${address}`);
 }

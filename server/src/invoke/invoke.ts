@@ -1,4 +1,5 @@
 import type { Watch } from '../auth/credentialWatches.ts';
+import { addressDenialOf } from '../auth/keyScope.ts';
 import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { AppError, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
@@ -103,7 +104,7 @@ class Invocation {
     const { services } = this.#parts;
     const operation = this.#operation;
     const { caller } = this.#call;
-    const denial = denialOf(operation, caller);
+    const denial = denialOf(operation, caller) ?? this.#addressDenial();
     if (denial !== undefined) throw denial;
     const allowance = this.#call.allowance ?? services.requestLimits.take(this.#call);
     this.#allowance = allowance;
@@ -125,6 +126,12 @@ class Invocation {
       replayed: outcome.replayed,
       ...(this.#cursors && { cursors: this.#cursors }),
     };
+  }
+
+  /** The node that forwarded a call has checked the address of its caller. */
+  #addressDenial(): AppError | undefined {
+    const { caller, address, isForwarded } = this.#call;
+    return caller === undefined || isForwarded === true ? undefined : addressDenialOf(caller, address);
   }
 
   /** The validated input, which names nothing that the caller's key may not reach. */

@@ -1,5 +1,7 @@
 import { Type } from 'typebox';
+import { parseAddressRange } from '../auth/addressRanges.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
+import { AppError, type FieldError } from '../errors.ts';
 import { list, optional, orNull } from '../invoke/fields.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
@@ -11,25 +13,55 @@ export const limitInput = {
       'Only these sessions and what belongs to them; `null` for all, which is the default.',
     ),
   ),
+  allowedIps: optional(
+    orNull(
+      Type.Array(Type.String({ maxLength: 60 }), { minItems: 1, maxItems: 50 }),
+      'Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all.',
+    ),
+  ),
 };
 
 export const limitOutput = {
   sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions that the key may use; null for all.'),
+  allowedIps: orNull(list(Type.String(), 'Networks or addresses.'), 'Networks that may use the key; null for all.'),
 };
 
 interface Limits {
+  readonly allowedIps?: readonly string[] | null | undefined;
   readonly sessionIds?: readonly string[] | null | undefined;
 }
 
 export const noLimits = { session_ids: null, allowed_ips: null, allowed_recipients: null, send_quota: null } as const;
 
-/** Returns the columns of the limits that are given. */
-export function limitColumns({ sessionIds }: Limits): Partial<ApiKeyTable> {
-  return { ...(sessionIds !== undefined && { session_ids: listColumn(sessionIds) }) };
+/**
+ * Returns the columns of the limits that are given.
+ * @throws {AppError} `validation_failed` naming every entry that is not valid
+ */
+export function limitColumns({ sessionIds, allowedIps }: Limits): Partial<ApiKeyTable> {
+  requireEach('allowedIps', allowedIps, isRange, 'must be an address or a network, such as 203.0.113.0/24');
+  return {
+    ...(sessionIds !== undefined && { session_ids: listColumn(sessionIds) }),
+    ...(allowedIps !== undefined && { allowed_ips: listColumn(allowedIps) }),
+  };
 }
 
 export function toLimits(row: ApiKeyTable) {
-  return { sessionIds: listOf(row.session_ids) };
+  return { sessionIds: listOf(row.session_ids), allowedIps: listOf(row.allowed_ips) };
+}
+
+const isRange = (text: string) => parseAddressRange(text) !== undefined;
+
+function requireEach(
+  field: string,
+  values: readonly string[] | null | undefined,
+  isValid: (value: string) => boolean,
+  rule: string,
+): void {
+  const fields = (values ?? []).flatMap((value, index): FieldError[] =>
+    isValid(value) ? [] : [{ field: `${field}.${index}`, code: 'format', message: `${rule}, not "${value}"` }],
+  );
+  const [first] = fields;
+  if (first !== undefined) throw new AppError('validation_failed', `${first.field} ${first.message}`, { fields });
 }
 
 function listColumn(values: readonly string[] | null): string | null {

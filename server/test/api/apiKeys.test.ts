@@ -46,6 +46,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       createdAt: new Date(clock.now()).toISOString(),
       expiresAt: null,
       sessionIds: null,
+      allowedIps: null,
     });
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
@@ -75,6 +76,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       [['5', '4'], ['3', '2'], ['1']],
     );
     assert.deepEqual(Object.keys(pages[0]?.[0]).sort(), [
+      'allowedIps',
       'createdAt',
       'expiresAt',
       'keyId',

@@ -1,6 +1,7 @@
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
+import { addressDenialOf } from '../../auth/keyScope.ts';
 import { rateLimited } from '../../auth/requestLimits.ts';
 import { AppError } from '../../errors.ts';
 import type { Services } from '../../invoke/context.ts';
@@ -61,6 +62,9 @@ export function addMcp(
           trace: request.headers['traceparent']?.toString(),
           signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
         };
+        // Some requests, such as those for lists, call no operation.
+        const denial = addressDenialOf(caller, request.ip);
+        if (denial !== undefined) throw denial;
         const { body } = request;
         // A batch counts as many requests as it has members.
         const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
