@@ -38,6 +38,8 @@ export interface NewApiKey {
   sessionIds: string[] | null;
   /** Networks that may use the key; null for all. */
   allowedIps: string[] | null;
+  /** Recipients to whom the key may send; null for all. */
+  allowedRecipients: string[] | null;
   /** The key itself. It is returned only here; store it now. */
   key: string;
 }
@@ -57,6 +59,8 @@ export interface ApiKey {
   sessionIds: string[] | null;
   /** Networks that may use the key; null for all. */
   allowedIps: string[] | null;
+  /** Recipients to whom the key may send; null for all. */
+  allowedRecipients: string[] | null;
   /** First characters of the key, to recognize it. */
   prefix: string;
   /** When the key was last used; null if never. */
@@ -1121,6 +1125,8 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
       allowedIps?: string[] | null;
+      /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
+      allowedRecipients?: string[] | null;
     };
     output: NewApiKey;
   };
@@ -1154,6 +1160,8 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
       allowedIps?: string[] | null;
+      /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
+      allowedRecipients?: string[] | null;
     };
     output: ApiKey;
   };

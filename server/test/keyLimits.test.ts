@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
+import { CHAT, guarded, inputs, noInput, UNKNOWN } from './support/operationInputs.ts';
+import { requestOf } from './support/restRequest.ts';
 import { bearer, type Call, connectSession, serversFor } from './support/server.ts';
 
-const to = '491707654321';
+const to = CHAT;
 
 describeOnEachDeployment('a key of some addresses', (_, database) => {
   const start = serversFor(database, { env: { TRUST_PROXY: 'on' } });
@@ -70,5 +72,101 @@ describeOnEachDeployment('a key of some addresses', (_, database) => {
     const client = await mcpClient(server, key, '2026-07-28');
     assert.equal((await callTool(client, 'sessions_list')).isError, false);
     await client.close();
+  });
+});
+
+/** These change nothing that somebody else sees, although their permission lets others do so. */
+const REACH_NOBODY = ['messages.cancel', 'chats.update'];
+
+describeOnEachDeployment('a key of some recipients', (_, database) => {
+  const start = serversFor(database);
+
+  async function setUp(allowedRecipients: readonly string[]) {
+    const server = await start();
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const { messageId } = (await call('POST', '/messages/send', { to, message: 'before' })).body;
+    const { groupId } = (await call('POST', '/groups', { subject: 'before', phoneNumbers: [to] })).body;
+    const listed = allowedRecipients.map((pattern) => (pattern === 'the group' ? groupId : pattern));
+    const { status, body } = await call('POST', '/api-keys/create', { name: 'limited', allowedRecipients: listed });
+    assert.equal(status, 201, JSON.stringify(body));
+    const limited = bearer(server.url, body.key);
+    const sendTo = (recipient: string) => limited('POST', '/messages/send', { to: recipient, message: 'hello' });
+    return { server, call, limited, sendTo, side: { ...UNKNOWN, sessionId, messageId, groupId }, ...body };
+  }
+
+  it('decides for every operation that reaches somebody', () => {
+    const reaching = guarded.filter(
+      ({ id, permission, effect }) =>
+        effect !== 'read' && !REACH_NOBODY.includes(id) && /^(messages|chats):/.test(permission ?? ''),
+    );
+    assert.ok(reaching.length > 10);
+    for (const { id, recipients, input } of reaching) {
+      assert.ok(recipients, `${id} has no decision`);
+      if (recipients !== 'each') assert.ok(recipients in input.properties, id);
+    }
+  });
+
+  it('reaches nobody else by any operation or tool', async () => {
+    const { server, call, limited, side, key } = await setUp(['491709999999', '4930*']);
+    const before = (await call('GET', '/messages')).body;
+    const client = await mcpClient(server, key, '2026-07-28');
+    for (const operation of guarded) {
+      const { id, recipients, credential, tool } = operation;
+      if (recipients === 'each' || credential === 'jwt') continue;
+      // The others get ids that nobody has, so that they change nothing.
+      const input = (inputs[id] ?? noInput)(recipients === undefined ? UNKNOWN : side);
+      const { method, path, body } = requestOf(id, input);
+      const answer = await limited(method, path, body);
+      if (recipients === undefined) {
+        assert.notEqual(answer.status, 403, id);
+        continue;
+      }
+      assert.deepEqual([answer.status, answer.body.code], [403, 'permission_denied'], id);
+      assert.ok(answer.body.detail.includes(to), id);
+      if (!tool) continue;
+      const { isError, output } = await callTool(client, id.replaceAll('.', '_'), input);
+      assert.deepEqual([isError, output.code, output.detail], [true, 'permission_denied', answer.body.detail], id);
+    }
+    await client.close();
+    assert.deepEqual((await call('GET', '/messages')).body, before);
+  });
+
+  it('sends to them in any spelling', async () => {
+    const { sendTo, side, limited, allowedRecipients } = await setUp(['+49 (170) 765-4321', ' 49 30*', 'the group']);
+    assert.deepEqual(allowedRecipients, [to, '4930*', side.groupId]);
+    for (const recipient of [to, `+${to}`, '49-170-7654321', '493012345678', side.groupId])
+      assert.equal((await sendTo(recipient)).status, 201, recipient);
+    for (const recipient of ['491707654322', '4931234567', UNKNOWN.groupId])
+      assert.equal((await sendTo(recipient)).body.code, 'permission_denied', recipient);
+    const path = `/messages/${side.messageId}`;
+    assert.equal((await limited('PUT', `${path}/reaction`, { emoji: '👍' })).status, 200);
+    assert.equal((await limited('POST', `${path}/forward`, { to: '491707654322' })).status, 403);
+    const people = { action: 'add', phoneNumbers: [to, '491707654322'] };
+    assert.equal((await limited('POST', `/groups/${side.groupId}/participants`, people)).status, 403);
+    assert.equal((await limited('POST', '/groups', { subject: 'new', phoneNumbers: ['493012345678'] })).status, 201);
+  });
+
+  it('refuses single recipients of a bulk message', async () => {
+    const { limited } = await setUp([to]);
+    const bulk = { to: [to, '491707654322', 'nobody'], message: 'all', intervalMs: 0 };
+    const { status, body } = await limited('POST', '/messages/send-bulk', bulk);
+    assert.deepEqual([status, body.accepted, body.refused], [202, 1, 2]);
+    assert.equal(body.results[1].error, 'This API key cannot send to 491707654322');
+  });
+
+  it('is not answered with a message to somebody else by a repeated idempotency key', async () => {
+    const { call, limited } = await setUp(['491709999999']);
+    const message = { to, message: 'once', idempotencyKey: 'shared' };
+    assert.equal((await call('POST', '/messages/send', message)).status, 201);
+    assert.equal((await limited('POST', '/messages/send', message)).status, 403);
+  });
+
+  it('names wrong patterns', async () => {
+    const { call } = await setUp([to]);
+    const allowedRecipients = [to, '*', '12', 'grp_', '0170*', '49*170', 'somebody'];
+    const { status, body } = await call('POST', '/api-keys/create', { name: 'wrong', allowedRecipients });
+    const fields = body.errors.map(({ field }: { field: string }) => field);
+    assert.deepEqual([status, fields], [400, [1, 2, 3, 4, 5, 6].map((at) => `allowedRecipients.${at}`)]);
   });
 });

@@ -1,136 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { isOpenToSessions } from '../src/invoke/sessionScope.ts';
-import { operations } from '../src/operations/index.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { picture, upload } from './support/media.ts';
+import {
+  CHAT,
+  type GuardedOperation,
+  guarded,
+  inputs,
+  noInput,
+  type Side,
+  UNKNOWN,
+} from './support/operationInputs.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { requestOf } from './support/restRequest.ts';
 import { type Answer, bearer, type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
-/** A session and one of everything that belongs to it. */
-interface Side {
-  readonly sessionId: string;
-  readonly messageId: string;
-  readonly groupId: string;
-  readonly deliveryId: string;
-  readonly mediaId: string;
-}
-
-/** Ids that nobody has. */
-const UNKNOWN: Side = {
-  sessionId: 'ses_00000000000000000000000000',
-  messageId: 'msg_00000000000000000000000000',
-  groupId: 'grp_00000000000000000000000000',
-  deliveryId: 'dlv_00000000000000000000000000',
-  mediaId: 'med_00000000000000000000000000',
-};
-
-const CHAT = '491707654321';
 const to = CHAT;
-
-type InputOf = (side: Side) => Record<string, unknown>;
-
-const ofSession: InputOf = ({ sessionId }) => ({ sessionId });
-const ofMessage: InputOf = ({ messageId }) => ({ messageId });
-const ofGroup: InputOf = ({ groupId }) => ({ groupId });
-const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
-const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
-const nothing: InputOf = () => ({});
-
-/** A valid input of every operation. An operation that is missing here fails the test. */
-const inputs: Readonly<Record<string, InputOf>> = {
-  'auth.logout': nothing,
-  'auth.me': nothing,
-  'auth.change_password': () => ({ currentPassword: 'x', newPassword: 'another long password' }),
-  'api_keys.create': () => ({ name: 'walk' }),
-  'api_keys.list': nothing,
-  'api_keys.update': () => ({ keyId: 'key_1' }),
-  'api_keys.rotate': () => ({ keyId: 'key_1' }),
-  'api_keys.revoke': () => ({ keyId: 'key_1' }),
-  'connectors.list': nothing,
-  'sessions.list': nothing,
-  'sessions.create': nothing,
-  'sessions.get': ofSession,
-  'sessions.update': (side) => ({ ...ofSession(side), name: 'taken over' }),
-  'sessions.update_profile': (side) => ({ ...ofSession(side), name: 'taken over' }),
-  'sessions.connect': ofSession,
-  'sessions.get_qr': ofSession,
-  'sessions.request_pairing_code': (side) => ({ ...ofSession(side), phoneNumber: CHAT }),
-  'sessions.disconnect': ofSession,
-  'sessions.logout': ofSession,
-  'sessions.history': ofSession,
-  'sessions.delete': ofSession,
-  'sessions.simulate': (side) => ({ ...ofSession(side), action: 'incoming', from: CHAT, message: 'forged' }),
-  'messages.send': (side) => ({ ...ofSession(side), to, message: 'walk' }),
-  'messages.send_media': ({ sessionId, mediaId }) => ({ sessionId, to, type: 'image', mediaId }),
-  'messages.send_location': (side) => ({ ...ofSession(side), to, latitude: 1, longitude: 2 }),
-  'messages.send_contact': (side) => ({ ...ofSession(side), to, name: 'Ada', phoneNumbers: [CHAT] }),
-  'messages.send_poll': (side) => ({ ...ofSession(side), to, question: 'When?', options: ['now', 'later'] }),
-  'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
-  'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
-  'messages.send_interactive': (side) => ({
-    ...ofSession(side),
-    to,
-    message: 'Tea?',
-    buttons: [{ id: 'y', title: 'Y' }],
-  }),
-  'messages.list': ofSession,
-  'messages.stats': nothing,
-  'messages.get': ofMessage,
-  'messages.react': (side) => ({ ...ofMessage(side), emoji: '👍' }),
-  'messages.edit': (side) => ({ ...ofMessage(side), message: 'changed' }),
-  'messages.delete': ofMessage,
-  'messages.forward': (side) => ({ ...ofMessage(side), to }),
-  'messages.cancel': ofMessage,
-  'chats.list': ofSession,
-  'chats.get': ofChat,
-  'chats.update': (side) => ({ ...ofChat(side), archived: true }),
-  'chats.mark_read': ofChat,
-  'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
-  'contacts.list': ofSession,
-  'contacts.check': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
-  'contacts.set_blocked': (side) => ({ ...ofContact(side), blocked: true }),
-  'contacts.profile': ofContact,
-  'media.upload': nothing,
-  'media.get': ({ mediaId }) => ({ mediaId }),
-  'groups.list': ofSession,
-  'groups.get': ofGroup,
-  'groups.create': (side) => ({ ...ofSession(side), subject: 'walk', phoneNumbers: [CHAT] }),
-  'groups.update': (side) => ({ ...ofGroup(side), subject: 'taken over' }),
-  'groups.update_participants': (side) => ({ ...ofGroup(side), action: 'remove', phoneNumbers: [CHAT] }),
-  'groups.get_invite_link': ofGroup,
-  'groups.revoke_invite_link': ofGroup,
-  'groups.join': (side) => ({ ...ofSession(side), invite: 'sandbox:join/none' }),
-  'groups.leave': ofGroup,
-  'webhooks.set': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
-  'webhooks.get': nothing,
-  'webhooks.delete': nothing,
-  'webhooks.test': nothing,
-  'webhooks.stats': nothing,
-  'webhooks.get_circuit_breaker': nothing,
-  'webhooks.reset_circuit_breaker': nothing,
-  'webhooks.rotate_secret': () => ({ secret: 'a secret of the walk' }),
-  'webhooks.list_deliveries': nothing,
-  'webhooks.get_delivery': ({ deliveryId }) => ({ deliveryId }),
-  'webhooks.replay': ({ deliveryId }) => ({ deliveryIds: [deliveryId] }),
-  'webhooks.endpoints.list': nothing,
-  'webhooks.endpoints.create': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
-  'webhooks.endpoints.get': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.update': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.delete': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.test': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.stats': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.get_circuit_breaker': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
-  'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
-  'events.list': nothing,
-};
-
-const guarded = operations.filter(({ credential }) => credential !== 'none');
-type GuardedOperation = Exclude<(typeof operations)[number], { credential: 'none' }>;
 
 describeOnEachDeployment('a key of some sessions', (_, database) => {
   let server: TestServer;
@@ -208,7 +96,7 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
 
   it('has a decision and a test for every operation', () => {
     assert.deepEqual(Object.keys(inputs).toSorted(), guarded.map(({ id }) => id).toSorted());
-    for (const { id, scope, input } of guarded as readonly GuardedOperation[]) {
+    for (const { id, scope, input } of guarded) {
       assert.ok(scope === 'account' || isOpenToSessions(scope), `${id} has no decision`);
       if (scope.endsWith('Id')) assert.ok(scope in input.properties, `${id} has no field ${scope}`);
       if (scope === 'none') assert.equal('sessionId' in input.properties, false, id);
@@ -217,9 +105,9 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
 
   it('reaches nothing of other sessions by any operation', async () => {
     const before = await otherSide();
-    for (const operation of guarded as readonly GuardedOperation[]) {
+    for (const operation of guarded) {
       const { id, scope, credential } = operation;
-      const inputOf = inputs[id] ?? nothing;
+      const inputOf = inputs[id] ?? noInput;
       const answer = await call(scoped, operation, inputOf(other));
       if (scope === 'account') {
         assert.equal(answer.status, 403, id);
@@ -240,12 +128,12 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
     const before = await otherSide();
     const client = await mcpClient(server, key, '2026-07-28');
     const listed = (await client.listTools()).tools.map(({ name }) => name);
-    for (const operation of guarded as readonly GuardedOperation[]) {
+    for (const operation of guarded) {
       if (!operation.tool) continue;
       const { id, scope } = operation;
       const name = id.replaceAll('.', '_');
       assert.equal(listed.includes(name), scope !== 'account', name);
-      const inputOf = inputs[id] ?? nothing;
+      const inputOf = inputs[id] ?? noInput;
       const { isError, output } = await callTool(client, name, inputOf(other));
       if (scope === 'account') assert.deepEqual([isError, output.code], [true, 'permission_denied'], name);
       else if (Object.keys(inputOf(other)).length > 0)
@@ -268,10 +156,10 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
   });
 
   it('reads everything of its own sessions', async () => {
-    for (const operation of guarded as readonly GuardedOperation[]) {
+    for (const operation of guarded) {
       const { id, scope, effect, input } = operation;
       if (scope === 'account' || effect !== 'read' || id === 'sessions.get_qr') continue;
-      const own = (inputs[id] ?? nothing)(mine);
+      const own = (inputs[id] ?? noInput)(mine);
       const answer = await call(scoped, operation, own);
       assert.equal(answer.status, 200, `${id}: ${JSON.stringify(answer.body)}`);
       assertNothingOfOther(operation, answer.body);

@@ -214,7 +214,7 @@ const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'b
 const findKey = query((db, p: { keyId: string }) =>
   db
     .selectFrom('api_keys')
-    .select(['account_id', 'permissions', 'key_hash', 'expires_at', 'session_ids', 'allowed_ips'])
+    .select(['account_id', 'permissions', 'key_hash', 'expires_at', 'session_ids', 'allowed_ips', 'allowed_recipients'])
     .where('key_id', '=', p.keyId),
 );
 

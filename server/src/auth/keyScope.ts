@@ -1,26 +1,29 @@
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { type AddressRange, isInRanges, parseAddressRange } from './addressRanges.ts';
+import { type RecipientPatterns, readRecipientPatterns } from './recipientPatterns.ts';
 
 /** The limits of an API key besides its permissions. A missing part is no limit. */
 export interface KeyScope {
   readonly sessionIds?: readonly string[];
   readonly allowedIps?: readonly AddressRange[];
+  readonly recipients?: RecipientPatterns;
   /** The limits as they are stored: two scopes with the same text are the same. */
   readonly text: string;
 }
 
-type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips'>;
+type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients'>;
 
 /** Returns undefined for a key without limits. */
 export function readScope(row: Columns): KeyScope | undefined {
-  const { session_ids: sessionIds, allowed_ips: allowedIps } = row;
-  const limits = [sessionIds, allowedIps];
+  const { session_ids: sessionIds, allowed_ips: allowedIps, allowed_recipients: recipients } = row;
+  const limits = [sessionIds, allowedIps, recipients];
   if (limits.every((limit) => limit === null)) return undefined;
   return {
     text: JSON.stringify(limits),
     ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
     ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),
+    ...(recipients !== null && { recipients: readRecipientPatterns(JSON.parse(recipients)) }),
   };
 }
 

@@ -18,6 +18,7 @@ import {
 } from './operation.ts';
 import { type Owners, runAtOwner } from './owners.ts';
 import { projector } from './project.ts';
+import { requireRecipients } from './recipients.ts';
 import type { SessionScopes } from './sessionScope.ts';
 import { validator } from './validate.ts';
 
@@ -140,9 +141,12 @@ class Invocation {
     const operation = this.#operation;
     const input = this.#prepared.validate(this.#call.input);
     if (operation.credential === 'none' || caller === undefined) return input;
+    const { services, sessionScopes } = this.#parts;
+    const { scope, recipients } = operation;
     const sessionIds = sessionsOf({ caller });
-    if (sessionIds === undefined) return input;
-    return this.#parts.sessionScopes.limit(operation.scope, caller, sessionIds, input);
+    const limited = sessionIds === undefined ? input : await sessionScopes.limit(scope, caller, sessionIds, input);
+    if (recipients !== undefined) await requireRecipients(recipients, caller, limited, services.database.reader);
+    return limited;
   }
 
   #fail(error: unknown): Answer {

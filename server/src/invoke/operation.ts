@@ -9,6 +9,7 @@ import type { Preview } from '../media/previews.ts';
 import type { Services } from './context.ts';
 import { strictObject } from './fields.ts';
 import type { OwnerRule } from './owners.ts';
+import type { RecipientField } from './recipients.ts';
 import { isOpenToSessions, type SessionScope } from './sessionScope.ts';
 
 /** `write` adds or marks something, `destructive` overwrites or removes user data. Never derived from the method. */
@@ -67,6 +68,8 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   readonly permission: Permission | null;
   /** The part of it that a key with `sessionIds` can use. */
   readonly scope: SessionScope;
+  /** The people or groups whom it reaches, for keys with `allowedRecipients`. */
+  readonly recipients?: RecipientField | undefined;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
   /** Returns what a run on another node has stored under `ctx.resourceId`, in case that node does not answer. */
   readStored?(ctx: Context): Promise<Static<O> | undefined>;

@@ -105,6 +105,7 @@ export const createGroup = defineOperation({
   owner: { field: 'sessionId' },
   permission: 'groups:write',
   scope: 'sessionId',
+  recipients: 'phoneNumbers',
   effect: 'write',
   tool: true,
   thirdPartyText: true,
@@ -168,6 +169,7 @@ export const updateParticipants = defineOperation({
   id: 'groups.update_participants',
   route: 'POST /groups/{groupId}/participants',
   ...changing,
+  recipients: 'phoneNumbers',
   tool: true,
   summary: 'Update group participants',
   description:

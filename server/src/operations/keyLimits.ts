@@ -3,6 +3,7 @@ import { parseAddressRange } from '../auth/addressRanges.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { list, optional, orNull } from '../invoke/fields.ts';
+import { digitsOf } from '../invoke/phoneNumbers.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
 
@@ -19,15 +20,26 @@ export const limitInput = {
       'Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all.',
     ),
   ),
+  allowedRecipients: optional(
+    orNull(
+      Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 200 }),
+      'Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all.',
+    ),
+  ),
 };
 
 export const limitOutput = {
   sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions that the key may use; null for all.'),
   allowedIps: orNull(list(Type.String(), 'Networks or addresses.'), 'Networks that may use the key; null for all.'),
+  allowedRecipients: orNull(
+    list(Type.String(), 'Phone number digits, ids of groups, or first digits with `*`.'),
+    'Recipients to whom the key may send; null for all.',
+  ),
 };
 
 interface Limits {
   readonly allowedIps?: readonly string[] | null | undefined;
+  readonly allowedRecipients?: readonly string[] | null | undefined;
   readonly sessionIds?: readonly string[] | null | undefined;
 }
 
@@ -37,16 +49,34 @@ export const noLimits = { session_ids: null, allowed_ips: null, allowed_recipien
  * Returns the columns of the limits that are given.
  * @throws {AppError} `validation_failed` naming every entry that is not valid
  */
-export function limitColumns({ sessionIds, allowedIps }: Limits): Partial<ApiKeyTable> {
+export function limitColumns({ sessionIds, allowedIps, allowedRecipients }: Limits): Partial<ApiKeyTable> {
   requireEach('allowedIps', allowedIps, isRange, 'must be an address or a network, such as 203.0.113.0/24');
+  requireEach('allowedRecipients', allowedRecipients, isPattern, `must be a ${PATTERN}`);
   return {
     ...(sessionIds !== undefined && { session_ids: listColumn(sessionIds) }),
     ...(allowedIps !== undefined && { allowed_ips: listColumn(allowedIps) }),
+    ...(allowedRecipients !== undefined && {
+      allowed_recipients: listColumn(allowedRecipients?.map((text) => patternOf(text) ?? text)),
+    }),
   };
 }
 
 export function toLimits(row: ApiKeyTable) {
-  return { sessionIds: listOf(row.session_ids), allowedIps: listOf(row.allowed_ips) };
+  return {
+    sessionIds: listOf(row.session_ids),
+    allowedIps: listOf(row.allowed_ips),
+    allowedRecipients: listOf(row.allowed_recipients),
+  };
+}
+
+const PATTERN = 'phone number in international form, the id of a group (grp_…), or first digits such as 49170*';
+const isPattern = (text: string) => patternOf(text) !== undefined;
+
+/** A pattern of recipients with phone numbers in one spelling; undefined if it is none. */
+function patternOf(text: string): string | undefined {
+  if (/^grp_\w+$/.test(text)) return text;
+  const digits = text.replace(/[\s().-]/g, '').replace(/^\+/, '');
+  return /^[1-9]\d{0,14}\*$/.test(digits) ? digits : digitsOf(text);
 }
 
 const isRange = (text: string) => parseAddressRange(text) !== undefined;
@@ -64,8 +94,8 @@ function requireEach(
   if (first !== undefined) throw new AppError('validation_failed', `${first.field} ${first.message}`, { fields });
 }
 
-function listColumn(values: readonly string[] | null): string | null {
-  return values && JSON.stringify([...new Set(values)]);
+function listColumn(values: readonly string[] | null | undefined): string | null {
+  return values ? JSON.stringify([...new Set(values)]) : null;
 }
 
 function listOf(column: string | null): string[] | null {

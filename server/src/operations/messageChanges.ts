@@ -14,6 +14,7 @@ const changing = {
   owner: { field: 'messageId' },
   permission: 'messages:send',
   scope: 'messageId',
+  recipients: 'messageId',
   messageContent: 'messages',
   effect: 'destructive',
   tool: true,

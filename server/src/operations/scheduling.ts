@@ -2,6 +2,7 @@ import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { integer, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
+import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
 import { AnyRecipient, envelope, futureTime, recipientOf, SendAt, sendOperation, Text } from './send.ts';
@@ -19,6 +20,7 @@ export const sendBulk = defineOperation({
   id: 'messages.send_bulk',
   route: 'POST /messages/send-bulk',
   owner: undefined, // every node can schedule
+  recipients: 'each',
   readStored: undefined,
   messageContent: undefined, // the output contains no message content
   summary: 'Send a text to many recipients',
@@ -54,6 +56,7 @@ export const sendBulk = defineOperation({
       const messageId = ids();
       try {
         const to = recipientOf(given);
+        requireRecipient(ctx, to);
         await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });
       } catch (error) {

@@ -59,6 +59,7 @@ export const sendOperation = {
   owner: { field: 'sessionId', localWith: 'sendAt' },
   permission: 'messages:send',
   scope: 'sessionId',
+  recipients: 'to',
   messageContent: 'messages',
   effect: 'write',
   // The names of received files, and the network's words for a failure.

@@ -47,6 +47,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       expiresAt: null,
       sessionIds: null,
       allowedIps: null,
+      allowedRecipients: null,
     });
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
@@ -77,6 +78,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     );
     assert.deepEqual(Object.keys(pages[0]?.[0]).sort(), [
       'allowedIps',
+      'allowedRecipients',
       'createdAt',
       'expiresAt',
       'keyId',

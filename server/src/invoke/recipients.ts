@@ -1,0 +1,53 @@
+import type { Caller } from '../auth/authenticate.ts';
+import { scopeOf } from '../auth/keyScope.ts';
+import { isRecipient } from '../auth/recipientPatterns.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import { AppError } from '../errors.ts';
+import { digitsOf } from './phoneNumbers.ts';
+
+/**
+ * The input field that names the people or groups whom an operation reaches. `messageId` stands for the chat of the
+ * message. With `each`, the handler calls `requireRecipient` for each, because one that is refused does not affect the
+ * others.
+ */
+export type RecipientField = 'to' | 'chatId' | 'phoneNumbers' | 'messageId' | 'each';
+
+/** @throws {AppError} `permission_denied` naming the first recipient whom the caller's key may not reach */
+export async function requireRecipients(
+  field: RecipientField,
+  caller: Caller,
+  input: Readonly<Record<string, unknown>>,
+  on: Queryable,
+): Promise<void> {
+  if (field === 'each' || scopeOf(caller)?.recipients === undefined) return;
+  // Validated by the schema of the input.
+  const named = [input[field]].flat() as string[];
+  for (const one of named) {
+    const recipient = field === 'messageId' ? await chatOfMessage(on, caller.accountId, one) : (digitsOf(one) ?? one);
+    if (recipient !== undefined) requireRecipient({ caller }, recipient);
+  }
+}
+
+/**
+ * @param recipient phone number digits, or the id of a group
+ * @throws {AppError} `permission_denied` if the caller's key may not send to the recipient
+ */
+export function requireRecipient({ caller }: { readonly caller: Caller }, recipient: string): void {
+  const patterns = scopeOf(caller)?.recipients;
+  if (patterns !== undefined && !isRecipient(patterns, recipient))
+    throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
+}
+
+/** Undefined if the account has no such message, which the operation reports. */
+async function chatOfMessage(on: Queryable, accountId: string, messageId: string): Promise<string | undefined> {
+  return (await chatById.first(on, { accountId, messageId }))?.chat_id;
+}
+
+const chatById = query((db, p: { accountId: string; messageId: string }) =>
+  db
+    .selectFrom('messages')
+    .select('chat_id')
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);

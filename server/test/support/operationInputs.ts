@@ -1,0 +1,126 @@
+import type { Operation } from '../../src/invoke/operation.ts';
+import { operations } from '../../src/operations/index.ts';
+
+export type GuardedOperation = Exclude<Operation, { credential: 'none' }>;
+
+/** Every operation that needs a credential. */
+export const guarded = operations.filter((operation): operation is GuardedOperation => operation.credential !== 'none');
+
+/** A session and one of everything that belongs to it. */
+export interface Side {
+  readonly sessionId: string;
+  readonly messageId: string;
+  readonly groupId: string;
+  readonly deliveryId: string;
+  readonly mediaId: string;
+}
+
+/** Ids that nobody has. */
+export const UNKNOWN: Side = {
+  sessionId: 'ses_00000000000000000000000000',
+  messageId: 'msg_00000000000000000000000000',
+  groupId: 'grp_00000000000000000000000000',
+  deliveryId: 'dlv_00000000000000000000000000',
+  mediaId: 'med_00000000000000000000000000',
+};
+
+export const CHAT = '491707654321';
+const to = CHAT;
+
+type InputOf = (side: Side) => Record<string, unknown>;
+
+const ofSession: InputOf = ({ sessionId }) => ({ sessionId });
+const ofMessage: InputOf = ({ messageId }) => ({ messageId });
+const ofGroup: InputOf = ({ groupId }) => ({ groupId });
+const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
+const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
+export const noInput: InputOf = () => ({});
+
+/** A valid input of every operation. An operation that is missing here fails the test. */
+export const inputs: Readonly<Record<string, InputOf>> = {
+  'auth.logout': noInput,
+  'auth.me': noInput,
+  'auth.change_password': () => ({ currentPassword: 'x', newPassword: 'another long password' }),
+  'api_keys.create': () => ({ name: 'walk' }),
+  'api_keys.list': noInput,
+  'api_keys.update': () => ({ keyId: 'key_1' }),
+  'api_keys.rotate': () => ({ keyId: 'key_1' }),
+  'api_keys.revoke': () => ({ keyId: 'key_1' }),
+  'connectors.list': noInput,
+  'sessions.list': noInput,
+  'sessions.create': noInput,
+  'sessions.get': ofSession,
+  'sessions.update': (side) => ({ ...ofSession(side), name: 'taken over' }),
+  'sessions.update_profile': (side) => ({ ...ofSession(side), name: 'taken over' }),
+  'sessions.connect': ofSession,
+  'sessions.get_qr': ofSession,
+  'sessions.request_pairing_code': (side) => ({ ...ofSession(side), phoneNumber: CHAT }),
+  'sessions.disconnect': ofSession,
+  'sessions.logout': ofSession,
+  'sessions.history': ofSession,
+  'sessions.delete': ofSession,
+  'sessions.simulate': (side) => ({ ...ofSession(side), action: 'incoming', from: CHAT, message: 'forged' }),
+  'messages.send': (side) => ({ ...ofSession(side), to, message: 'walk' }),
+  'messages.send_media': ({ sessionId, mediaId }) => ({ sessionId, to, type: 'image', mediaId }),
+  'messages.send_location': (side) => ({ ...ofSession(side), to, latitude: 1, longitude: 2 }),
+  'messages.send_contact': (side) => ({ ...ofSession(side), to, name: 'Ada', phoneNumbers: [CHAT] }),
+  'messages.send_poll': (side) => ({ ...ofSession(side), to, question: 'When?', options: ['now', 'later'] }),
+  'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
+  'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
+  'messages.send_interactive': (side) => ({
+    ...ofSession(side),
+    to,
+    message: 'Tea?',
+    buttons: [{ id: 'y', title: 'Y' }],
+  }),
+  'messages.list': ofSession,
+  'messages.stats': noInput,
+  'messages.get': ofMessage,
+  'messages.react': (side) => ({ ...ofMessage(side), emoji: '👍' }),
+  'messages.edit': (side) => ({ ...ofMessage(side), message: 'changed' }),
+  'messages.delete': ofMessage,
+  'messages.forward': (side) => ({ ...ofMessage(side), to }),
+  'messages.cancel': ofMessage,
+  'chats.list': ofSession,
+  'chats.get': ofChat,
+  'chats.update': (side) => ({ ...ofChat(side), archived: true }),
+  'chats.mark_read': ofChat,
+  'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
+  'contacts.list': ofSession,
+  'contacts.check': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
+  'contacts.set_blocked': (side) => ({ ...ofContact(side), blocked: true }),
+  'contacts.profile': ofContact,
+  'media.upload': noInput,
+  'media.get': ({ mediaId }) => ({ mediaId }),
+  'groups.list': ofSession,
+  'groups.get': ofGroup,
+  'groups.create': (side) => ({ ...ofSession(side), subject: 'walk', phoneNumbers: [CHAT] }),
+  'groups.update': (side) => ({ ...ofGroup(side), subject: 'taken over' }),
+  'groups.update_participants': (side) => ({ ...ofGroup(side), action: 'remove', phoneNumbers: [CHAT] }),
+  'groups.get_invite_link': ofGroup,
+  'groups.revoke_invite_link': ofGroup,
+  'groups.join': (side) => ({ ...ofSession(side), invite: 'sandbox:join/none' }),
+  'groups.leave': ofGroup,
+  'webhooks.set': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
+  'webhooks.get': noInput,
+  'webhooks.delete': noInput,
+  'webhooks.test': noInput,
+  'webhooks.stats': noInput,
+  'webhooks.get_circuit_breaker': noInput,
+  'webhooks.reset_circuit_breaker': noInput,
+  'webhooks.rotate_secret': () => ({ secret: 'a secret of the walk' }),
+  'webhooks.list_deliveries': noInput,
+  'webhooks.get_delivery': ({ deliveryId }) => ({ deliveryId }),
+  'webhooks.replay': ({ deliveryId }) => ({ deliveryIds: [deliveryId] }),
+  'webhooks.endpoints.list': noInput,
+  'webhooks.endpoints.create': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
+  'webhooks.endpoints.get': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.update': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.delete': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.test': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.stats': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.get_circuit_breaker': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
+  'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
+  'events.list': noInput,
+};
