@@ -40,6 +40,8 @@ export interface NewApiKey {
   allowedIps: string[] | null;
   /** Recipients to whom the key may send; null for all. */
   allowedRecipients: string[] | null;
+  /** Messages that the key may send per day (UTC); null for any number. */
+  sendQuota: number | null;
   /** The key itself. It is returned only here; store it now. */
   key: string;
 }
@@ -61,6 +63,8 @@ export interface ApiKey {
   allowedIps: string[] | null;
   /** Recipients to whom the key may send; null for all. */
   allowedRecipients: string[] | null;
+  /** Messages that the key may send per day (UTC); null for any number. */
+  sendQuota: number | null;
   /** First characters of the key, to recognize it. */
   prefix: string;
   /** When the key was last used; null if never. */
@@ -1127,6 +1131,8 @@ export interface Operations {
       allowedIps?: string[] | null;
       /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
       allowedRecipients?: string[] | null;
+      /** Sends at most this many messages per day (UTC); `null` for any number. */
+      sendQuota?: number | null;
     };
     output: NewApiKey;
   };
@@ -1162,6 +1168,8 @@ export interface Operations {
       allowedIps?: string[] | null;
       /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
       allowedRecipients?: string[] | null;
+      /** Sends at most this many messages per day (UTC); `null` for any number. */
+      sendQuota?: number | null;
     };
     output: ApiKey;
   };
@@ -2527,6 +2535,7 @@ export type ErrorCode =
   | 'range_not_satisfiable'
   | 'misdirected_request'
   | 'rate_limited'
+  | 'quota_exceeded'
   | 'internal_error'
   | 'storage_unavailable'
   | 'too_busy'

@@ -40,6 +40,7 @@ export const errors = {
   range_not_satisfiable: [416, 'The file does not contain the requested range'],
   misdirected_request: [421, 'The Host header does not name this server'],
   rate_limited: [429, 'Too many requests; wait before the next one'],
+  quota_exceeded: [429, 'The API key has used up the messages that it may send per day'],
   internal_error: [500, 'The server failed; its log has the cause under this `requestId`'],
   storage_unavailable: [503, 'The database or the media store is unavailable; try again'],
   too_busy: [503, 'The server is busy; try again'],

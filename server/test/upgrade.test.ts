@@ -120,8 +120,8 @@ describeOnEachFixture((version, database) => {
     const { filters, headerNames, timeoutMs, retrySeconds, paused } = webhook;
     assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
     const { body: keys } = await asOwner('GET', '/api-keys');
-    for (const { sessionIds, allowedIps, allowedRecipients } of keys.data)
-      assert.deepEqual([sessionIds, allowedIps, allowedRecipients], [null, null, null]);
+    for (const { sessionIds, allowedIps, allowedRecipients, sendQuota } of keys.data)
+      assert.deepEqual([sessionIds, allowedIps, allowedRecipients, sendQuota], [null, null, null, null]);
     const { body: events } = await asOwner('GET', '/events?limit=200');
     assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };

@@ -214,7 +214,16 @@ const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'b
 const findKey = query((db, p: { keyId: string }) =>
   db
     .selectFrom('api_keys')
-    .select(['account_id', 'permissions', 'key_hash', 'expires_at', 'session_ids', 'allowed_ips', 'allowed_recipients'])
+    .select([
+      'account_id',
+      'permissions',
+      'key_hash',
+      'expires_at',
+      'session_ids',
+      'allowed_ips',
+      'allowed_recipients',
+      'send_quota',
+    ])
     .where('key_id', '=', p.keyId),
 );
 

@@ -8,22 +8,30 @@ export interface KeyScope {
   readonly sessionIds?: readonly string[];
   readonly allowedIps?: readonly AddressRange[];
   readonly recipients?: RecipientPatterns;
+  /** Messages per day (UTC). */
+  readonly sendQuota?: number;
   /** The limits as they are stored: two scopes with the same text are the same. */
   readonly text: string;
 }
 
-type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients'>;
+type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota'>;
 
 /** Returns undefined for a key without limits. */
 export function readScope(row: Columns): KeyScope | undefined {
-  const { session_ids: sessionIds, allowed_ips: allowedIps, allowed_recipients: recipients } = row;
-  const limits = [sessionIds, allowedIps, recipients];
+  const {
+    session_ids: sessionIds,
+    allowed_ips: allowedIps,
+    allowed_recipients: recipients,
+    send_quota: sendQuota,
+  } = row;
+  const limits = [sessionIds, allowedIps, recipients, sendQuota];
   if (limits.every((limit) => limit === null)) return undefined;
   return {
     text: JSON.stringify(limits),
     ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
     ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),
     ...(recipients !== null && { recipients: readRecipientPatterns(JSON.parse(recipients)) }),
+    ...(sendQuota !== null && { sendQuota }),
   };
 }
 

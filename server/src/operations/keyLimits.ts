@@ -26,6 +26,12 @@ export const limitInput = {
       'Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all.',
     ),
   ),
+  sendQuota: optional(
+    orNull(
+      Type.Integer({ minimum: 1, maximum: 1_000_000 }),
+      'Sends at most this many messages per day (UTC); `null` for any number.',
+    ),
+  ),
 };
 
 export const limitOutput = {
@@ -35,11 +41,13 @@ export const limitOutput = {
     list(Type.String(), 'Phone number digits, ids of groups, or first digits with `*`.'),
     'Recipients to whom the key may send; null for all.',
   ),
+  sendQuota: orNull(Type.Integer(), 'Messages that the key may send per day (UTC); null for any number.'),
 };
 
 interface Limits {
   readonly allowedIps?: readonly string[] | null | undefined;
   readonly allowedRecipients?: readonly string[] | null | undefined;
+  readonly sendQuota?: number | null | undefined;
   readonly sessionIds?: readonly string[] | null | undefined;
 }
 
@@ -49,7 +57,7 @@ export const noLimits = { session_ids: null, allowed_ips: null, allowed_recipien
  * Returns the columns of the limits that are given.
  * @throws {AppError} `validation_failed` naming every entry that is not valid
  */
-export function limitColumns({ sessionIds, allowedIps, allowedRecipients }: Limits): Partial<ApiKeyTable> {
+export function limitColumns({ sessionIds, allowedIps, allowedRecipients, sendQuota }: Limits): Partial<ApiKeyTable> {
   requireEach('allowedIps', allowedIps, isRange, 'must be an address or a network, such as 203.0.113.0/24');
   requireEach('allowedRecipients', allowedRecipients, isPattern, `must be a ${PATTERN}`);
   return {
@@ -58,6 +66,7 @@ export function limitColumns({ sessionIds, allowedIps, allowedRecipients }: Limi
     ...(allowedRecipients !== undefined && {
       allowed_recipients: listColumn(allowedRecipients?.map((text) => patternOf(text) ?? text)),
     }),
+    ...(sendQuota !== undefined && { send_quota: sendQuota }),
   };
 }
 
@@ -66,6 +75,7 @@ export function toLimits(row: ApiKeyTable) {
     sessionIds: listOf(row.session_ids),
     allowedIps: listOf(row.allowed_ips),
     allowedRecipients: listOf(row.allowed_recipients),
+    sendQuota: row.send_quota,
   };
 }
 

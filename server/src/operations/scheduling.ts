@@ -5,7 +5,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
-import { AnyRecipient, envelope, futureTime, recipientOf, SendAt, sendOperation, Text } from './send.ts';
+import { AnyRecipient, envelope, futureTime, quotaOf, recipientOf, SendAt, sendOperation, Text } from './send.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 const BulkResult = named('BulkResult', {
@@ -43,7 +43,7 @@ export const sendBulk = defineOperation({
     refused: integer('Number of recipients that cannot be sent to.'),
     results: list(BulkResult, 'One entry per recipient, in the order of `to`.'),
   }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'too_many'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'too_many', 'quota_exceeded'],
   example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
@@ -67,7 +67,7 @@ export const sendBulk = defineOperation({
     const drafts = plan.flatMap((item) =>
       'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
     );
-    await ctx.sender.schedule(session, drafts);
+    await ctx.sender.schedule(session, drafts, quotaOf(ctx));
     return {
       accepted: drafts.length,
       refused: plan.length - drafts.length,

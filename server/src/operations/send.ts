@@ -53,6 +53,7 @@ export const sendErrors = [
   'send_failed',
   'template_required',
   'too_many',
+  'quota_exceeded',
 ] as const;
 
 export const sendOperation = {
@@ -100,10 +101,17 @@ export async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Env
     replyTo: replyTo ?? null,
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
-  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft));
-  const [row] = await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }]);
+  const quota = quotaOf(ctx);
+  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft, quota));
+  const [row] = await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }], quota);
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
+}
+
+/** Returns the quota of the caller's key; undefined if it may send any number of messages. */
+export function quotaOf({ caller: { credential }, clock }: Context) {
+  if (credential.type !== 'api_key' || credential.scope?.sendQuota === undefined) return undefined;
+  return { keyId: credential.keyId, perDay: credential.scope.sendQuota, now: clock.now() };
 }
 
 /**

@@ -5,6 +5,7 @@ import { AppError } from '../errors.ts';
 import { contentColumn, type StoredContent } from '../messages/content.ts';
 import { findMessage, findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
+import { countSends, type SendQuota } from './quota.ts';
 
 export interface Draft {
   /** The message's id. A second run with the same id finds the message of the first. */
@@ -45,10 +46,36 @@ export function rowOf(
 /**
  * Stores an outgoing message, unless an earlier run of the same request has stored it.
  * @returns the message of the earlier run; undefined if the message is new
- * @throws {AppError} `not_found` if it was deleted meanwhile
+ * @throws {AppError} `not_found` if it was deleted meanwhile; `quota_exceeded`
  */
-export async function storeOutgoing(database: Database, row: NewRow): Promise<MessageRow | undefined> {
+export async function storeOutgoing(
+  database: Database,
+  row: NewRow,
+  quota?: SendQuota,
+): Promise<MessageRow | undefined> {
+  if (quota !== undefined) return (await storeCounted(database, [row], quota))[0];
   if (await database.commitJointly(storeMessages, row, row.session_id)) return undefined;
+  return storedEarlier(database, row);
+}
+
+/**
+ * Like `storeOutgoing`, for messages of a key with a quota: stores all or none of them, and counts those that are new.
+ * @throws {AppError} `not_found`, `quota_exceeded`
+ */
+export async function storeCounted(
+  database: Database,
+  rows: readonly NewRow[],
+  quota: SendQuota,
+): Promise<(MessageRow | undefined)[]> {
+  const areNew = await database.commit(async (tx) => {
+    const stored = await storeMessages(tx, rows);
+    await countSends(tx, quota, stored.filter((isNew) => isNew).length);
+    return stored;
+  }, rows[0]?.session_id);
+  return Promise.all(rows.map((row, index) => (areNew[index] ? undefined : storedEarlier(database, row))));
+}
+
+async function storedEarlier(database: Database, row: NewRow): Promise<MessageRow> {
   const stored = await findMessage(database.reader, row.account_id, row.message_id);
   if (stored === undefined) throw new AppError('not_found');
   return stored;

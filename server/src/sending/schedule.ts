@@ -1,11 +1,13 @@
 import { type Kysely, sql } from 'kysely';
 import { KeyedQueue } from '../async.ts';
+import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { NewRow, SessionRef } from '../messages/store.ts';
-import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
+import { type Draft, numberOf, requireType, rowOf, storeCounted, storeOutgoing } from './draft.ts';
+import type { SendQuota } from './quota.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
 export interface ScheduledDraft extends Draft {
@@ -48,11 +50,14 @@ export class Schedule {
     this.#cancelTimer();
   }
 
-  /** @throws {AppError} `session_not_connected` if it was never linked, `not_found`, `not_supported`, `too_many` */
-  async add(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
+  /**
+   * @throws {AppError} `session_not_connected` if it was never linked, `not_found`, `not_supported`, `too_many`,
+   * `quota_exceeded`
+   */
+  async add(session: SessionRef, drafts: readonly ScheduledDraft[], quota?: SendQuota): Promise<NewRow[]> {
     const leave = await this.#reserve(session.accountId, drafts.length);
     try {
-      return await this.#store(session, drafts);
+      return await this.#store(session, drafts, quota);
     } finally {
       leave();
     }
@@ -103,7 +108,7 @@ export class Schedule {
     });
   }
 
-  async #store(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
+  async #store(session: SessionRef, drafts: readonly ScheduledDraft[], quota?: SendQuota): Promise<NewRow[]> {
     const { database, cluster, live, clock } = this.#options;
     const phoneNumber = await numberOf(database, session);
     const connected = live.find(session);
@@ -117,11 +122,12 @@ export class Schedule {
         scheduled_at: draft.sendAt,
         created_at: clock.now(),
       });
-      rows.push((await storeOutgoing(database, row)) ?? row);
+      rows.push(row);
     }
+    const earlier = quota === undefined ? await storeEach(database, rows) : await storeCounted(database, rows, quota);
     void this.plan();
     cluster.signals.send('schedule', session.sessionId);
-    return rows;
+    return rows.map((row, index) => earlier[index] ?? row);
   }
 
   /** @returns the time of day of the next check */
@@ -138,6 +144,13 @@ export class Schedule {
     const { account_id: accountId, session_id: sessionId } = row;
     if (await this.#options.inbox.queue(row)) this.#onQueued({ accountId, sessionId });
   }
+}
+
+/** In a transaction each, so that many messages do not hold up other writes. */
+async function storeEach(database: Database, rows: readonly NewRow[]): Promise<(MessageRow | undefined)[]> {
+  const earlier: (MessageRow | undefined)[] = [];
+  for (const row of rows) earlier.push(await storeOutgoing(database, row));
+  return earlier;
 }
 
 // A literal, so that the planner can use the partial index.

@@ -8,6 +8,7 @@ import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Dispatcher, StillQueuedError } from './dispatcher.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import { SendQueue } from './queue.ts';
+import type { SendQuota } from './quota.ts';
 import { Schedule, type ScheduledDraft } from './schedule.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
@@ -52,11 +53,12 @@ export class Sender {
    * @returns the message as `sent`; as `queued` if the owner of the session has not sent it within some seconds
    * @throws {MovedError} another node owns the session; nothing is stored
    * @throws {AppError} `session_not_connected`, `not_found`, `not_supported`, `send_failed`, or the network's error;
+   * `quota_exceeded`: nothing is stored;
    * `session_unavailable` if the session is closing: the message is stored, and goes out later
    */
-  async send(session: SessionRef, draft: Draft): Promise<NewRow> {
+  async send(session: SessionRef, draft: Draft, quota?: SendQuota): Promise<NewRow> {
     try {
-      return await this.#sendHere(session, draft);
+      return await this.#sendHere(session, draft, quota);
     } catch (error) {
       if (!(error instanceof StillQueuedError)) throw error;
       this.#queue.wake(session);
@@ -68,8 +70,8 @@ export class Sender {
    * A message that becomes due while its session is not connected goes out once it is.
    * @throws {AppError} see `Schedule.add`
    */
-  schedule(session: SessionRef, drafts: readonly ScheduledDraft[]): Promise<NewRow[]> {
-    return this.#schedule.add(session, drafts);
+  schedule(session: SessionRef, drafts: readonly ScheduledDraft[], quota?: SendQuota): Promise<NewRow[]> {
+    return this.#schedule.add(session, drafts, quota);
   }
 
   /** Returns whether the message was still scheduled. */
@@ -77,9 +79,9 @@ export class Sender {
     return this.#options.inbox.cancel(row);
   }
 
-  async #sendHere(session: SessionRef, draft: Draft): Promise<NewRow> {
+  async #sendHere(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow> {
     const live = await this.#liveOrUnavailable(session);
-    if (live === undefined) return this.#storeForLater(session, draft);
+    if (live === undefined) return this.#storeForLater(session, draft, quota);
     requireType(live, draft.type);
     const { database } = this.#options;
     const { messageId } = draft;
@@ -89,7 +91,7 @@ export class Sender {
     const isClaimed = this.#dispatcher.claim(messageId);
     try {
       // An earlier run may have stored it and died before it answered.
-      const stored = await storeOutgoing(database, row);
+      const stored = await storeOutgoing(database, row, quota);
       if (stored !== undefined && (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)))
         return stored;
       if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
@@ -118,11 +120,11 @@ export class Sender {
    * @returns the message, if an earlier run has made progress
    * @throws {StillQueuedError}
    */
-  async #storeForLater(session: SessionRef, draft: Draft): Promise<NewRow> {
+  async #storeForLater(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow> {
     const { database } = this.#options;
     const row = this.#queuedRow(session, await numberOf(database, session), draft);
     await chatOf(database.reader, session, draft.to); // throws if the session is not in the group
-    const stored = await storeOutgoing(database, row);
+    const stored = await storeOutgoing(database, row, quota);
     if (stored !== undefined && stored.status !== 'queued') return stored;
     throw new StillQueuedError(draft.messageId);
   }

@@ -69,7 +69,7 @@ export class Retention {
       pruned += await this.#repeat((tx) => pruneDeliveries(tx, accountId, now - eventDays * DAY_MS));
       pruned += await this.#repeat((tx) => pruneEvents(tx, accountId, now - eventDays * DAY_MS));
     }
-    await this.#pruneIdempotencyKeysAndStats(now);
+    await this.#pruneCounters(now);
     await this.#purgeWords();
     const { reader, commit } = this.#database;
     const { reclaim } = reader.dialect;
@@ -100,7 +100,7 @@ export class Retention {
     return expired;
   }
 
-  async #pruneIdempotencyKeysAndStats(now: number): Promise<void> {
+  async #pruneCounters(now: number): Promise<void> {
     await this.#database.commit(async ({ kysely }) => {
       await kysely
         .deleteFrom('idempotency_keys')
@@ -110,6 +110,9 @@ export class Retention {
         .deleteFrom('webhook_minutes')
         .where('minute', '<', this.#options.clock.now() - STATS_DAYS * DAY_MS)
         .execute();
+      // A day more, because the clocks of nodes differ.
+      const day = Math.floor(this.#options.clock.now() / DAY_MS) - 1;
+      await kysely.deleteFrom('key_sends').where('day', '<', day).execute();
     });
   }
 

@@ -48,6 +48,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       sessionIds: null,
       allowedIps: null,
       allowedRecipients: null,
+      sendQuota: null,
     });
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
@@ -86,6 +87,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       'name',
       'permissions',
       'prefix',
+      'sendQuota',
       'sessionIds',
     ]);
   });

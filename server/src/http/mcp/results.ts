@@ -57,7 +57,7 @@ async function imagesOf({ representations = {} }: Operation, answer: Succeeded):
 /** Advice that is added to the error's own sentence. */
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   validation_failed: 'Correct the fields in errors and call again.',
-  permission_denied: 'Ask the user for a key with this permission.',
+  permission_denied: 'Ask the user for a key that permits this.',
   network_denied: 'In a group, an admin must do this, or make the session an admin.',
   not_found: 'Call the list tool of this resource to get valid ids.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
@@ -69,6 +69,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   recipient_not_on_network: 'Check the number with contacts_check before you write to it.',
   idempotency_mismatch: 'Use a new idempotencyKey for a different request.',
   rate_limited: 'Wait for retryAfterSeconds, then call again.',
+  quota_exceeded: 'Tell the user that the key cannot send more messages today.',
   storage_unavailable: 'Wait a few seconds, then call again.',
   too_busy: 'Wait a few seconds, then call again.',
 };
