@@ -13,6 +13,16 @@ describe('permissions of a key', () => {
     assert.equal(permits(['messages:*'], 'media:read'), false);
   });
 
+  it('expand the permission to read everything', () => {
+    const reads = expandGrants(['*:read']);
+    assert.ok(reads.length > 5);
+    assert.deepEqual(
+      reads.filter((permission) => !permission.endsWith(':read')),
+      [],
+    );
+    assert.deepEqual(withPermission(['messages:edit'], 'messages:send', true), ['messages:send']);
+  });
+
   it('drop permissions that another one implies', () => {
     assert.ok(permits(['messages:read'], 'messages:metadata'));
     assert.equal(permits(['messages:metadata'], 'messages:read'), false);

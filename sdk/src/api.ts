@@ -1121,7 +1121,7 @@ export interface Operations {
     input: {
       /** Label for the key, such as `my integration`. */
       name: string;
-      /** Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
+      /** Permissions of the key: `*` for everything, `*:read` for reading, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
@@ -1158,7 +1158,7 @@ export interface Operations {
       keyId: string;
       /** Label for the key, such as `my integration`. */
       name?: string;
-      /** Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action. */
+      /** Permissions of the key: `*` for everything, `*:read` for reading, `messages:*` for a resource, or `messages:send` for one action. */
       permissions?: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;

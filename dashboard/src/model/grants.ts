@@ -1,5 +1,5 @@
 // The server's table of permissions and its rules, which import nothing.
-import { covers, included, permissions } from '../../../server/src/auth/permissions.ts';
+import { covers, includes, permissions } from '../../../server/src/auth/permissions.ts';
 
 /** Whether grants such as `*`, `messages:*` and `messages:read` include a permission. */
 export function permits(grants: readonly string[], permission: string): boolean {
@@ -13,7 +13,7 @@ export function expandGrants(grants: readonly string[]): string[] {
 
 /** Whether another granted permission implies this one, so that it cannot be removed alone. */
 export function isImplied(grants: readonly string[], permission: string): boolean {
-  return permissions.some((greater) => included[greater] === permission && permits(grants, greater));
+  return permissions.some((greater) => includes(greater, permission) && permits(grants, greater));
 }
 
 /** Adds a permission to grants, or removes it. */

@@ -10,15 +10,22 @@ export const permissionTable = {
     read: 'Read and search messages, including those that strangers wrote',
     metadata: 'List messages without their content',
     send: 'Send, edit, react to and delete messages',
+    edit: 'Edit messages that were sent',
+    delete: 'Delete messages that were sent',
   },
   chats: {
     read: 'List chats with their last messages',
     metadata: 'List chats without the content of their last messages',
     write: 'Mark chats as read, show typing, archive, pin and mute chats',
   },
-  contacts: { read: 'List contacts and their profiles, and check numbers', write: 'Block and unblock contacts' },
+  contacts: {
+    read: 'List contacts and their profiles, and check numbers',
+    check: 'Check which numbers are on the network',
+    write: 'Block and unblock contacts',
+  },
   groups: {
     read: 'List groups and their participants, and get invite links',
+    invite: 'Get invite links of groups',
     write: 'Create, change, join and leave groups',
   },
   media: { read: 'Download files', write: 'Upload files' },
@@ -49,18 +56,24 @@ export const permissions: readonly Permission[] = Object.entries(permissionTable
 /** A resource that shows message content with `read`, and everything but the content with `metadata`. */
 export type ContentResource = 'messages' | 'chats' | 'events' | 'webhooks';
 
-/** Permission → the permission that it includes. */
-export const included: Readonly<Partial<Record<Permission, Permission>>> = {
-  'messages:read': 'messages:metadata',
-  'chats:read': 'chats:metadata',
-  'events:read': 'events:metadata',
-  'webhooks:read': 'webhooks:metadata',
-  'webhooks:write': 'webhooks:operate',
+/** Permission → the permissions that it includes. None of these includes others. */
+const included: Readonly<Partial<Record<string, readonly Permission[]>>> = {
+  'messages:read': ['messages:metadata'],
+  'messages:send': ['messages:edit', 'messages:delete'],
+  'chats:read': ['chats:metadata'],
+  'contacts:read': ['contacts:check'],
+  'groups:read': ['groups:invite'],
+  'events:read': ['events:metadata'],
+  'webhooks:read': ['webhooks:metadata'],
+  'webhooks:write': ['webhooks:operate'],
 };
 
-/** Whether `text` is `*`, `resource:*` or one of the permissions. */
+/** The permission to read every resource, with what each of these permissions includes. */
+const EVERY_READ = '*:read';
+
+/** Whether `text` is `*`, `*:read`, `resource:*` or one of the permissions. */
 export function isGrant(text: string): boolean {
-  if (text === '*') return true;
+  if (text === '*' || text === EVERY_READ) return true;
   const [resource = '', action = '', more] = text.split(':');
   if (more !== undefined || !Object.hasOwn(permissionTable, resource)) return false;
   return action === '*' || permissions.some((permission) => permission === text);
@@ -83,6 +96,13 @@ export function notGrantable(grants: readonly string[], wanted: readonly string[
 
 /** Whether a grant includes a permission or another grant. */
 export function covers(grant: string, wanted: string): boolean {
-  if (grant === '*' || grant === wanted || included[grant as Permission] === wanted) return true;
+  if (grant === '*' || grant === wanted || includes(grant, wanted)) return true;
+  if (grant === EVERY_READ)
+    return permissions.some((one) => one.endsWith(':read') && (one === wanted || includes(one, wanted)));
   return grant.endsWith(':*') && wanted.startsWith(grant.slice(0, -1));
+}
+
+/** Whether a permission includes another one. */
+export function includes(permission: string, other: string): boolean {
+  return included[permission]?.some((one) => one === other) ?? false;
 }

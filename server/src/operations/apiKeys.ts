@@ -16,7 +16,7 @@ import { limitColumns, limitInput, limitOutput, noLimits, toLimits } from './key
 const Name = string('Label for the key, such as `my integration`.', { minLength: 1, maxLength: 100 });
 const Permissions = list(
   Type.String(),
-  'Permissions of the key: `*` for everything, `messages:*` for a resource, or `messages:send` for one action.',
+  'Permissions of the key: `*` for everything, `*:read` for reading, `messages:*` for a resource, or `messages:send` for one action.',
   { minItems: 1, maxItems: 50 },
 );
 const ExpiresAt = orNull(time(), 'When the key stops working; null for never.');

@@ -74,7 +74,7 @@ export const checkContacts = defineOperation({
   id: 'contacts.check',
   route: 'GET /contacts/check',
   owner: { field: 'sessionId' },
-  permission: 'contacts:read',
+  permission: 'contacts:check',
   scope: 'sessionId',
   effect: 'write',
   isRepeatable: true,

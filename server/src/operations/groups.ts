@@ -207,7 +207,7 @@ export const getInviteLink = defineOperation({
   id: 'groups.get_invite_link',
   route: 'GET /groups/{groupId}/invite-link',
   ...changing,
-  permission: 'groups:read',
+  permission: 'groups:invite',
   effect: 'write',
   isRepeatable: true,
   tool: true,

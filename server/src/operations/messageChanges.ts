@@ -55,6 +55,7 @@ export const editMessage = defineOperation({
   id: 'messages.edit',
   route: 'PATCH /messages/{messageId}',
   ...changing,
+  permission: 'messages:edit',
   summary: 'Edit a message',
   description:
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
@@ -77,6 +78,7 @@ export const deleteMessage = defineOperation({
   id: 'messages.delete',
   route: 'DELETE /messages/{messageId}',
   ...changing,
+  permission: 'messages:delete',
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
