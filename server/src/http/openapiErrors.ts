@@ -26,7 +26,8 @@ export function errorCodesOf({
     ...COMMON_ERRORS,
     credential !== 'none' && 'unauthorized',
     credential === 'jwt' && 'jwt_required',
-    permission !== null && 'permission_denied',
+    // Even without a permission, a key can be limited to other addresses.
+    (permission !== null || credential === undefined) && 'permission_denied',
     ...(idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
     ...own,
   ];

@@ -30,18 +30,22 @@ const resources = {
   mediaId: 'file',
 } as const;
 
-/** Fields that are checked wherever they occur: a filter by session, and files to send. */
-const CHECKED_EVERYWHERE = ['sessionId', 'mediaId', 'pictureMediaId'] as const;
+/** Fields that are checked wherever they occur, with the resource that they name: a filter by session, and files. */
+const CHECKED_EVERYWHERE = { sessionId: 'sessionId', mediaId: 'mediaId', pictureMediaId: 'mediaId' } as const;
 
 /** Files are stored before their messages, but the id of a message with a key is older than its file. */
 const OLDEST_MESSAGE_MS = 3_600_000;
 
 /** Whether a key that is limited to sessions may call the operation at all. */
 export function isOpenToSessions(scope: SessionScope): boolean {
-  return scope === 'none' || scope === 'filtered' || Object.hasOwn(resources, scope);
+  return scope === 'none' || scope === 'filtered' || isIdField(scope);
 }
 
-type Input = Readonly<Record<string, unknown>>;
+function isIdField(scope: SessionScope): scope is IdField {
+  return Object.hasOwn(resources, scope);
+}
+
+type Input = Record<string, unknown>;
 
 /** Keeps the calls of keys that are limited to sessions within their sessions. */
 export class SessionScopes {
@@ -55,26 +59,23 @@ export class SessionScopes {
    * Returns the input, with the key's only session if it names none.
    * @throws {AppError} `not_found` for an id outside the sessions, as if it did not exist; `session_required`
    */
-  async limit(scope: SessionScope, caller: Caller, sessionIds: readonly string[], input: Input) {
-    const fields = new Set<string>([...CHECKED_EVERYWHERE, ...(Object.hasOwn(resources, scope) ? [scope] : [])]);
-    for (const field of fields) {
+  async limit(scope: SessionScope, caller: Caller, sessionIds: readonly string[], input: Input): Promise<Input> {
+    const fields: Record<string, IdField> = { ...CHECKED_EVERYWHERE, ...(isIdField(scope) && { [scope]: scope }) };
+    for (const [field, kind] of Object.entries(fields)) {
       const id = input[field];
       // Null removes a picture.
-      if (typeof id === 'string')
-        await this.#require(field === 'pictureMediaId' ? 'mediaId' : field, caller, sessionIds, id);
+      if (typeof id === 'string' && !(await this.#belongs(kind, caller, sessionIds, id)))
+        throw noSuch(resources[kind], id);
     }
-    if (scope !== 'sessionId' || input['sessionId'] !== undefined) return { ...input };
+    if (scope !== 'sessionId' || input['sessionId'] !== undefined) return input;
     return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };
   }
 
-  async #require(field: string, caller: Caller, sessionIds: readonly string[], id: string): Promise<void> {
-    // `limit` passes only these.
-    const known = field as IdField;
-    const isReached =
-      known === 'mediaId'
-        ? await this.#hasMedia(caller, sessionIds, id)
-        : sessionIds.includes((await this.#sessionIdOf(known, caller.accountId, id)) ?? '');
-    if (!isReached) throw noSuch(resources[known], id);
+  /** Whether a resource belongs to one of the sessions. */
+  async #belongs(kind: IdField, caller: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
+    if (kind === 'mediaId') return this.#hasMedia(caller, sessionIds, id);
+    const sessionId = await this.#sessionIdOf(kind, caller.accountId, id);
+    return sessionId !== undefined && sessionIds.includes(sessionId);
   }
 
   async #sessionIdOf(field: Exclude<IdField, 'mediaId'>, accountId: string, id: string): Promise<string | undefined> {

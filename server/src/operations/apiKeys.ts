@@ -173,14 +173,16 @@ export const revokeApiKey = defineOperation({
   output: object({ keyId: KeyId, revoked: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {
+    const own = { account_id: ctx.accountId, key_id: keyId };
     const { numDeletedRows } = await ctx.database.commit(async ({ kysely }) => {
-      const rowsIn = <T extends 'api_keys' | 'key_media'>(table: T) =>
-        kysely
-          .deleteFrom<'api_keys' | 'key_media'>(table)
-          .where('account_id', '=', ctx.accountId)
-          .where('key_id', '=', keyId);
-      await rowsIn('key_media').execute();
-      return rowsIn('api_keys').executeTakeFirstOrThrow();
+      await kysely
+        .deleteFrom('key_media')
+        .where((eb) => eb.and(own))
+        .execute();
+      return kysely
+        .deleteFrom('api_keys')
+        .where((eb) => eb.and(own))
+        .executeTakeFirstOrThrow();
     });
     if (numDeletedRows === 0n) throw noSuch('API key', keyId);
     ctx.authenticator.changed(ctx.accountId);

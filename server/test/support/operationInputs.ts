@@ -123,4 +123,5 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
   'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
   'events.list': noInput,
+  'events.types': noInput,
 };
