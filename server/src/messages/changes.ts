@@ -7,6 +7,7 @@ import type { EventData } from '../events/events.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { contentOf, searchText } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
+import { emissionOf } from './outgoingProgress.ts';
 import { dropWords, indexWords } from './search.ts';
 import { findMessage, findSession, type SessionRef } from './store.ts';
 
@@ -150,8 +151,7 @@ async function putReaction(
 type Change = 'message.reaction' | 'message.edited' | 'message.deleted' | 'poll.vote';
 
 function emitChange<K extends Change>({ emit }: Events, tx: Tx, row: MessageRow, kind: K, data: EventData<K>): void {
-  const { account_id: accountId, session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
-  emit(tx, { accountId, kind, data, conversation: `${sessionId}/${chatId}`, messageId });
+  emit(tx, { ...emissionOf(row), kind, data });
 }
 
 /** The fields that the events of all changes share. */

@@ -15,7 +15,7 @@ import type { Deliver } from './deliver.ts';
 import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
 import type { WebhookFilters } from './filters.ts';
-import { cancelOtherSessions, cancelPending, dueNow, readHeld, type WebhookRef } from './queue.ts';
+import { cancelUnwanted, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
@@ -158,12 +158,14 @@ export async function changeWebhook(
   const before: string[] = JSON.parse(present.events);
   if (events !== undefined && before.some((kind) => !events.includes(kind))) {
     const reason = 'The webhook no longer subscribes to this event type';
-    await inPieces(ctx, tx, present, (on, webhook) => cancelPending(on, webhook, events, reason, ctx.clock.now()));
+    await inPieces(ctx, tx, present, (on, webhook) =>
+      cancelUnwanted(on, webhook, 'kind', events, reason, ctx.clock.now()),
+    );
   }
   if (sessionIds) {
     const reason = 'The webhook no longer receives the events of this session';
     const now = ctx.clock.now();
-    await inPieces(ctx, tx, present, (on, webhook) => cancelOtherSessions(on, webhook, sessionIds, reason, now));
+    await inPieces(ctx, tx, present, (on, webhook) => cancelUnwanted(on, webhook, 'session', sessionIds, reason, now));
   }
   return changed;
 }
@@ -228,7 +230,7 @@ export async function removeWebhook(
     if (row === undefined) return undefined;
     const { webhook_id: webhookId } = row;
     const reason = 'The webhook was removed';
-    await inPieces(ctx, tx, row, (on, webhook) => cancelPending(on, webhook, [], reason, ctx.clock.now()));
+    await inPieces(ctx, tx, row, (on, webhook) => cancelUnwanted(on, webhook, 'kind', [], reason, ctx.clock.now()));
     await tx.kysely
       .deleteFrom('webhooks')
       .where('account_id', '=', ctx.accountId)

@@ -19,7 +19,7 @@ import {
 import type { Deliver } from './deliver.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
-import { cancelPending, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
+import { cancelUnwanted, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
 import { decide, type RetryPolicy, withOwnSteps } from './retry.ts';
 import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
@@ -286,7 +286,9 @@ export class Lane {
     const accountId = await ownerOfPending(database.reader, webhookId);
     if (accountId === undefined) return;
     const piece = () =>
-      database.commit((tx) => cancelPending(tx, { accountId, webhookId }, [], 'The webhook was removed', clock.now()));
+      database.commit((tx) =>
+        cancelUnwanted(tx, { accountId, webhookId }, 'kind', [], 'The webhook was removed', clock.now()),
+      );
     while (!this.#isStopped && !(await piece())) await setImmediate();
   }
 

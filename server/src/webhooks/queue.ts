@@ -149,28 +149,21 @@ export async function redeliver(
   await requeue.run(on, rows);
 }
 
-/** Cancels pending deliveries, except those of the wanted event types. Returns the same as `dueNow`. */
-export async function cancelPending(
+/**
+ * Cancels pending deliveries, except those of the wanted event types or sessions. Returns the same as `dueNow`.
+ * @param by the property that `wanted` lists
+ */
+export async function cancelUnwanted(
   on: Queryable,
   webhook: WebhookRef,
+  by: 'kind' | 'session',
   wanted: readonly string[],
   reason: string,
   now: number,
 ): Promise<boolean> {
   const limit = CHANGED_AT_ONCE;
-  return (await cancelKinds.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
-}
-
-/** Cancels pending deliveries, except those of the wanted sessions. Returns the same as `dueNow`. */
-export async function cancelOtherSessions(
-  on: Queryable,
-  webhook: WebhookRef,
-  wanted: readonly string[],
-  reason: string,
-  now: number,
-): Promise<boolean> {
-  const limit = CHANGED_AT_ONCE;
-  return (await cancelSessions.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
+  const cancel = by === 'kind' ? cancelKinds : cancelSessions;
+  return (await cancel.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
 
 /** Counts those of the first 100,000 pending deliveries that are of other event types or sessions. Null for any. */
