@@ -102,18 +102,9 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
   it('an outage is one session.disconnected and one session.connected', async () => {
     const { call } = await (await start()).account();
     const sessionId = await connect(call);
-    const { status, body: simulated } = await call('POST', `/sessions/${sessionId}/simulate`, {
-      action: 'disconnect',
-      reason: 'lost',
-      reconnectAfterMs: 1000, // enough time for a rejected send
-    });
-    assert.equal(status, 200, JSON.stringify(simulated));
-    const { body: refused } = await call('POST', '/messages/send', { to: '491701234567', message: 'x' });
-    assert.equal(refused.code, 'session_not_connected', JSON.stringify(refused));
-    await eventually(
-      () => call('GET', `/sessions/${sessionId}`),
-      ({ body }) => body.status === 'connected',
-    );
+    const outage = { action: 'disconnect', reason: 'lost', reconnectAfterMs: 50 };
+    const simulated = await call('POST', `/sessions/${sessionId}/simulate`, outage);
+    assert.equal(simulated.status, 200, JSON.stringify(simulated.body));
     const { body } = await eventually(
       () => call('GET', '/events'),
       (answer) => answer.body.data.length >= 3,
@@ -123,6 +114,17 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
       ['session.connected', 'session.disconnected', 'session.connected'],
     );
     assert.deepEqual([body.data[1].data.reason, body.data[1].data.willReconnect], ['lost', true]);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'connected');
+  });
+
+  it('rejects a send during an outage', async () => {
+    const { call } = await (await start()).account();
+    const sessionId = await connect(call);
+    const outage = { action: 'disconnect', reason: 'lost', reconnectAfterMs: 60_000 };
+    const simulated = await call('POST', `/sessions/${sessionId}/simulate`, outage);
+    assert.equal(simulated.status, 200, JSON.stringify(simulated.body));
+    const { body: refused } = await call('POST', '/messages/send', { to: '491701234567', message: 'x' });
+    assert.equal(refused.code, 'session_not_connected', JSON.stringify(refused));
   });
 
   it('normalizes numbers and rejects invalid ones', async () => {
