@@ -796,8 +796,10 @@ export interface Delivery {
     | null;
   /** Outcome of the last attempt as a sentence; null before the first one. */
   lastMessage: string | null;
-  /** When the next attempt is due, unless the circuit breaker holds it; null once settled. */
+  /** When the next attempt is due, unless the circuit breaker holds it; null once settled, and while `heldBehind` is set. */
   dueAt: string | null;
+  /** Earlier delivery of the chat (`dlv_…`) for which it waits, at a webhook with `ordering: "strict"`; otherwise null. */
+  heldBehind: string | null;
   /** Id of the message that the event is about; null if it is not about one. */
   messageId: string | null;
   /** Whether it is the sample event of a test. */
@@ -864,8 +866,10 @@ export interface DeliveryWithAttempts {
     | null;
   /** Outcome of the last attempt as a sentence; null before the first one. */
   lastMessage: string | null;
-  /** When the next attempt is due, unless the circuit breaker holds it; null once settled. */
+  /** When the next attempt is due, unless the circuit breaker holds it; null once settled, and while `heldBehind` is set. */
   dueAt: string | null;
+  /** Earlier delivery of the chat (`dlv_…`) for which it waits, at a webhook with `ordering: "strict"`; otherwise null. */
+  heldBehind: string | null;
   /** Id of the message that the event is about; null if it is not about one. */
   messageId: string | null;
   /** Whether it is the sample event of a test. */
@@ -978,6 +982,8 @@ export interface WebhookEndpoint {
   retrySeconds: number[] | null;
   /** Whether events are queued but not sent. */
   paused: boolean;
+  /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
+  ordering: 'best_effort' | 'strict';
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -1041,6 +1047,8 @@ export interface ChangedWebhookEndpoint {
   retrySeconds: number[] | null;
   /** Whether events are queued but not sent. */
   paused: boolean;
+  /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
+  ordering: 'best_effort' | 'strict';
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -2192,6 +2200,14 @@ export interface Operations {
       notFound?: string[];
     };
   };
+  /** Cancel a delivery. Cancel a pending delivery: it is not attempted again, and stays in the log. Use it to skip an event that the receiver cannot process, which at a webhook with `ordering: "strict"` holds back the later events of its chat. An attempt in flight may still deliver it. `webhooks.replay` sends it again. */
+  'webhooks.cancel_delivery': {
+    input: {
+      /** Id of the delivery (`dlv_…`). */
+      deliveryId: string;
+    };
+    output: Delivery;
+  };
   /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. */
   'webhooks.rotate_secret': {
     input: {
@@ -2278,6 +2294,8 @@ export interface Operations {
       retrySeconds?: number[] | null;
       /** While true, events are queued but not sent. */
       paused?: boolean;
+      /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
+      ordering?: 'best_effort' | 'strict';
     };
     output: ChangedWebhookEndpoint;
   };
@@ -2344,6 +2362,8 @@ export interface Operations {
       retrySeconds?: number[] | null;
       /** While true, events are queued but not sent. */
       paused?: boolean;
+      /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
+      ordering?: 'best_effort' | 'strict';
     };
     output: ChangedWebhookEndpoint;
   };
@@ -2519,6 +2539,7 @@ export type ErrorCode =
   | 'session_not_connected'
   | 'session_state'
   | 'message_state'
+  | 'delivery_settled'
   | 'session_required'
   | 'idempotency_in_flight'
   | 'idempotency_mismatch'
@@ -2873,6 +2894,13 @@ export const routes = {
   'webhooks.replay': {
     method: 'POST',
     path: '/webhooks/replay',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'webhooks.cancel_delivery': {
+    method: 'POST',
+    path: '/webhooks/deliveries/{deliveryId}/cancel',
     isRead: false,
     idempotent: false,
     takesContent: false,

@@ -21,6 +21,7 @@ export const errors = {
   session_not_connected: [409, 'The session is not connected; connect it first'],
   session_state: [409, 'The status of the session does not allow this'],
   message_state: [409, 'The status of the message does not allow this'],
+  delivery_settled: [409, 'The delivery is settled'],
   session_required: [400, '`sessionId` is required unless the account has exactly one session'],
   idempotency_in_flight: [409, 'A request with this idempotency key is still in progress; repeat it later'],
   idempotency_mismatch: [422, 'This idempotency key was used for a different request; use a new key'],

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Condition } from '../src/async.ts';
+import type { Due } from '../src/webhooks/due.ts';
 import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
 import { LaneReader, readStarts } from '../src/webhooks/laneReader.ts';
-import type { Due } from '../src/webhooks/queue.ts';
 import { createSettleLanes } from '../src/webhooks/settling.ts';
 import { startServer } from './support/server.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { createIds } from '../src/ids.ts';
+import type { Due } from '../src/webhooks/due.ts';
 import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
 import { readStarts } from '../src/webhooks/laneReader.ts';
 import type { Outcome } from '../src/webhooks/outcome.ts';
-import type { Due } from '../src/webhooks/queue.ts';
 import { createSettleLanes } from '../src/webhooks/settling.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';

@@ -218,7 +218,8 @@ describe('the operation table', () => {
     await run('webhooks.replay', '/webhooks/replay', { deliveryIds: [data[0].deliveryId] });
     const { webhookId } = await run('webhooks.endpoints.create', '/webhooks/endpoints', {
       webhookUrl: receiver.url,
-      events: ['message.read'],
+      events: ['chat.updated'],
+      paused: true,
     });
     const endpoint = `/webhooks/endpoints/${webhookId}`;
     await run('webhooks.endpoints.list', '/webhooks/endpoints');
@@ -229,6 +230,9 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.stats', `${endpoint}/stats`);
     await run('webhooks.endpoints.get_circuit_breaker', `${endpoint}/circuit-breaker`);
     await run('webhooks.endpoints.reset_circuit_breaker', `${endpoint}/circuit-breaker/reset`, {});
+    await me.call('PATCH', `/chats/${to}`, { sessionId, pinned: true });
+    const { body: pending } = await me.call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`);
+    await run('webhooks.cancel_delivery', `/webhooks/deliveries/${pending.data[0].deliveryId}/cancel`, {});
     await run('webhooks.endpoints.delete', endpoint);
     await run('webhooks.delete', '/webhooks');
     await run('events.list', '/events');

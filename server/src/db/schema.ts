@@ -231,6 +231,9 @@ export interface Schema {
     retry_seconds: string | null;
     /** 1 while its deliveries are held. */
     paused: number;
+    ordering: 'best_effort' | 'strict';
+    /** JSON list of the `Include` groups; null for those that its event types imply. */
+    include: string | null;
     secret: string | null;
     previous_secret: string | null;
     previous_secret_until: number | null;
@@ -266,7 +269,10 @@ export interface Schema {
     trace: string | null;
     is_test: number;
     created_at: number;
-    /** Position in the log that readers follow; set by the database. */
+    /**
+     * Position in the log: later events have greater ones. PostgreSQL draws it. Events of before it was kept on SQLite
+     * have 0.
+     */
     position: Generated<number>;
   };
   deliveries: {
@@ -281,6 +287,8 @@ export interface Schema {
     due_at: number;
     /** The order among deliveries that are due at once; it precedes that of ids. */
     position: Generated<number>;
+    /** The delivery of its conversation for which it waits; null unless the webhook keeps the order. */
+    held_behind: Generated<string | null>;
     /** Attempts so far. */
     attempts: number;
     /** Used steps of the retry schedule; an attempt that only probes a dead receiver uses none. */

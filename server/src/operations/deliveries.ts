@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
 import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
-import { invalidField, noSuch } from '../errors.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
 import { messageContent } from '../events/parts.ts';
 import {
   boolean,
@@ -24,6 +25,7 @@ import { phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
+import { cancelDelivery } from '../webhooks/destinations.ts';
 import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { visibleBody } from './events.ts';
@@ -46,7 +48,14 @@ const Delivery = named('Delivery', {
   attempts: integer('Number of attempts so far.'),
   lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
   lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
-  dueAt: orNull(time(), 'When the next attempt is due, unless the circuit breaker holds it; null once settled.'),
+  dueAt: orNull(
+    time(),
+    'When the next attempt is due, unless the circuit breaker holds it; null once settled, and while `heldBehind` is set.',
+  ),
+  heldBehind: orNull(
+    Type.String(),
+    'Earlier delivery of the chat (`dlv_…`) for which it waits, at a webhook with `ordering: "strict"`; otherwise null.',
+  ),
   messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
   isTest: boolean('Whether it is the sample event of a test.'),
   createdAt: time('When the event happened.'),
@@ -168,6 +177,30 @@ export const getDelivery = defineOperation({
   },
 });
 
+export const cancelPendingDelivery = defineOperation({
+  id: 'webhooks.cancel_delivery',
+  route: 'POST /webhooks/deliveries/{deliveryId}/cancel',
+  permission: 'webhooks:operate',
+  scope: 'deliveryId',
+  effect: 'destructive',
+  summary: 'Cancel a delivery',
+  description:
+    'Cancel a pending delivery: it is not attempted again, and stays in the log. Use it to skip an event that the receiver cannot process, which at a webhook with `ordering: "strict"` holds back the later events of its chat. An attempt in flight may still deliver it. `webhooks.replay` sends it again.',
+  input: { deliveryId: DeliveryId },
+  output: Delivery,
+  errors: ['not_found', 'delivery_settled'],
+  async run(ctx, { deliveryId }) {
+    return ctx.database.commit(async (tx) => {
+      const find = () => deliveriesOf(tx, ctx.accountId).where('d.delivery_id', '=', deliveryId).executeTakeFirst();
+      const row = await find();
+      if (row === undefined) throw noSuch('delivery', deliveryId);
+      if (!(await cancelDelivery(ctx, tx, row)))
+        throw new AppError('delivery_settled', `The delivery ${deliveryId} is ${row.state}`);
+      return toDelivery((await find()) ?? row, ctx.steady);
+    }, ctx.accountId);
+  },
+});
+
 const MAX_REPLAYED = 100_000;
 const REPLAYED_AT_ONCE = 500;
 
@@ -277,15 +310,17 @@ async function webhookIds(ctx: Context): Promise<string[]> {
   return rows.map(({ webhook_id }) => webhook_id);
 }
 
-function deliveries(ctx: Context) {
-  return ctx.database.longReader.kysely
+const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.accountId);
+
+function deliveriesOf({ kysely }: Pick<Queryable, 'kysely'>, accountId: string) {
+  return kysely
     .selectFrom('deliveries as d')
     .innerJoin('events as e', (join) =>
       join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
     )
     .selectAll('d')
     .select('e.message_id')
-    .where('d.account_id', '=', ctx.accountId);
+    .where('d.account_id', '=', accountId);
 }
 
 /** Returns the attempts in order. The last one is in the row itself, unless an earlier version stored it. */
@@ -321,7 +356,8 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
     attempts: row.attempts,
     lastClass: row.last_class,
     lastMessage: row.reason ?? row.last_message,
-    dueAt: row.state === 'pending' ? isoTime(dueAt(row, steady)) : null,
+    dueAt: row.state === 'pending' && row.held_behind === null ? isoTime(dueAt(row, steady)) : null,
+    heldBehind: row.held_behind,
     messageId: row.message_id,
     isTest: row.is_test === 1,
     createdAt: isoTime(row.created_at),
@@ -369,6 +405,8 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
   if (pausedUntil !== null && pausedUntil > now)
     return `The receiver throttled deliveries, so they are paused until ${shown(pausedUntil)}.`;
+  if (row.held_behind !== null)
+    return `It waits for the earlier delivery ${row.held_behind} of its chat, because the webhook has \`ordering: "strict"\`.`;
   if (row.due_at > now && (row.attempts === 0 || row.last_class === 'ok'))
     return `It is being replayed, and is due at ${shown(row.due_at)}.`;
   if (row.due_at > now)

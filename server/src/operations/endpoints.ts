@@ -300,6 +300,7 @@ function toEndpoint({ database }: Context, row: WebhookTable) {
     timeoutMs: row.timeout_ms,
     retrySeconds: row.retry_seconds === null ? null : (JSON.parse(row.retry_seconds) as number[]),
     paused: row.paused === 1,
+    ordering: row.ordering,
     maxInFlight: row.max_in_flight,
     breakerState: row.breaker_state,
   };

@@ -97,6 +97,7 @@ export const operations: readonly Operation[] = [
   deliveries.listDeliveries,
   deliveries.getDelivery,
   deliveries.replayDeliveries,
+  deliveries.cancelPendingDelivery,
   webhookSecret.rotateWebhookSecret,
   webhooks.deleteWebhook,
   endpoints.listEndpoints,

@@ -20,6 +20,11 @@ const Filters = strictPart('Selects the events of a webhook. Events without a ch
   ),
 });
 
+const Ordering = oneOf(
+  ['best_effort', 'strict'],
+  '`strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order.',
+);
+
 const MAX_HEADERS = 20;
 const MAX_HEADER_NAME = 100;
 
@@ -46,6 +51,7 @@ export const optionFields = {
     ),
   ),
   paused: optional(boolean('While true, events are queued but not sent.')),
+  ordering: optional(Ordering),
 };
 
 export const shownOptions = {
@@ -54,6 +60,7 @@ export const shownOptions = {
   timeoutMs: orNull(integer('Milliseconds of a whole attempt.'), 'Deadline; null for that of the server.'),
   retrySeconds: orNull(Type.Array(Type.Integer()), 'Seconds before each retry; null for the schedule of the server.'),
   paused: boolean('Whether events are queued but not sent.'),
+  ordering: Ordering,
 };
 
 /**

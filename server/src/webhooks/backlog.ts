@@ -1,4 +1,4 @@
-import type { Due, Known } from './queue.ts';
+import type { Due, Known } from './due.ts';
 
 /** Deliveries of one conversation that wait behind another one. They go out one at a time, so more would not help. */
 const MAX_BEHIND = 16;
@@ -7,12 +7,17 @@ const MAX_BEHIND = 16;
  * The deliveries of a lane that are in memory, from the time they are read until they are settled: ready to start,
  * waiting behind an earlier one of their conversation, in flight, or about to be settled.
  *
- * The first attempts of one conversation start one at a time, in order. A retry does not wait for its conversation.
+ * The first attempts of one conversation start one at a time, in order. A retry does not wait for its conversation,
+ * unless the order is strict: then the queue returns nothing behind a retry, and all attempts take turns.
  */
 export class Backlog {
+  /** Whether retries take turns with their conversation. Applies to the deliveries that are added from now on. */
+  isStrict = false;
   readonly #ids = new Set<string>();
+  /** Those that do not take turns. */
+  readonly #apart = new Set<string>();
   #ready: Due[] = [];
-  /** Conversation whose first attempt is ready or in flight → the deliveries behind it, in order. */
+  /** Conversation whose turn is ready or in flight → the deliveries behind it, in order. */
   readonly #behind = new Map<string, Due[]>();
   /** Conversations with later deliveries that were left in the database. */
   #incomplete = new Set<string>();
@@ -42,7 +47,8 @@ export class Backlog {
 
   /** Adds a delivery that was read. Returns whether its conversation had room for it. */
   add(due: Due): boolean {
-    const behind = isRetry(due) ? undefined : this.#behind.get(due.conversation);
+    const isApart = due.attempts > 0 && !this.isStrict;
+    const behind = isApart ? undefined : this.#behind.get(due.conversation);
     if (behind !== undefined && behind.length >= MAX_BEHIND) {
       this.#incomplete.add(due.conversation);
       return false;
@@ -51,7 +57,8 @@ export class Backlog {
     if (behind !== undefined) behind.push(due);
     else {
       this.#ready.push(due);
-      if (!isRetry(due)) this.#behind.set(due.conversation, []);
+      if (isApart) this.#apart.add(due.deliveryId);
+      else this.#behind.set(due.conversation, []);
     }
     return true;
   }
@@ -70,7 +77,7 @@ export class Backlog {
 
   /** Makes the next delivery of the conversation ready. Returns whether the conversation has room again. */
   moveUp(ended: Due): boolean {
-    if (isRetry(ended)) return false;
+    if (this.#apart.has(ended.deliveryId)) return false;
     const behind = this.#behind.get(ended.conversation);
     const next = behind?.shift();
     if (next !== undefined) this.#ready.push(next);
@@ -78,17 +85,23 @@ export class Backlog {
     return behind?.length === MAX_BEHIND / 2;
   }
 
+  /** Forgets the deliveries behind this one, which have to wait for its retry, and frees the conversation. */
+  forgetBehind({ conversation }: Due): void {
+    for (const due of this.#behind.get(conversation) ?? []) this.remove(due);
+    this.#behind.delete(conversation);
+  }
+
   remove({ deliveryId }: Pick<Due, 'deliveryId'>): void {
     this.#ids.delete(deliveryId);
+    this.#apart.delete(deliveryId);
   }
 
   /** Forgets the deliveries that have not started. They are still pending in the database. */
   forgetWaiting(): void {
+    const freed = this.#ready.filter(({ deliveryId }) => !this.#apart.has(deliveryId));
     for (const due of [...this.#ready, ...[...this.#behind.values()].flat()]) this.remove(due);
     for (const conversation of this.#behind.keys()) this.#behind.set(conversation, []);
-    for (const due of this.#ready) if (!isRetry(due)) this.#behind.delete(due.conversation);
+    for (const due of freed) this.#behind.delete(due.conversation);
     this.#ready = [];
   }
 }
-
-const isRetry = ({ attempts }: Due) => attempts > 0;

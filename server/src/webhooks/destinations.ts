@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
-import type { WebhookTable } from '../db/schema.ts';
+import type { DeliveryRow, WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import { AppError } from '../errors.ts';
 import type { NewId } from '../ids.ts';
@@ -15,7 +15,8 @@ import type { Deliver } from './deliver.ts';
 import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
 import type { WebhookFilters } from './filters.ts';
-import { cancelUnwanted, dueNow, readHeld, type WebhookRef } from './queue.ts';
+import { cancelOne, cancelUnwanted, dueNow, readHeld, type WebhookRef } from './queue.ts';
+import { release, releaseSome } from './strictOrder.ts';
 import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
@@ -50,6 +51,7 @@ export interface WebhookChange {
   readonly timeoutMs?: number | null | undefined;
   readonly retrySeconds?: readonly number[] | null | undefined;
   readonly paused?: boolean | undefined;
+  readonly ordering?: WebhookTable['ordering'] | undefined;
 }
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
@@ -100,6 +102,7 @@ export async function insertWebhook(
     timeoutMs = null,
     retrySeconds = null,
     paused = false,
+    ordering = 'best_effort',
   }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
@@ -122,6 +125,8 @@ export async function insertWebhook(
       timeout_ms: timeoutMs,
       retry_seconds: retrySeconds && JSON.stringify(retrySeconds),
       paused: paused ? 1 : 0,
+      ordering,
+      include: null,
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
@@ -137,6 +142,15 @@ export async function insertWebhook(
     })
     .returningAll()
     .executeTakeFirstOrThrow();
+}
+
+/** Cancels a pending delivery. Returns false if it is settled. */
+export async function cancelDelivery(ctx: WebhookContext, tx: Tx, row: DeliveryRow): Promise<boolean> {
+  const { delivery_id: deliveryId, webhook_id: webhookId, conversation } = row;
+  if (!(await cancelOne(tx, ctx.accountId, deliveryId, 'It was cancelled by request', ctx.clock.now()))) return false;
+  await release(tx, [{ webhookId, conversation }]);
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  return true;
 }
 
 /**
@@ -167,6 +181,8 @@ export async function changeWebhook(
     const now = ctx.clock.now();
     await inPieces(ctx, tx, present, (on, webhook) => cancelUnwanted(on, webhook, 'session', sessionIds, reason, now));
   }
+  // The cancelled deliveries may have held others back. Those that still have to wait are held again when they are read.
+  if (present.ordering === 'strict') await inPieces(ctx, tx, present, releaseSome);
   return changed;
 }
 
@@ -175,7 +191,7 @@ const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url
 /** The columns that a change sets. */
 function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight } = change;
-  const { filters, headers, timeoutMs, retrySeconds, paused } = change;
+  const { filters, headers, timeoutMs, retrySeconds, paused, ordering } = change;
   return {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events: JSON.stringify(events) }),
@@ -189,6 +205,7 @@ function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange
     ...(timeoutMs !== undefined && { timeout_ms: timeoutMs }),
     ...(retrySeconds !== undefined && { retry_seconds: retrySeconds && JSON.stringify(retrySeconds) }),
     ...(paused !== undefined && { paused: paused ? 1 : 0 }),
+    ...(ordering !== undefined && { ordering }),
     ...(secret !== undefined && {
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,

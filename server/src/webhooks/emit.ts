@@ -6,8 +6,9 @@ import type { WebhookTable } from '../db/schema.ts';
 import { type EventData, type EventKind, matchesPattern } from '../events/events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
+import type { Due } from './due.ts';
 import { passesFilters, type WebhookFilters } from './filters.ts';
-import { chatOf, type Due, sessionOf } from './queue.ts';
+import { chatOf, sessionOf } from './queue.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;

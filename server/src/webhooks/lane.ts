@@ -17,13 +17,15 @@ import {
   permit,
 } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import { type Due, readDue, readDueInOrder, readNextDue } from './due.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
-import { cancelUnwanted, type Due, ownerOfPending, readDue, readNextDue, type Settlement } from './queue.ts';
+import { cancelUnwanted, ownerOfPending, type Settlement } from './queue.ts';
 import { decide, type RetryPolicy, withOwnSteps } from './retry.ts';
 import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
+import { hold } from './strictOrder.ts';
 import type { Webhook } from './webhook.ts';
 
 export interface LaneOptions {
@@ -50,6 +52,13 @@ export interface LaneDeps extends LaneOptions {
   release(accountId: string): void;
   /** The lane has nothing to do and no timer running. */
   idle(lane: Lane): void;
+}
+
+/** An attempt that has ended. */
+interface Ended extends Settlement {
+  readonly due: Due;
+  /** Its retry goes out before the later deliveries of its conversation. */
+  readonly holdsBack: boolean;
 }
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
@@ -87,9 +96,11 @@ export class Lane {
   #isLoading = false;
   /** Settled while a read is in progress, which may still return them as pending. */
   readonly #settledMeanwhile = new Set<string>();
+  /** Conversations whose retry was stored while a read is in progress, which may still return what it holds back. */
+  readonly #retriedMeanwhile = new Set<string>();
   #inFlight = 0;
   /** Attempts that have ended and are not being settled yet. */
-  #ended: Settlement[] = [];
+  #ended: Ended[] = [];
   #isSettling = false;
   #isStopped = false;
   #isAbandoned = false;
@@ -215,6 +226,7 @@ export class Lane {
     if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
     // Disabled, paused, or the next probe is read when it is due.
     if (!this.#webhook?.isActive || this.#webhook.breaker.state !== 'closed') return false;
+    if (this.#webhook.isStrict) return false; // a retry may hold it back, which the read finds out
     return this.#backlog.size + count <= BATCH;
   }
 
@@ -225,6 +237,7 @@ export class Lane {
     this.#isReading = true;
     this.#isLoading = isReload;
     this.#settledMeanwhile.clear();
+    this.#retriedMeanwhile.clear();
     try {
       await (isReload ? this.#load() : this.#fill());
     } catch (error) {
@@ -250,7 +263,9 @@ export class Lane {
     this.#replaceWebhook(found);
     this.#backlog.forgetWaiting();
     this.#backlog.beginRead();
-    const mayGoOut = this.#webhook?.isActive === true && this.#webhook.breaker.state === 'closed';
+    this.#backlog.isStrict = this.#webhook?.isStrict === true;
+    const isOpen = this.#webhook?.isActive === true && this.#webhook.breaker.state === 'closed';
+    const mayGoOut = isOpen && !this.#backlog.isStrict;
     const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
     if (fresh.length === 0) this.#mayHaveMore = true;
@@ -272,7 +287,12 @@ export class Lane {
   #withoutKnown(due: readonly Due[], limit: number): Due[] {
     // The read may have missed deliveries that were settled as due again.
     if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
-    return due.filter(({ deliveryId: id }) => !this.#backlog.has(id) && !this.#settledMeanwhile.has(id));
+    const isRetried = ({ conversation }: Due) => this.#retriedMeanwhile.has(conversation);
+    if (due.some(isRetried)) this.#mayHaveMore = true;
+    return due.filter((one) => {
+      const { deliveryId: id } = one;
+      return !this.#backlog.has(id) && !this.#settledMeanwhile.has(id) && !isRetried(one);
+    });
   }
 
   #add(fresh: readonly Due[]): void {
@@ -299,7 +319,7 @@ export class Lane {
     if (!webhook?.isActive) return;
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
-    const due = await readDue(database.reader, this.webhookId, steady.now(), limit, this.#backlog.beginRead());
+    const due = await this.#readDue(webhook, limit);
     if (this.#mustReload || this.#isStopped) return;
     if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {
       this.#mayHaveMore = true; // the breaker opened or closed meanwhile, so another number of deliveries may go out
@@ -314,6 +334,20 @@ export class Lane {
     if (this.#mayHaveMore) return;
     const nextDueAt = (await readNextDue(database.reader, [this.webhookId], steady.now())).get(this.webhookId);
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
+  }
+
+  /** Reads due deliveries. Those that have to wait for an earlier one of their conversation are held back instead. */
+  async #readDue({ accountId, isStrict }: Webhook, limit: number): Promise<readonly Due[]> {
+    const { database, steady } = this.#deps;
+    const known = this.#backlog.beginRead();
+    if (!isStrict) return readDue(database.reader, this.webhookId, steady.now(), limit, known);
+    const rows = await readDueInOrder(database.reader, this.webhookId, steady.now(), BATCH, known);
+    const held = rows.flatMap(({ deliveryId, heldBehind }) => (heldBehind === null ? [] : { deliveryId, heldBehind }));
+    if (held.length > 0) {
+      await database.commit((tx) => hold(tx, accountId, held, steady.now()));
+      this.#mayHaveMore = true;
+    }
+    return rows.filter(({ heldBehind }) => heldBehind === null).slice(0, limit);
   }
 
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
@@ -342,11 +376,12 @@ export class Lane {
     const verdict = hasNewUrl
       ? ({ state: 'pending' } as const)
       : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
-    this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict });
+    const holdsBack = this.#backlog.isStrict && verdict.state === 'pending';
+    this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict, holdsBack });
     this.#changed.notify();
     this.#moveBreaker(outcome, webhook.breaker.generation);
     // A read may have left the conversation out while it had no room.
-    if (this.#backlog.moveUp(due)) this.#mayHaveMore = true;
+    if (!holdsBack && this.#backlog.moveUp(due)) this.#mayHaveMore = true;
     void this.#settle();
     this.#advance();
   }
@@ -403,7 +438,7 @@ export class Lane {
    * Stores outcomes one by one, because the database refused one of them, which is a bug. That delivery stays pending,
    * and in the backlog, so that it is not sent again and again.
    */
-  async #storeApart(batch: readonly Settlement[]): Promise<void> {
+  async #storeApart(batch: readonly Ended[]): Promise<void> {
     for (const settlement of batch) {
       try {
         await this.#store([settlement]);
@@ -414,11 +449,15 @@ export class Lane {
     }
   }
 
-  async #store(batch: readonly Settlement[]): Promise<void> {
+  async #store(batch: readonly Ended[]): Promise<void> {
     const { metrics } = this.#deps;
     await this.#commit(batch);
-    for (const { due, state } of batch) {
+    for (const { due, state, holdsBack } of batch) {
       this.#backlog.remove(due);
+      if (holdsBack) {
+        this.#backlog.forgetBehind(due);
+        if (this.#isReading) this.#retriedMeanwhile.add(due.conversation);
+      }
       if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
       if (state === 'pending') this.#mayHaveMore = true;
       else metrics.settled.inc({ state });
@@ -432,6 +471,7 @@ export class Lane {
     const outcomes: LaneOutcomes = {
       webhookId: this.webhookId,
       settlements,
+      isStrict: this.#backlog.isStrict,
       minute: minuteOf(clock.now()),
       breaker,
       from: this.#stored.state,
@@ -439,10 +479,12 @@ export class Lane {
       steadyMs: steady.now(),
     };
     // A probe may begin while outcomes are being stored, and a lane has at most one entry in a joint settlement.
-    const isStored =
+    const settled =
       settlements.length > 0
         ? await database.commitJointly(settleLanes, outcomes)
         : await database.commit(async (tx) => (await settleLanes(tx, [outcomes]))[0]);
+    const { isStored, hasReleased } = settled ?? { isStored: false, hasReleased: false };
+    if (hasReleased) this.#mayHaveMore = true;
     if (!isStored) this.#mustReload = true;
     else if (breaker !== undefined) this.#stored = breaker;
   }

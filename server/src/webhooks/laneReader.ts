@@ -1,7 +1,7 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Database } from '../db/database.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import { type Due, readFirstDue, readNextDue } from './queue.ts';
+import { type Due, readFirstDue, readNextDue } from './due.ts';
 import { findWebhooks, type Webhook } from './webhook.ts';
 
 /** A webhook and the deliveries that its lane starts with. */

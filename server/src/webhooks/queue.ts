@@ -2,7 +2,6 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { Schema } from '../db/schema.ts';
-import { timeOfId } from '../ids.ts';
 import type { Outcome } from './outcome.ts';
 import type { Verdict } from './retry.ts';
 
@@ -11,70 +10,19 @@ import type { Verdict } from './retry.ts';
  * undo. A row leaves the queue when its outcome is settled, unless its state has changed since the attempt began.
  */
 
-export interface Due {
-  readonly accountId: string;
-  readonly deliveryId: string;
-  readonly eventId: string;
-  readonly kind: string;
-  readonly conversation: string;
-  readonly attempts: number;
-  readonly steps: number;
-  /** 0 at once, otherwise in steady time. */
-  readonly dueAt: number;
-  readonly body: string;
-  /** `traceparent` of the event, if tracing is on. */
-  readonly trace: string | null;
-}
-
 export interface Settlement {
-  readonly due: Pick<Due, 'accountId' | 'deliveryId' | 'attempts'>;
+  readonly due: {
+    readonly accountId: string;
+    readonly deliveryId: string;
+    readonly conversation: string;
+    /** Attempts before this one. */
+    readonly attempts: number;
+  };
   readonly outcome: Outcome;
   readonly startedAt: number;
   readonly state: Verdict['state'];
   readonly dueAt: number;
   readonly steps: number;
-}
-
-/** Deliveries that are not read, by their ids and by their conversations. */
-export interface Known {
-  readonly deliveryIds: readonly string[];
-  readonly conversations: readonly string[];
-}
-
-/** Reads the due deliveries of a lane in the order of their start, without the known ones. */
-export async function readDue(
-  on: Queryable,
-  webhookId: string,
-  now: number,
-  limit: number,
-  { deliveryIds, conversations }: Known,
-): Promise<Due[]> {
-  const known = { deliveryIds: JSON.stringify(deliveryIds), conversations: JSON.stringify(conversations) };
-  const rows = await dueDeliveries.all(on, { webhookId, now, limit, ...known });
-  return interleave(rows).slice(0, limit);
-}
-
-/** Reads the first due deliveries of many lanes, at most `limit` of each. */
-export async function readFirstDue(
-  on: Queryable,
-  webhookIds: readonly string[],
-  now: number,
-  limit: number,
-): Promise<Map<string, readonly Due[]>> {
-  const lanes = webhookIds.map((webhookId) => ({ webhook_id: webhookId, now, limit }));
-  const byLane = Map.groupBy(await firstDueDeliveries.all(on, lanes), ({ webhookId }) => webhookId);
-  return new Map([...byLane].map(([webhookId, rows]) => [webhookId, interleave(rows).slice(0, limit)]));
-}
-
-/** Returns when the next delivery of each lane after `now` is due. Lanes without one are left out. */
-export async function readNextDue(
-  on: Queryable,
-  webhookIds: readonly string[],
-  now: number,
-): Promise<Map<string, number>> {
-  const lanes = webhookIds.map((webhookId) => ({ webhook_id: webhookId, now }));
-  const rows = await nextDue.all(on, lanes);
-  return new Map(rows.flatMap(({ webhook_id, due_at }) => (due_at === null ? [] : [[webhook_id, due_at]])));
 }
 
 /** Returns the account that has pending deliveries for a webhook; undefined if there are none. */
@@ -166,6 +114,17 @@ export async function cancelUnwanted(
   return (await cancel.run(on, { ...webhook, wanted: JSON.stringify(wanted), reason, now, limit })) < limit;
 }
 
+/** Cancels one delivery. Returns false if it is settled. */
+export async function cancelOne(
+  on: Queryable,
+  accountId: string,
+  deliveryId: string,
+  reason: string,
+  now: number,
+): Promise<boolean> {
+  return (await cancelById.run(on, { accountId, deliveryId, reason, now })) === 1;
+}
+
 /** Counts those of the first 100,000 pending deliveries that are of other event types or sessions. Null for any. */
 export async function countUnwanted(
   on: Queryable,
@@ -202,75 +161,12 @@ export const pendingOf = (db: Kysely<Schema>, p: { webhookId: string }) =>
     .where('d.webhook_id', '=', p.webhookId)
     .where('d.state', '=', sql.lit('pending' as const));
 
-interface DueRange {
-  webhookId: string;
-  now: number;
-  limit: number;
-  /** Deliveries to leave out, as a JSON list. */
-  deliveryIds: string;
-  /** Conversations to leave out, as a JSON list. */
-  conversations: string;
-}
-
-/** New deliveries and due retries: each is one range of the index. */
-const dueDeliveries = query((db, p: DueRange, dialect) => {
-  const range = (isDue: RawBuilder<boolean>) =>
-    pendingOf(db, p)
-      .innerJoin('events as e', (join) =>
-        join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-      )
-      .select(['d.account_id as accountId', 'd.delivery_id as deliveryId', 'd.event_id as eventId', 'd.kind'])
-      .select(['d.conversation', 'd.attempts', 'd.steps', 'd.due_at as dueAt', 'e.body', 'e.trace'])
-      .where(isDue)
-      .where('d.delivery_id', 'not in', dialect.texts(p.deliveryIds))
-      .where('d.conversation', 'not in', dialect.texts(p.conversations))
-      .orderBy('d.due_at')
-      .orderBy('d.position')
-      .orderBy('d.delivery_id')
-      .limit(p.limit);
-  const ordered = (isDue: RawBuilder<boolean>) => db.selectFrom(range(isDue).as('due')).selectAll();
-  return ordered(sql`d.due_at = 0`).unionAll(ordered(sql`d.due_at > 0 and d.due_at <= ${p.now}`));
-});
-
-/** Like `dueDeliveries`, for many lanes. */
-const firstDueDeliveries = batch({ webhook_id: 'text', now: 'bigint', limit: 'bigint' }, ({ row, from, dialect }) => {
-  const range = (isDue: RawBuilder<unknown>) => sql`
-      select * from (
-        select d.webhook_id as "webhookId", d.account_id as "accountId", d.delivery_id as "deliveryId",
-          d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace
-        from deliveries d join events e on e.account_id = d.account_id and e.event_id = d.event_id
-        where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and ${isDue}
-        order by d.due_at, d.position, d.delivery_id limit ${row.limit}
-      ) as ranged`;
-  const ranges = sql`(${range(sql`d.due_at = 0`)} union all ${range(sql`d.due_at > 0 and d.due_at <= ${row.now}`)}) as due`;
-  const lanes = dialect.recordset === undefined ? sql`from` : sql`${from} cross join lateral`;
-  return sql<Due & { readonly webhookId: string }>`select due.* ${lanes} ${ranges}`;
-});
-
-/**
- * Puts a retry before the deliveries that were stored after it was due, so that neither starves the other. Fresh
- * deliveries keep their order, and so do retries. (A node of the previous release stores a new delivery as due at the
- * time of its clock. It counts as a retry here.)
- */
-function interleave(rows: readonly Due[]): readonly Due[] {
-  const fresh = rows.filter(({ dueAt }) => dueAt === 0);
-  const retries = rows.filter(({ dueAt }) => dueAt > 0);
-  if (retries.length === 0) return fresh;
-  const merged: Due[] = [];
-  for (const due of fresh) {
-    const storedAt = timeOfId(due.deliveryId);
-    while (retries[0] !== undefined && retries[0].dueAt <= storedAt) merged.push(...retries.splice(0, 1));
-    merged.push(due);
-  }
-  return [...merged, ...retries];
-}
-
 const CHANGED_AT_ONCE = 5000;
 
 const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
   db
     .updateTable('deliveries')
-    .set({ due_at: 0 })
+    .set({ due_at: 0, held_behind: null })
     .where('account_id', '=', p.accountId)
     .where(
       'delivery_id',
@@ -279,12 +175,21 @@ const makeDue = query((db, p: WebhookRef & { now: number; limit: number }) =>
     ),
 );
 
+const cancelById = query((db, p: { accountId: string; deliveryId: string; reason: string; now: number }) =>
+  db
+    .updateTable('deliveries')
+    .set({ state: 'cancelled', settled_at: p.now, reason: p.reason, held_behind: null })
+    .where('account_id', '=', p.accountId)
+    .where('delivery_id', '=', p.deliveryId)
+    .where('state', '=', 'pending'),
+);
+
 /** Cancels pending deliveries of which `value` is not a wanted one. */
 const cancelUnless = (value: RawBuilder<string>) =>
   query((db, p: WebhookRef & { wanted: string; reason: string; now: number; limit: number }, dialect) =>
     db
       .updateTable('deliveries')
-      .set({ state: 'cancelled', settled_at: p.now, reason: p.reason })
+      .set({ state: 'cancelled', settled_at: p.now, reason: p.reason, held_behind: null })
       .where('account_id', '=', p.accountId)
       .where(
         'delivery_id',
@@ -318,15 +223,6 @@ const unwanted = query((db, p: Wanted, dialect) =>
       ]),
     )
     .select(({ fn }) => fn.countAll<number>().as('count')),
-);
-
-const nextDue = batch(
-  { webhook_id: 'text', now: 'bigint' },
-  ({ row, from }) => sql<{ webhook_id: string; due_at: number | null }>`
-    select ${row.webhook_id} as webhook_id, (
-      select min(d.due_at) from deliveries d
-      where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and d.due_at > ${row.now}
-    ) as due_at ${from}`,
 );
 
 interface FirstOfLane {
@@ -426,7 +322,7 @@ const moveDeliveries = batch(
       settled_at = case when ${row.state} = 'delivered' or deliveries.state = 'pending' then ${row.settled_at}
         else deliveries.settled_at end,
       reason = case when ${row.state} = 'delivered' then null else deliveries.reason end,
-      due_at = ${row.due_at}, attempts = ${row.number}, steps = ${row.steps}, last_class = ${row.class},
+      due_at = ${row.due_at}, held_behind = null, attempts = ${row.number}, steps = ${row.steps}, last_class = ${row.class},
       last_message = ${row.message}, last_status = ${row.status}, last_duration_ms = ${row.duration_ms},
       last_response = ${row.response}, last_started_at = ${row.started_at}
     ${from}

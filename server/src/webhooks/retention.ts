@@ -201,7 +201,7 @@ const expireHeld = query((db, p: Held) => {
       .where('delivery_id', '<', p.firstKept);
   return db
     .updateTable('deliveries')
-    .set({ state: 'expired', settled_at: p.now, reason: p.reason })
+    .set({ state: 'expired', settled_at: p.now, reason: p.reason, held_behind: null })
     .where('account_id', '=', (eb) =>
       eb.selectFrom('webhooks').select('account_id').where('webhook_id', '=', p.webhookId),
     )

@@ -3,12 +3,15 @@ import { storeSteadyTime } from '../db/steadyTime.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
 import { type Settlement, settle } from './queue.ts';
 import { addFigures, count, type MinuteFigures } from './stats.ts';
+import { type Ended, release } from './strictOrder.ts';
 import { storeBreakers } from './webhook.ts';
 
 /** The attempts of one lane that have ended, and the breaker that they led to. */
 export interface LaneOutcomes {
   readonly webhookId: string;
   readonly settlements: readonly Settlement[];
+  /** Whether retries hold back the later deliveries of their conversation. */
+  readonly isStrict: boolean;
   /** The minute to which the attempts count. */
   readonly minute: number;
   /** Undefined if the webhook was removed. */
@@ -20,15 +23,22 @@ export interface LaneOutcomes {
   readonly steadyMs: number;
 }
 
+export interface Settled {
+  /** Whether the breaker was stored: a reset or a new URL in the meantime wins. */
+  readonly isStored: boolean;
+  /** Whether deliveries that were held back are due now. */
+  readonly hasReleased: boolean;
+}
+
 /**
- * Creates the work that settles the attempts of lanes, at most one entry for each, in a few statements for all of them. Returns for each
- * whether its breaker was stored: a reset or a new URL in the meantime wins.
+ * Creates the work that settles the attempts of lanes, at most one entry for each, in a few statements for all of them.
  */
 export const createSettleLanes =
-  (options: Parameters<typeof storeBreakers>[0]): JointWork<LaneOutcomes, boolean> =>
+  (options: Parameters<typeof storeBreakers>[0]): JointWork<LaneOutcomes, Settled> =>
   async (tx, lanes) => {
     const settlements = lanes.flatMap((lane) => lane.settlements);
     await settle(tx, settlements);
+    const released = await release(tx, lanes.flatMap(endedInOrder));
     // Nodes that share a database store steady time with their heartbeats.
     if (!tx.dialect.hasConcurrentWriters) await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
     await addFigures(tx, lanes.filter((lane) => lane.settlements.length > 0).map(figuresOf));
@@ -36,8 +46,17 @@ export const createSettleLanes =
       breaker === undefined ? [] : { webhookId, breaker, from: before.from, generation: before.generation },
     );
     const stored = await storeBreakers(options, tx, changes);
-    return lanes.map(({ webhookId, breaker }) => breaker === undefined || stored.has(webhookId));
+    return lanes.map(({ webhookId, breaker }) => ({
+      isStored: breaker === undefined || stored.has(webhookId),
+      hasReleased: released.has(webhookId),
+    }));
   };
+
+function endedInOrder({ webhookId, settlements, isStrict }: LaneOutcomes): Ended[] {
+  if (!isStrict) return [];
+  const ended = settlements.filter(({ state }) => state !== 'pending');
+  return ended.map(({ due }) => ({ webhookId, conversation: due.conversation }));
+}
 
 function figuresOf({ webhookId, minute, settlements }: LaneOutcomes): MinuteFigures {
   return { webhookId, minute, figures: count(settlements) };

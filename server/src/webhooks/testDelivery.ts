@@ -81,7 +81,7 @@ async function logTest(
       steps: 0,
     })
     .execute();
-  const due = { accountId, deliveryId, attempts: 0 };
+  const due = { accountId, deliveryId, conversation: shared.conversation, attempts: 0 };
   const state = outcome.class === 'ok' ? 'delivered' : 'failed';
   await settle(tx, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
 }

@@ -27,6 +27,8 @@ export interface Webhook {
   readonly timeoutMs: number | null;
   readonly retrySeconds: readonly number[] | null;
   readonly maxInFlight: number;
+  /** Whether a retry holds back the later deliveries of its conversation. */
+  readonly isStrict: boolean;
   readonly breaker: Breaker;
 }
 
@@ -46,6 +48,7 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     timeoutMs: row.timeout_ms,
     retrySeconds: row.retry_seconds && JSON.parse(row.retry_seconds),
     maxInFlight: row.max_in_flight,
+    isStrict: row.ordering === 'strict',
     breaker: JSON.parse(row.breaker),
   };
 }

@@ -112,6 +112,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'webhooks.list_deliveries': noInput,
   'webhooks.get_delivery': ({ deliveryId }) => ({ deliveryId }),
   'webhooks.replay': ({ deliveryId }) => ({ deliveryIds: [deliveryId] }),
+  'webhooks.cancel_delivery': ({ deliveryId }) => ({ deliveryId }),
   'webhooks.endpoints.list': noInput,
   'webhooks.endpoints.create': () => ({ webhookUrl: 'https://example.com/hooks', events: ['message.sent'] }),
   'webhooks.endpoints.get': () => ({ webhookId: 'whk_1' }),

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { Backlog } from '../../src/webhooks/backlog.ts';
-import type { Due } from '../../src/webhooks/queue.ts';
+import type { Due } from '../../src/webhooks/due.ts';
 
 const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   accountId: 'acc_1',
@@ -73,6 +73,35 @@ describe('the backlog of a lane', () => {
     other.moveUp(first);
     other.append(due('a17', 'a'));
     assert.equal(other.has('a17'), false, 'the read left out a conversation without room');
+  });
+
+  it('lets retries take turns with their conversation if the order is strict', () => {
+    const backlog = new Backlog();
+    backlog.isStrict = true;
+    const retry = due('a1', 'a', 1);
+    for (const one of [retry, due('a2', 'a'), due('b1', 'b')]) backlog.add(one);
+    assert.deepEqual(takeAll(backlog), ['a1', 'b1']);
+    backlog.moveUp(retry);
+    assert.deepEqual(takeAll(backlog), ['a2']);
+  });
+
+  it('frees a conversation and forgets what waits in it', () => {
+    const [first, second] = [due('a1', 'a'), due('a2', 'a')];
+    const backlog = backlogOf(first, second);
+    takeAll(backlog);
+    backlog.forgetBehind(first);
+    assert.deepEqual([backlog.has('a1'), backlog.has('a2')], [true, false]);
+    backlog.add(second);
+    assert.deepEqual(takeAll(backlog), ['a2']);
+  });
+
+  it('still knows a retry that started before the order became strict', () => {
+    const retry = due('a1', 'a', 1);
+    const backlog = backlogOf(due('a2', 'a'), due('a3', 'a'), retry);
+    takeAll(backlog);
+    backlog.isStrict = true;
+    backlog.moveUp(retry);
+    assert.deepEqual(takeAll(backlog), [], 'a2 is still in flight');
   });
 
   it('keeps deliveries until they are settled', () => {

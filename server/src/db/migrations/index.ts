@@ -7,12 +7,13 @@ import { lastAttempt } from './0006-last-attempt.ts';
 import { webhookScope } from './0007-webhook-scope.ts';
 import { webhookOptions } from './0008-webhook-options.ts';
 import { keyScope } from './0009-key-scope.ts';
+import { strictOrder } from './0010-strict-order.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'ac15R_SYSYASg27ivTZ-6_Agxo9a7W7rqN11bPf_LDk',
-  postgres: 'TORukp9pEaRsDRYdAegx9Gl9fovxZ0d6dIWg_SIhjxc',
+  sqlite: '71DqLHCkYOTd3QIBn4Rv_cTywGSKRGgruBpAoaahPYA',
+  postgres: 'fEKx-aM_XuCDDSUcfJoK1J-o4nltt-0HPEMA_ONb8aY',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -26,4 +27,5 @@ export const migrations: readonly Migration[] = [
   webhookScope,
   webhookOptions,
   keyScope,
+  strictOrder,
 ];

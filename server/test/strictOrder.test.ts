@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeOnEachDeployment } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
+import { type Received, startReceiver } from './support/receiver.ts';
+import { type Answer, connectSession, serversFor, startAgain } from './support/server.ts';
+
+const ANN = '491711111111';
+const BEN = '491722222222';
+const FOREVER = [3600];
+
+const textOf = ({ parsed }: Received): string => parsed.data.message;
+
+describeOnEachDeployment('a webhook that keeps the order', (newHome, database) => {
+  const start = serversFor(database);
+
+  /** An account with a session and a strict webhook, whose receiver refuses what `refuses` says. */
+  async function setUp(
+    test: { after(cleanUp: () => Promise<void>): void },
+    retrySeconds: readonly number[],
+    refuses: (received: Received) => boolean,
+  ) {
+    const { call } = await (await start()).account();
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    const accepted: string[] = [];
+    receiver.respond((received, response) => {
+      const isRefused = refuses(received);
+      if (!isRefused) accepted.push(textOf(received));
+      response.writeHead(isRefused ? 500 : 200).end();
+    });
+    const sessionId = await connectSession(call);
+    const { status, body } = await call('POST', '/webhooks/endpoints', {
+      webhookUrl: receiver.url,
+      events: ['message.incoming'],
+      ordering: 'strict',
+      retrySeconds,
+    });
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.equal(body.ordering, 'strict');
+    const { webhookId } = body;
+    const write = async (from: string, ...messages: string[]) => {
+      for (const message of messages)
+        await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message });
+    };
+    const deliveries = async (): Promise<Answer['body'][]> =>
+      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&limit=200`)).body.data.toReversed();
+    const whenHeld = (count: number) =>
+      eventually(deliveries, (all) => all.filter(({ heldBehind }) => heldBehind !== null).length === count);
+    return { call, receiver, accepted, webhookId, write, deliveries, whenHeld };
+  }
+
+  it('holds back the chat of a delivery that failed, and no other', async (test) => {
+    let isDown = true;
+    const { call, receiver, accepted, write, whenHeld } = await setUp(
+      test,
+      [1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+      (received) => isDown && textOf(received) === 'a1',
+    );
+    await write(ANN, 'a1', 'a2', 'a3');
+    await write(BEN, 'b1', 'b2');
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['b1', 'b2']);
+    const all = await whenHeld(2);
+    const [head] = all;
+    assert.deepEqual(
+      all.map(({ heldBehind }) => heldBehind),
+      [null, head.deliveryId, head.deliveryId, null, null],
+    );
+    assert.equal(all[1].dueAt, null);
+    const { body } = await call('GET', `/webhooks/deliveries/${all[1].deliveryId}`);
+    assert.match(body.why, new RegExp(`It waits for the earlier delivery ${head.deliveryId}`));
+    isDown = false;
+    await receiver.waitFor(() => accepted.length === 5);
+    assert.deepEqual(accepted.slice(2), ['a1', 'a2', 'a3']);
+  });
+
+  it('keeps the order of every chat when many deliveries fail', async (test) => {
+    const failedOnce = new Set<string>();
+    const { receiver, accepted, write } = await setUp(test, [1, 1, 1], (received) => {
+      const text = textOf(received);
+      if (!/[38]$/.test(text) || failedOnce.has(text)) return false;
+      failedOnce.add(text);
+      return true;
+    });
+    const chats = [ANN, BEN, '491733333333'];
+    const texts = (chat: string) => Array.from({ length: 20 }, (_, n) => `${chat} ${n}`);
+    await Promise.all(chats.map((chat) => write(chat, ...texts(chat))));
+    await receiver.waitFor(() => accepted.length === 60);
+    assert.equal(failedOnce.size, 12);
+    for (const chat of chats)
+      assert.deepEqual(
+        accepted.filter((text) => text.startsWith(chat)),
+        texts(chat),
+      );
+  });
+
+  it('goes on once the delivery is cancelled by hand', async (test) => {
+    const { call, receiver, accepted, write, whenHeld } = await setUp(
+      test,
+      FOREVER,
+      (received) => textOf(received) === 'a1',
+    );
+    await write(ANN, 'a1', 'a2', 'a3');
+    const [head] = await whenHeld(2);
+    const cancelled = await call('POST', `/webhooks/deliveries/${head.deliveryId}/cancel`);
+    assert.equal(cancelled.status, 200, JSON.stringify(cancelled.body));
+    assert.deepEqual([cancelled.body.state, cancelled.body.dueAt], ['cancelled', null]);
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['a2', 'a3']);
+    const again = await call('POST', `/webhooks/deliveries/${head.deliveryId}/cancel`);
+    assert.deepEqual([again.status, again.body.code], [409, 'delivery_settled']);
+    assert.equal((await call('POST', '/webhooks/deliveries/dlv_0/cancel')).status, 404);
+  });
+
+  it('goes on once the delivery has failed for good', async (test) => {
+    const { receiver, accepted, write } = await setUp(test, [1], (received) => textOf(received) === 'a1');
+    await write(ANN, 'a1', 'a2', 'a3');
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['a2', 'a3']);
+    assert.deepEqual(receiver.deliveries.map(textOf), ['a1', 'a1', 'a2', 'a3']);
+  });
+
+  it('releases everything when it no longer keeps the order', async (test) => {
+    const { call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
+      test,
+      FOREVER,
+      (received) => textOf(received) === 'a1',
+    );
+    await write(ANN, 'a1', 'a2', 'a3');
+    await whenHeld(2);
+    const { body } = await call('PATCH', `/webhooks/endpoints/${webhookId}`, { ordering: 'best_effort' });
+    assert.equal(body.ordering, 'best_effort');
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['a2', 'a3']);
+  });
+
+  it('releases what it held behind a delivery of an event type that it dropped', async (test) => {
+    const { call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
+      test,
+      FOREVER,
+      (received) => received.event === 'message.reaction',
+    );
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.incoming', 'message.reaction'] });
+    await write(ANN, 'a1');
+    await receiver.waitFor(() => accepted.length === 1);
+    const { data } = (await call('GET', '/messages')).body;
+    const { messageId, sessionId } = data[0];
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'react', from: ANN, messageId, emoji: '👍' });
+    await write(ANN, 'a2');
+    await whenHeld(1);
+    const { body } = await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.incoming'] });
+    assert.equal(body.cancelled, 1);
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['a1', 'a2']);
+  });
+
+  it('keeps the order across a restart', async (test) => {
+    const restart = startAgain(test, newHome, { database });
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    const accepted: string[] = [];
+    let isDown = true;
+    receiver.respond((received, response) => {
+      if (!isDown) accepted.push(textOf(received));
+      response.writeHead(isDown ? 500 : 200).end();
+    });
+    const first = await restart();
+    const { call } = await first.account();
+    const sessionId = await connectSession(call);
+    await call('POST', '/webhooks/endpoints', {
+      webhookUrl: receiver.url,
+      events: ['message.incoming'],
+      ordering: 'strict',
+      retrySeconds: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+    });
+    for (const message of ['a1', 'a2', 'a3'])
+      await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: ANN, message });
+    await receiver.waitFor(1);
+    await first.stop();
+    isDown = false;
+    await restart();
+    await receiver.waitFor(() => accepted.length === 3);
+    assert.deepEqual(accepted, ['a1', 'a2', 'a3']);
+  });
+});
