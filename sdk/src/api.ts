@@ -2472,6 +2472,8 @@ export interface Operations {
         data: Record<string, unknown>;
         /** When the event happened. */
         createdAt: string;
+        /** Greater than that of all earlier events of the same chat; 0 for events of before there were sequences. */
+        sequence: number;
       }[];
       /** Pass it as `after` next time, even if `data` is empty; null if there has never been an event. */
       nextCursor: string | null;

@@ -199,10 +199,11 @@ describeOnEachDeployment('delivery', (_, database) => {
     const { call, accountId } = await server.account();
     await setWebhook(call, receiver, ['message.sent']);
     receiver.respond(410);
-    const { database: db, newId, clock, metrics } = server.app.services;
+    const { database: db, newId, clock, steady, metrics } = server.app.services;
     const emit = createEmit({
       newId,
       clock,
+      steady,
       metrics,
       wake: (webhookId, stored) => server.app.services.webhooks.engine.wake(webhookId, stored),
       announce: () => {},

@@ -42,6 +42,7 @@ describeOnEachDatabase('the event socket', (_, database) => {
       'data',
       'event',
       'eventId',
+      'sequence',
       'type',
     ]);
     assert.equal(socket.events()[0]?.type, 'event');

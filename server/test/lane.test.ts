@@ -111,6 +111,7 @@ describe('a lane', () => {
         dueAt: 0,
         body: name,
         trace: null,
+        sequence: 1,
       }));
     lane.wake(stored('a0'));
     await untilIdle();

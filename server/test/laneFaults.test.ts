@@ -82,6 +82,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
       dueAt: 0,
       body: name,
       trace: null,
+      sequence: 1,
     }));
   };
   const endAll = (outcome: Outcome) => {

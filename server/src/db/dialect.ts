@@ -61,6 +61,8 @@ export interface Dialect {
    */
   readonly log: {
     readonly order: readonly ('position' | 'event_id')[];
+    /** Whether the database draws the positions of events; otherwise their writer does. */
+    readonly drawsPositions: boolean;
     horizon(connection: Connection): Promise<number>;
     /** The tables that the first migration adds positions to. */
     readonly tables: readonly string[];

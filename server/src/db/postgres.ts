@@ -73,6 +73,7 @@ const postgres: Dialect = {
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   log: {
     order: ['position', 'event_id'],
+    drawsPositions: true,
     horizon: readHorizon,
     tables: [
       'create table log_origin (cluster text not null, shift bigint not null)',

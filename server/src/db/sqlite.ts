@@ -62,7 +62,13 @@ const sqlite: Dialect = {
   recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order of their ids.
-  log: { order: ['event_id'], horizon: async () => 0, tables: [], position: () => '0' },
+  log: {
+    order: ['event_id'],
+    drawsPositions: false,
+    horizon: async () => Number.MAX_SAFE_INTEGER,
+    tables: [],
+    position: () => '0',
+  },
   logPositions: [],
   shape: {
     parts: PARTS,

@@ -159,7 +159,7 @@ class EventSocket {
 }
 
 /** Puts the body in as it is, which is an object with `event` and `data`. */
-function frameOf({ eventId, createdAt, cursor, body }: LoggedEvent): string {
-  const about = JSON.stringify({ type: 'event', eventId, createdAt: isoTime(createdAt), cursor });
+function frameOf({ eventId, createdAt, sequence, cursor, body }: LoggedEvent): string {
+  const about = JSON.stringify({ type: 'event', eventId, createdAt: isoTime(createdAt), sequence, cursor });
   return `${about.slice(0, -1)},${body.slice(1)}`;
 }

@@ -141,7 +141,10 @@ export const getDelivery = defineOperation({
   errors: ['not_found'],
   async run(ctx, { deliveryId }) {
     const { kysely } = ctx.database.reader;
-    const row = await deliveries(ctx).select('e.body').where('d.delivery_id', '=', deliveryId).executeTakeFirst();
+    const row = await deliveries(ctx)
+      .select(['e.body', 'e.position as sequence'])
+      .where('d.delivery_id', '=', deliveryId)
+      .executeTakeFirst();
     if (row === undefined) throw noSuch('delivery', deliveryId);
     const attempts = await attemptsOf(kysely, row);
     const webhook = await kysely
@@ -162,6 +165,7 @@ export const getDelivery = defineOperation({
             eventId: row.event_id,
             attempt: attempt.number,
             isTest: row.is_test === 1,
+            sequence: row.is_test === 1 ? 0 : row.sequence,
             now: attempt.started_at,
           },
           typeof webhook?.secret === 'string',

@@ -54,6 +54,9 @@ export const listEvents = defineOperation({
       event: Kind,
       data: openObject('Data of the event, as webhooks get it.'),
       createdAt: time('When the event happened.'),
+      sequence: integer(
+        'Greater than that of all earlier events of the same chat; 0 for events of before there were sequences.',
+      ),
     }),
     nextCursor: orNull(
       Type.String(),
@@ -77,11 +80,12 @@ export const listEvents = defineOperation({
     };
     const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
     const page = {
-      data: found.map(({ eventId, kind, body, createdAt }) => ({
+      data: found.map(({ eventId, kind, body, createdAt, sequence }) => ({
         eventId,
         event: kind,
         data: JSON.parse(visibleBody(ctx, 'events', kind, body)).data as Record<string, unknown>,
         createdAt: isoTime(createdAt),
+        sequence,
       })),
       nextCursor: position ?? null,
       cursors: found.map(({ cursor }) => cursor),

@@ -20,6 +20,8 @@ export interface Due {
   readonly body: string;
   /** `traceparent` of the event, if tracing is on. */
   readonly trace: string | null;
+  /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
+  readonly sequence: number;
 }
 
 export interface DueInOrder extends Due {
@@ -132,7 +134,15 @@ const dueRange = (db: Kysely<Schema>, p: DueRange, dialect: Dialect, isDue: RawB
       join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
     )
     .select(['d.account_id as accountId', 'd.delivery_id as deliveryId', 'd.event_id as eventId', 'd.kind'])
-    .select(['d.conversation', 'd.attempts', 'd.steps', 'd.due_at as dueAt', 'e.body', 'e.trace'])
+    .select([
+      'd.conversation',
+      'd.attempts',
+      'd.steps',
+      'd.due_at as dueAt',
+      'e.body',
+      'e.trace',
+      'e.position as sequence',
+    ])
     .where(isDue)
     .where('d.delivery_id', 'not in', dialect.texts(p.deliveryIds))
     .where('d.conversation', 'not in', dialect.texts(p.conversations))
@@ -146,7 +156,8 @@ const firstDueDeliveries = batch({ webhook_id: 'text', now: 'bigint', limit: 'bi
   const range = (isDue: RawBuilder<unknown>) => sql`
       select * from (
         select d.webhook_id as "webhookId", d.account_id as "accountId", d.delivery_id as "deliveryId",
-          d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace
+          d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace,
+          e.position as sequence
         from deliveries d join events e on e.account_id = d.account_id and e.event_id = d.event_id
         where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and ${isDue}
         order by d.due_at, d.position, d.delivery_id limit ${row.limit}

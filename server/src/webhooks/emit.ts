@@ -37,6 +37,8 @@ interface Emitted {
   readonly body: string;
   readonly trace: string | null;
   readonly created_at: number;
+  /** Its position in the log, unless the database draws it. */
+  readonly position: number;
   /** The webhook that does not get it. */
   readonly except: string | undefined;
   /** For the filters of webhooks. */
@@ -51,6 +53,7 @@ interface Emitted {
 export function createEmit({
   newId,
   clock,
+  steady,
   metrics,
   wake,
   announce,
@@ -58,11 +61,13 @@ export function createEmit({
 }: {
   newId: NewId;
   clock: Clock;
+  steady: Clock;
   metrics: Metrics;
   wake: (webhookId: string, stored: readonly Due[]) => void;
   announce: (accountId: string) => void;
   trace?: (() => string | null) | undefined;
 }): Emit {
+  const newPosition = createPositions(steady);
   const write: LateWriter<Emitted> = async (tx, events) => {
     await insertEvents.run(tx, events);
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
@@ -96,9 +101,19 @@ export function createEmit({
       body: JSON.stringify({ event: kind, data }),
       trace: causedBy,
       created_at: clock.now(),
+      position: newPosition(),
       except,
       ...filteredBy(data),
     });
+}
+
+/**
+ * Makes positions as microseconds of steady time, which goes on after a restart. Within a process they strictly
+ * increase. They are exact until the year 2255.
+ */
+function createPositions(steady: Clock): () => number {
+  let last = 0;
+  return () => (last = Math.max(last + 1, steady.now() * 1000));
 }
 
 function filteredBy(data: object) {
@@ -130,6 +145,7 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
     dueAt: 0,
     body: row.body,
     trace: row.trace,
+    sequence: row.position,
   };
 }
 
@@ -151,11 +167,15 @@ const insertEvents = batch(
     body: 'text',
     trace: 'text',
     created_at: 'bigint',
+    position: 'bigint',
   },
-  ({ row, from }) => sql`
-    insert into events (account_id, event_id, kind, conversation, message_id, body, trace, is_test, created_at)
+  ({ row, from, dialect }) => {
+    const [column, value] = dialect.log.drawsPositions ? [sql``, sql``] : [sql`, position`, sql`, ${row.position}`];
+    return sql`
+    insert into events (account_id, event_id, kind, conversation, message_id, body, trace, is_test, created_at${column})
     select ${row.account_id}, ${row.event_id}, ${row.kind}, ${row.conversation}, ${row.message_id}, ${row.body},
-      ${row.trace}, 0, ${row.created_at} ${from}`,
+      ${row.trace}, 0, ${row.created_at}${value} ${from}`;
+  },
 );
 
 const insertDeliveries = batch(

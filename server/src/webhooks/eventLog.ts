@@ -9,6 +9,8 @@ export interface LoggedEvent {
   /** The body as webhooks receive it. */
   readonly body: string;
   readonly createdAt: number;
+  /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
+  readonly sequence: number;
   /** Resumes reading after this event. */
   readonly cursor: string;
 }
@@ -54,7 +56,8 @@ export class EventLog {
       sessionId: sessionOf(row.conversation),
       body: row.body,
       createdAt: row.created_at,
-      cursor: cursorOf(row),
+      sequence: row.position,
+      cursor: this.#cursorOf(row),
     }));
   }
 
@@ -63,7 +66,7 @@ export class EventLog {
     let select = this.#upTo(await this.#readHorizon(), accountId);
     for (const column of this.#reader.dialect.log.order) select = select.orderBy(column, 'desc');
     const row = await select.limit(1).executeTakeFirst();
-    return row === undefined ? BEGINNING : cursorOf(row);
+    return row === undefined ? BEGINNING : this.#cursorOf(row);
   }
 
   /** The horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
@@ -71,6 +74,11 @@ export class EventLog {
     const { dialect, connection } = this.#reader;
     this.#horizon = Math.max(this.#horizon, await dialect.log.horizon(connection));
     return this.#horizon;
+  }
+
+  /** Where ids alone are the order of the log, the position in its cursors stays 0. */
+  #cursorOf({ position, event_id: eventId }: { position: number; event_id: string }): string {
+    return `${this.#reader.dialect.log.order.includes('position') ? position : 0}.${eventId}`;
   }
 
   #upTo(horizon: number, accountId: string) {
@@ -92,10 +100,6 @@ export function isBefore(a: string, b: string): boolean {
 
 export function isCursor(text: string): boolean {
   return /^\d{1,19}\.evt_[0-9A-Z]{26}$/.test(text);
-}
-
-function cursorOf({ position, event_id: eventId }: { position: number; event_id: string }): string {
-  return `${position}.${eventId}`;
 }
 
 function parseCursor(cursor: string): { position: number; eventId: string } {

@@ -353,8 +353,8 @@ export class Lane {
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
     const { clock, deliver, metrics } = this.#deps;
     const startedAt = clock.now();
-    const { kind, eventId, body, trace } = due;
-    const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, now: startedAt };
+    const { kind, eventId, body, trace, sequence } = due;
+    const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, sequence, now: startedAt };
     const headers = deliveryHeaders(attempt, body, webhook);
     const { url, timeoutMs } = webhook;
     const outcome = await deliver.attempt({ url, headers, body, trace, timeoutMs, signal: this.#requests.signal });

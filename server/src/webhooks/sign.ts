@@ -10,6 +10,8 @@ interface Attempt {
   /** 1, 2, … */
   readonly attempt: number;
   readonly isTest: boolean;
+  /** Place of the event in its conversation; 0 for none. */
+  readonly sequence: number;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
@@ -40,7 +42,7 @@ export function deliveryHeaders(attempt: Attempt, body: string, webhook: Secrets
 
 /** Returns the headers without the signatures, which are not stored. */
 export function unsignedHeaders(
-  { kind, eventId, attempt, isTest, now }: Attempt,
+  { kind, eventId, attempt, isTest, sequence, now }: Attempt,
   isSigned: boolean,
 ): Record<string, string> {
   const timestamp = String(Math.floor(now / 1000));
@@ -51,6 +53,7 @@ export function unsignedHeaders(
     'x-webhook-id': eventId,
     'x-webhook-attempt': String(attempt),
     'x-webhook-timestamp': timestamp,
+    ...(sequence > 0 && { 'x-webhook-sequence': String(sequence) }),
     ...(isTest && { 'x-webhook-test': 'true' }),
     ...(isSigned && { 'webhook-id': eventId, 'webhook-timestamp': timestamp }),
   };

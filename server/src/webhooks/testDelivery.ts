@@ -18,7 +18,7 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   const eventId = ctx.newId('evt');
   const deliveryId = ctx.newId('dlv');
   const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
-  const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, now }, body, webhook);
+  const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
   const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
     ctx.webhooks.deliver.probe({ url, headers, body, timeoutMs }),
   );

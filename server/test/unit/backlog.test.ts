@@ -14,6 +14,7 @@ const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   dueAt: 0,
   body: '{}',
   trace: null,
+  sequence: 1,
 });
 
 function backlogOf(...all: Due[]): Backlog {
