@@ -159,7 +159,7 @@ export interface Message {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
-  /** Id that the network gave the message; left out if the message has only the id that this server gave it. */
+  /** Id of the message on the network; left out until the network has accepted it. */
   networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */
@@ -297,7 +297,7 @@ export interface MessageWithHistory {
   timestamp: string;
   /** Id of the message that this message replies to. */
   replyTo?: string;
-  /** Id that the network gave the message; left out if the message has only the id that this server gave it. */
+  /** Id of the message on the network; left out until the network has accepted it. */
   networkId?: string;
   media?: {
     /** Id of the media (`med_…`). */

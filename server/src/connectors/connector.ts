@@ -41,6 +41,11 @@ export interface Connector {
   readonly messageTypes: readonly MessageType[];
   /** The network's own address of a chat, such as a JID. By default the id of the chat. */
   addressOf?(chat: NetworkChat): string;
+  /**
+   * The id that a message of the session has on the network, if the connector derives it from the `networkId` with which
+   * it was sent. By default unknown, unless `send` has returned another one.
+   */
+  messageIdOf?(networkId: string): string;
   /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
   /**

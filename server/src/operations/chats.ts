@@ -240,16 +240,11 @@ async function addressReader(ctx: Context, rows: readonly ChatTable[]) {
   const ids = JSON.stringify(rows.filter(({ type }) => type === 'group').map(({ chat_id }) => chat_id));
   const groups = await networkIds.all(ctx.database.reader, { accountId: ctx.accountId, ids });
   const groupIds = new Map(groups.map(({ group_id, network_id }) => [group_id, network_id]));
-  const sessions = await connectorNames.all(ctx.database.reader, {
-    accountId: ctx.accountId,
-    ids: JSON.stringify([...new Set(rows.map(({ session_id }) => session_id))]),
-  });
-  const connectors = new Map(sessions.map(({ session_id, connector }) => [session_id, connector]));
+  const connectorOf = await ctx.sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   return ({ session_id, chat_id, type }: ChatTable): string | undefined => {
     const id = type === 'group' ? groupIds.get(chat_id) : chat_id;
     if (id === undefined) return undefined;
-    const connector = ctx.sessions.connectors.get(connectors.get(session_id) ?? '');
-    return connector?.addressOf?.({ type, id }) ?? id;
+    return connectorOf(session_id)?.addressOf?.({ type, id }) ?? id;
   };
 }
 
@@ -259,14 +254,6 @@ const networkIds = query((db, p: { accountId: string; ids: string }, dialect) =>
     .select(['group_id', 'network_id'])
     .where('account_id', '=', p.accountId)
     .where('group_id', 'in', dialect.texts(p.ids)),
-);
-
-const connectorNames = query((db, p: { accountId: string; ids: string }, dialect) =>
-  db
-    .selectFrom('sessions')
-    .select(['session_id', 'connector'])
-    .where('account_id', '=', p.accountId)
-    .where('session_id', 'in', dialect.texts(p.ids)),
 );
 
 const messagesById = query((db, p: { accountId: string; ids: string }, dialect) =>

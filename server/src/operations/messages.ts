@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
+import { type Connector, isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -17,7 +17,7 @@ import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
-import { findMessage } from '../messages/store.ts';
+import { findMessage, type NewRow } from '../messages/store.ts';
 import { SessionId } from './sessions.ts';
 
 export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 100 });
@@ -43,9 +43,7 @@ export const Message = named('Message', {
   status: Status,
   timestamp: time('When the message was sent, or will be sent if it is scheduled.'),
   replyTo: optional(string('Id of the message that this message replies to.')),
-  networkId: optional(
-    string('Id that the network gave the message; left out if the message has only the id that this server gave it.'),
-  ),
+  networkId: optional(string('Id of the message on the network; left out until the network has accepted it.')),
   ...messageParts,
   contentHidden: ContentHidden,
   unidentified: Unidentified,
@@ -175,6 +173,7 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
   const votes = isAnyPoll ? await votesFor.all(reader, ids) : [];
   const reactionsById = Map.groupBy(reactions, ({ message_id }) => message_id);
   const votesById = Map.groupBy(votes, ({ message_id }) => message_id);
+  const show = await plainReader(ctx, rows);
   return (row: MessageRow) => {
     const reacted = reactionsById.get(row.message_id)?.map((one) => ({
       from: one.from_number,
@@ -186,7 +185,7 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
       options: JSON.parse(one.options) as string[],
     }));
     return {
-      ...toMessage(ctx, row),
+      ...show(row),
       ...(reacted !== undefined && { reactions: reacted }),
       ...(voted !== undefined && { votes: voted }),
     };
@@ -194,8 +193,14 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
 }
 
 /** A message without reactions and votes, such as one that was just sent. */
-export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
-  return {
+export async function toMessage(ctx: Context, row: NewRow) {
+  return (await plainReader(ctx, [row]))(row);
+}
+
+/** Returns a function that shows a message without reactions and votes. */
+async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]) {
+  const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
+  return (row: NewRow) => ({
     messageId: row.message_id,
     sessionId: row.session_id,
     chatId: row.chat_id,
@@ -207,14 +212,21 @@ export function toMessage({ media }: Context, row: Omit<MessageRow, 'seq'>) {
     message: row.body,
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
-    ...(!row.network_id.startsWith('msg_') && { networkId: row.network_id }),
+    ...networkIdOf(row, connectorOf(row.session_id)),
     ...contentParts(contentOf(row), media),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...(row.error !== null && { error: row.error }),
-  };
+  });
+}
+
+/** The network's id of a message, unless it has only ours: then the network has not accepted it, or tells no id. */
+function networkIdOf({ direction, network_id: id, sent_at: sentAt }: NewRow, connector: Connector | undefined) {
+  if (direction === 'incoming' || !id.startsWith('msg_')) return { networkId: id };
+  const networkId = sentAt === null ? undefined : connector?.messageIdOf?.(id);
+  return networkId !== undefined && { networkId };
 }
 
 function historyOf(row: MessageRow) {

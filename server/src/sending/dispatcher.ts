@@ -78,16 +78,16 @@ export class Dispatcher {
   /**
    * Sends a stored message and stores the outcome.
    * @param holdMs decides whether an error fails the message; without it every error does
-   * @returns when the network accepted it
+   * @returns what the network answered
    * @throws {AppError} `send_failed`, or the network's error
    * @throws {StillQueuedError} the session ended, or moved, before there was an outcome
    * @throws {HeldError} the message has to wait
    */
-  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs = () => undefined): Promise<number> {
+  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs = () => undefined): Promise<Accepted> {
     return this.#options.live.track(session, this.#dispatch(session, row, chat, holdMs));
   }
 
-  async #dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<number> {
+  async #dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<Accepted> {
     const { database, inbox, media, clock } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
     if (!session.isOpen()) throw new StillQueuedError(row.message_id);
@@ -116,7 +116,7 @@ export class Dispatcher {
     }
     if (session.isLost) throw new StillQueuedError(row.message_id);
     await this.#acknowledgements.add(session, row, accepted);
-    return accepted.timestamp;
+    return accepted;
   }
 
   /** If the answer arrives after the timeout, a message that failed becomes sent after all. */

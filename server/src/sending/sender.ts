@@ -95,8 +95,8 @@ export class Sender {
       if (stored !== undefined && (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)))
         return stored;
       if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
-      const timestamp = await this.#dispatcher.dispatch(live, row, chat);
-      return { ...row, status: 'sent', timestamp, sent_at: timestamp };
+      const { timestamp, networkId = row.network_id } = await this.#dispatcher.dispatch(live, row, chat);
+      return { ...row, network_id: networkId, status: 'sent', timestamp, sent_at: timestamp };
     } finally {
       if (isClaimed) this.#dispatcher.release(messageId);
     }

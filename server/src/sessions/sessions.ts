@@ -9,6 +9,7 @@ import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
+import { SessionConnectors } from './sessionConnectors.ts';
 import { type HostOptions, SessionHosts } from './sessionHosts.ts';
 import { SoleSessions } from './soleSessions.ts';
 import { storeOf } from './store.ts';
@@ -28,6 +29,7 @@ interface Options extends HostOptions {
 export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
+  readonly connectorsOf: SessionConnectors;
   readonly sole: SoleSessions;
   readonly #options: Options;
   readonly #live: LiveSessions;
@@ -43,6 +45,7 @@ export class Sessions implements LeaseWorker {
     this.#options = options;
     this.#live = live;
     this.connectors = new Map(connectors.map((connector) => [connector.name, connector]));
+    this.connectorsOf = new SessionConnectors(database.reader, this.connectors);
     this.sole = new SoleSessions(database.reader, clock);
     this.#lastHeard = new LastHeard(options);
     this.#hosts = new SessionHosts(options, this.#lastHeard);

@@ -122,6 +122,17 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
   });
 
+  it('shows the id of the network for a message in both directions', async () => {
+    const { graph, call, send } = await connected();
+    const { body } = await send('Where are you?');
+    assert.deepEqual([body.networkId], [graph.sent.at(-1)?.id]);
+    const { body: read } = await call('GET', `/messages/${body.messageId}`);
+    assert.equal(read.networkId, body.networkId);
+    const wamid = await graph.incoming(ADA, { type: 'text', text: { body: 'On my way' } });
+    const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'On my way');
+    assert.equal((await call('GET', `/messages/${messageId}`)).body.networkId, wamid);
+  });
+
   it('fails undeliverable messages with the reason of the network', async () => {
     const { graph, call, send, statusOf } = await connected();
     const { body } = await send('Is anybody there?', NOBODY);

@@ -30,7 +30,8 @@ async function sendBob(
   const { status, body: sent } = await setting.call('POST', path, { sessionId, to: bob.number, ...body });
   assert.equal(status, 201, JSON.stringify(sent));
   assert.equal(sent.status, 'sent');
-  const { message } = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+  assert.equal(sent.networkId, wireIdOf(sent.messageId));
+  const { message } = await bob.messages.waitFor(({ id }) => id === sent.networkId);
   return { sent, got: message };
 }
 
@@ -48,6 +49,39 @@ const BEGINNINGS = {
 };
 
 describe('outgoing', () => {
+  it('shows the id that went over the wire, by which others reply, react and confirm', async () => {
+    const { call } = setting;
+    const { sent } = await sendBob('/messages/send', { message: 'correlated' });
+    const { networkId, messageId } = sent;
+    const { body: listed } = await call('GET', `/messages?chatId=${bob.number}&limit=1`);
+    const { body: found } = await call('GET', '/messages?q=correlated');
+    const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
+    const { lastMessage } = chats.data.find(({ chatId }: Answer['body']) => chatId === bob.number);
+    assert.deepEqual(
+      [listed.data[0].networkId, found.data[0].networkId, lastMessage.networkId],
+      Array(3).fill(networkId),
+    );
+
+    const contextInfo = { stanzaId: networkId, participant: me.lidJid, quotedMessage: { conversation: 'correlated' } };
+    await bob.send(me.number, { extendedTextMessage: { text: 'about that', contextInfo } });
+    const reply = await eventOf(call, 'message.incoming', ({ message }) => message === 'about that');
+    assert.equal(reply.replyTo, messageId);
+    await bob.send(me.number, { reactionMessage: { key: { id: networkId, remoteJid: me.lidJid }, text: '🧭' } });
+    bob.read(me.number, networkId);
+    await eventually(
+      async () => (await call('GET', `/messages/${messageId}`)).body,
+      ({ status, reactions, networkId: shown }) =>
+        status === 'read' && reactions?.[0]?.emoji === '🧭' && shown === networkId,
+    );
+  });
+
+  it('shows no id of the network before the message is sent', async () => {
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const body = { sessionId, to: bob.number, message: 'later', sendAt };
+    const scheduled = await setting.call('POST', '/messages/send', body);
+    assert.deepEqual([scheduled.status, scheduled.body.networkId], [201, undefined]);
+  });
+
   it('sends a reply with its original, and mentions', async () => {
     await bob.sendText(me.number, 'a question');
     const { messageId } = await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'a question');

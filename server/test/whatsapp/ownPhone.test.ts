@@ -34,6 +34,7 @@ it('a message from the phone is stored as sent, with its content, an event and r
   const id = await me.sendText(bob.number, 'from the phone', { id: phoneId() });
   const event = await sentElsewhere('from the phone');
   const { messageId } = event;
+  assert.equal((await read(messageId)).networkId, id);
   assert.deepEqual(event, {
     messageId,
     to: bob.number,

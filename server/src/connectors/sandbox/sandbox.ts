@@ -36,6 +36,11 @@ export class Sandbox implements Connector {
     this.#options = options;
   }
 
+  /** The network uses the id that it is given. */
+  messageIdOf(networkId: string): string {
+    return networkId;
+  }
+
   async open(host: SessionHost): Promise<Connection> {
     const network = new SandboxNetwork(host.scope, { ...this.#options, mailboxes: this.mailboxes });
     const connection = new SandboxConnection(network, host);

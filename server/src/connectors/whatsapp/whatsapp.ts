@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
+import { toWireId } from './outbound/messageIds.ts';
 import { jidOfChat } from './people/addresses.ts';
 import type { NetworkSettings } from './session.ts';
 
@@ -40,6 +41,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       { additionalProperties: false },
     ),
     addressOf: jidOfChat,
+    messageIdOf: toWireId,
     messageTypes: ['text', 'image', 'video', 'audio', 'voice', 'document', 'sticker', 'location', 'contact', 'poll'],
     checkOptions({ proxy }) {
       if (typeof proxy === 'string') checkProxy(proxy, settings.targets);
