@@ -151,6 +151,10 @@ export interface Message {
   from: string;
   /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
   to: string;
+  /** Phone number digits of the recipient; null in a group. */
+  toNumber: string | null;
+  /** Id of the group (`grp_…`); only in a group. */
+  groupId?: string;
   /** Text of the message, caption of the file, or question of the poll. */
   message: string;
   /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
@@ -289,6 +293,10 @@ export interface MessageWithHistory {
   from: string;
   /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
   to: string;
+  /** Phone number digits of the recipient; null in a group. */
+  toNumber: string | null;
+  /** Id of the group (`grp_…`); only in a group. */
+  groupId?: string;
   /** Text of the message, caption of the file, or question of the poll. */
   message: string;
   /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */

@@ -83,7 +83,7 @@ export interface EventData {
   'message.sent': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number digits of the recipient, or the group id. */
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
     /** New status: `sent`, `delivered` or `read`. */
     status: string;
@@ -162,7 +162,7 @@ export interface EventData {
   'message.delivered': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number digits of the recipient, or the group id. */
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
     /** New status: `sent`, `delivered` or `read`. */
     status: string;
@@ -185,7 +185,7 @@ export interface EventData {
   'message.read': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number digits of the recipient, or the group id. */
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
     /** New status: `sent`, `delivered` or `read`. */
     status: string;
@@ -361,7 +361,7 @@ export interface EventData {
   'message.failed': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number digits of the recipient, or the group id. */
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
     /** New status: `sent`, `delivered` or `read`. */
     status: string;
@@ -386,7 +386,7 @@ export interface EventData {
   'message.queued': {
     /** Id of the message (`msg_…`). */
     messageId: string;
-    /** Phone number digits of the recipient, or the group id. */
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
     /** New status: `sent`, `delivered` or `read`. */
     status: string;

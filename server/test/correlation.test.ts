@@ -22,6 +22,16 @@ describeOnEachDatabase('ids of the network', (_, database) => {
 
     const { body: group } = await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [ANN] });
     assert.ok(group.networkGroupId);
+    const { groupId } = group;
+    const { body: inGroup } = await call('POST', '/messages/send', { sessionId, to: groupId, message: 'All' });
+    assert.deepEqual([sent.to, sent.toNumber, sent.groupId], [ANN, ANN, undefined]);
+    assert.deepEqual([inGroup.to, inGroup.toNumber, inGroup.groupId], [groupId, null, groupId]);
+    const simulated = { action: 'incoming', from: ANN, message: 'All too', groupId };
+    await call('POST', `/sessions/${sessionId}/simulate`, simulated);
+    const said = await eventOf(call, 'message.incoming', ({ message }) => message === 'All too');
+    const { body: heard } = await call('GET', `/messages/${said.messageId}`);
+    assert.deepEqual([heard.toNumber, heard.groupId], [null, groupId]);
+    assert.deepEqual([received.toNumber, received.groupId], [received.to, undefined]);
     const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
     const addresses = chats.data.map((chat: { networkChatId: string }) => chat.networkChatId);
     assert.deepEqual(addresses.sort(), [ANN, group.networkGroupId].sort());

@@ -123,7 +123,8 @@ export const SentElsewhere = Type.Optional(
 export const MessageStatusChange = Type.Object({
   messageId: MessageId,
   to: Type.String({
-    description: 'Phone number digits of the recipient, or the group id.',
+    description:
+      'Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits.',
   }),
   status: Type.String({ description: 'New status: `sent`, `delivered` or `read`.' }),
   timestamp: Timestamp('When the message reached the status.'),

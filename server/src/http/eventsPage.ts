@@ -1,4 +1,5 @@
-import { eventKinds, events } from '../events/events.ts';
+import type { TObject, TSchemaOptions } from 'typebox';
+import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { exampleEvent } from '../events/samples.ts';
 
 const head = `# Events
@@ -9,16 +10,44 @@ Everything that happens in an account is an event. A [webhook](webhooks.md) rece
 
 Name event types one by one, or by a pattern: \`message.*\` includes every type whose name begins with \`message.\`, and \`*\` includes all. A pattern also includes the types of later versions, so a receiver must ignore types that it does not know. \`GET /events/types\` returns the table below with the JSON Schema of each type.
 
+A message in a group goes to the group: \`to\` of \`message.sent\`, \`message.delivered\` and \`message.read\` is then the id of the group, not digits, and \`groupId\` is present. The [message](../openapi.json) of the API has \`toNumber\` and \`groupId\` for readers that expect digits only.
+
 `;
 
-/** Writes `docs/events.md`: every event type with its meaning, and an example of each. */
+/** Writes `docs/events.md`: every event type with its meaning, its fields and an example. */
 export function eventsPage(): string {
   const rows = eventKinds.map((kind) => `| [\`${kind}\`](#${anchorOf(kind)}) | ${events[kind].description} |`);
   const table = ['| event type | sent when |', '|---|---|', ...rows].join('\n');
-  const examples = eventKinds.map(
-    (kind) => `### ${kind}\n\n\`\`\`json\n${JSON.stringify(exampleEvent(kind), null, 2)}\n\`\`\`\n`,
-  );
-  return `${head}${table}\n\n## Examples\n\n${examples.join('\n')}`;
+  const sections = eventKinds.map((kind) => `### ${kind}\n\n${fieldsOf(kind)}\n\n${exampleOf(kind)}\n`);
+  return `${head}${table}\n\n## Fields and examples\n\n${sections.join('\n')}`;
 }
+
+/** A table of the fields of `data`, without the mark of sample events, which all types have. */
+function fieldsOf(kind: EventKind): string {
+  const data: TObject = events[kind].data;
+  const always: readonly string[] = data.required ?? [];
+  const rows = Object.entries(data.properties)
+    .filter(([name]) => name !== 'test')
+    .map(
+      ([name, schema]) =>
+        `| \`${name}\` | ${always.includes(name) ? 'always' : 'optional'} | ${meaningOf(schema as Shown)} |`,
+    );
+  return ['| field | present | meaning |', '|---|---|---|', ...rows].join('\n');
+}
+
+/** The parts of a schema that the table shows, which the type of any schema lacks. */
+interface Shown extends TSchemaOptions {
+  readonly items?: Shown;
+  readonly properties?: Readonly<Record<string, Shown>>;
+}
+
+function meaningOf({ description, items, properties = {} }: Shown): string {
+  if (description !== undefined) return description;
+  if (items !== undefined) return `List. ${meaningOf(items)}`;
+  const names = Object.keys(properties).map((name) => `\`${name}\``);
+  return `Object with ${names.join(', ')}.`;
+}
+
+const exampleOf = (kind: EventKind) => `\`\`\`json\n${JSON.stringify(exampleEvent(kind), null, 2)}\n\`\`\``;
 
 const anchorOf = (heading: string) => heading.replaceAll('.', '');

@@ -14,7 +14,7 @@ import {
   Unidentified,
 } from '../events/parts.ts';
 import { firstIdAt } from '../ids.ts';
-import { entries, integer, list, named, oneOf, onlyTrue, optional, string, time } from '../invoke/fields.ts';
+import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
@@ -36,6 +36,8 @@ export const Message = named('Message', {
   type: MessageType,
   from: string('Phone number digits of the sender.'),
   to: string('Phone number digits of the recipient, or the id of the group (`grp_…`).'),
+  toNumber: orNull(Type.String(), 'Phone number digits of the recipient; null in a group.'),
+  groupId: optional(string('Id of the group (`grp_…`); only in a group.')),
   message: {
     ...string('Text of the message, caption of the file, or question of the poll.'),
     ...messageContent,
@@ -209,6 +211,7 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
     status: row.status,
     from: row.from_number,
     to: row.to_id,
+    ...recipientOf(row),
     message: row.body,
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
@@ -220,6 +223,11 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...(row.error !== null && { error: row.error }),
   });
+}
+
+/** The recipient in fields of one meaning each, unlike `to`. */
+function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
+  return chatId.startsWith('grp_') ? { toNumber: null, groupId: chatId } : { toNumber: to };
 }
 
 /** The network's id of a message, unless it has only ours: then the network has not accepted it, or tells no id. */
