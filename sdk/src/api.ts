@@ -958,7 +958,7 @@ export interface WebhookEndpoint {
   metadata: Record<string, string>;
   /** Selection of events; null for all. */
   filters: {
-    /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+    /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
     chats?: string[];
     /** Not these chats, in the same form. */
     ignoredChats?: string[];
@@ -1023,7 +1023,7 @@ export interface ChangedWebhookEndpoint {
   metadata: Record<string, string>;
   /** Selection of events; null for all. */
   filters: {
-    /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+    /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
     chats?: string[];
     /** Not these chats, in the same form. */
     ignoredChats?: string[];
@@ -1145,7 +1145,7 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
       allowedIps?: string[] | null;
-      /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
+      /** Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all. */
       allowedRecipients?: string[] | null;
       /** Sends at most this many messages per day (UTC); `null` for any number. */
       sendQuota?: number | null;
@@ -1182,7 +1182,7 @@ export interface Operations {
       sessionIds?: string[] | null;
       /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
       allowedIps?: string[] | null;
-      /** Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all. */
+      /** Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all. */
       allowedRecipients?: string[] | null;
       /** Sends at most this many messages per day (UTC); `null` for any number. */
       sendQuota?: number | null;
@@ -1502,7 +1502,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1522,7 +1522,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1550,7 +1550,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1574,7 +1574,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1594,7 +1594,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1727,7 +1727,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1749,7 +1749,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Id of a message (`msg_…`) in the same session, to reply to it. */
       replyTo?: string;
@@ -1801,7 +1801,7 @@ export interface Operations {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
-      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`). */
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
       /** Unique per message. A retry with the same key within 24 hours does not send again. */
       idempotencyKey?: string;
@@ -2270,7 +2270,7 @@ export interface Operations {
       metadata?: Record<string, string>;
       /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
       filters?: {
-        /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+        /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
         chats?: string[];
         /** Not these chats, in the same form. */
         ignoredChats?: string[];
@@ -2338,7 +2338,7 @@ export interface Operations {
       metadata?: Record<string, string>;
       /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
       filters?: {
-        /** Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`. */
+        /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
         chats?: string[];
         /** Not these chats, in the same form. */
         ignoredChats?: string[];

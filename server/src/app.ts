@@ -18,6 +18,7 @@ import { createServer } from './http/server.ts';
 import type { Services } from './invoke/context.ts';
 import { Idempotency } from './invoke/idempotency.ts';
 import { Invoker } from './invoke/invoke.ts';
+import { NetworkIds } from './invoke/networkIds.ts';
 import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
 import { SessionScopes } from './invoke/sessionScope.ts';
@@ -45,7 +46,9 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
-  const invoker = new Invoker({ services, owners, sessionScopes: new SessionScopes(services), idempotency });
+  const networkIds = new NetworkIds(services);
+  const sessionScopes = new SessionScopes(services);
+  const invoker = new Invoker({ services, owners, networkIds, sessionScopes, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);

@@ -104,9 +104,14 @@ export function invalidField(field: string, message: string, code = 'invalid'): 
   return new AppError('validation_failed', detail, { fields: [{ field, code, message }] });
 }
 
-/** Makes a `not_found` error, the same one for an unknown id and for one that the caller may not see. */
-export function noSuch(resource: string, id: string): AppError {
-  return new AppError('not_found', `The ${resource} ${id} does not exist`);
+/**
+ * Makes a `not_found` error, the same one for an unknown id and for one that the caller may not see.
+ * @param field the field of the input that has the id, for errors that name it
+ */
+export function noSuch(resource: string, id: string, field?: string): AppError {
+  const detail = `The ${resource} ${id} does not exist`;
+  const fields = field === undefined ? [] : [{ field, code: 'not_found', message: detail }];
+  return new AppError('not_found', detail, { fields });
 }
 
 /** A problem document (RFC 9457), with the additional members `code`, `requestId` and `errors`. */

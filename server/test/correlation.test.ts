@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDatabase } from './support/databases.ts';
-import { connectSession, eventOf, serversFor } from './support/server.ts';
+import { eventually } from './support/eventually.ts';
+import { type Answer, bearer, type Call, connectSession, eventOf, serversFor } from './support/server.ts';
 
 const ANN = '491711111111';
 
@@ -58,7 +59,7 @@ describeOnEachDatabase('ids of the network', (_, database) => {
       const { body: listed } = await call('GET', `/messages?chatId=${path}&limit=1`);
       assert.equal(listed.data[0].chatId, ANN, spelling);
     }
-    for (const wrong of ['49171@nowhere.net', `${ANN}@s.whatsapp.net.evil`, '12@c.us', `${ANN}@g.us`])
+    for (const wrong of ['49171@nowhere.net', `${ANN}@s.whatsapp.net.evil`, '12@c.us', `${ANN}@g.us.evil`])
       assert.equal((await call('POST', '/messages/send', { sessionId, to: wrong, message: 'Hi' })).status, 400, wrong);
   });
 
@@ -70,5 +71,132 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     await eventOf(call, 'message.incoming');
     const { body } = await call('GET', `/messages?chatId=${encodeURIComponent('123456789012@lid')}`);
     assert.deepEqual([body.data[0].chatId, body.data[0].unidentified], [from, true]);
+  });
+
+  /** A session in a group, with the address of the group at the network. */
+  async function inGroup(call: Call) {
+    const sessionId = await connectSession(call);
+    const { body } = await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [ANN] });
+    return { sessionId, groupId: body.groupId as string, address: body.networkGroupId as string };
+  }
+
+  it('name a group wherever its id does', async () => {
+    const { call } = await (await start()).account();
+    const { sessionId, groupId, address } = await inGroup(call);
+    const path = encodeURIComponent(address);
+    const { body: direct } = await call('POST', '/messages/send', { to: ANN, message: 'Direct' });
+    const inChat = [
+      await call('POST', '/messages/send', { to: address, message: 'All' }),
+      await call('POST', `/messages/${direct.messageId}/forward`, { to: address }),
+      await call('GET', `/chats/${path}`),
+      await call('PATCH', `/chats/${path}`, { archived: true }),
+      await call('POST', `/chats/${path}/read`),
+      await call('POST', `/chats/${path}/typing`, { state: 'typing' }),
+    ];
+    for (const { status, body } of inChat) assert.deepEqual([status < 300, body.chatId], [true, groupId], body.detail);
+    const inGroupItself = [
+      await call('GET', `/groups/${path}`),
+      await call('PATCH', `/groups/${path}`, { subject: 'Crew' }),
+      await call('POST', `/groups/${path}/participants`, { action: 'promote', phoneNumbers: [ANN] }),
+      await call('GET', `/groups/${path}/invite-link`),
+      await call('DELETE', `/groups/${path}/invite-link`),
+    ];
+    for (const { status, body } of inGroupItself) assert.deepEqual([status, body.groupId], [200, groupId], body.detail);
+    const simulated = { action: 'incoming', from: ANN, groupId: address, message: 'Simulated' };
+    assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, simulated)).status, 200);
+    const { chatId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'Simulated');
+    assert.equal(chatId, groupId);
+    const { body: listed } = await call('GET', `/messages?chatId=${path}`);
+    assert.deepEqual(new Set(listed.data.map((message: Answer['body']) => message.chatId)), new Set([groupId]));
+    assert.equal(listed.data.length, 3);
+
+    const bulk = { to: [ANN, address, `${ANN}@g.us`], message: 'Bulk', intervalMs: 0 };
+    const { body: sent } = await call('POST', '/messages/send-bulk', bulk);
+    assert.deepEqual([sent.accepted, sent.refused, sent.results[1].to], [2, 1, address]);
+    assert.equal(sent.results[2].error, `The group ${ANN}@g.us does not exist`);
+
+    const webhook = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], filters: { chats: [ANN, address] } };
+    const { body: added } = await call('POST', '/webhooks/endpoints', webhook);
+    assert.deepEqual(added.filters, { chats: [ANN, groupId] });
+    const ignoring = { filters: { ignoredChats: [address] } };
+    const { body: changed } = await call('PATCH', `/webhooks/endpoints/${added.webhookId}`, ignoring);
+    assert.deepEqual(changed.filters, { ignoredChats: [groupId] });
+    assert.equal((await call('POST', `/groups/${path}/leave`)).body.left, true);
+  });
+
+  it('name a group among the recipients of a key', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const { groupId, address } = await inGroup(call);
+    const { body: limited } = await call('POST', '/api-keys/create', { name: 'team', allowedRecipients: [address] });
+    assert.deepEqual(limited.allowedRecipients, [groupId]);
+    const write = async (to: string) =>
+      (await bearer(server.url, limited.key)('POST', '/messages/send', { to, message: 'Hi' })).status;
+    assert.deepEqual([await write(address), await write(groupId), await write(ANN)], [201, 201, 403]);
+  });
+
+  it('that no session knows are not found, in the field that has them', async () => {
+    const { call } = await (await start()).account();
+    const { address: ofOthers } = await inGroup((await (await start()).account()).call);
+    await connectSession(call);
+    for (const address of ['120363000000000000@g.us', '491711111111-1400000000@g.us', ofOthers]) {
+      const path = encodeURIComponent(address);
+      const webhook = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'] };
+      const answers = {
+        to: await call('POST', '/messages/send', { to: address, message: 'Hi' }),
+        groupId: await call('GET', `/groups/${path}`),
+        chatId: await call('GET', `/messages?chatId=${path}`),
+        'filters.chats.1': await call('POST', '/webhooks/endpoints', {
+          ...webhook,
+          filters: { chats: [ANN, address] },
+        }),
+        'allowedRecipients.0': await call('POST', '/api-keys/create', { name: 'x', allowedRecipients: [address] }),
+      };
+      for (const [field, { status, body }] of Object.entries(answers))
+        assert.deepEqual(
+          [status, body.code, body.detail, body.errors[0].field],
+          [404, 'not_found', `The group ${address} does not exist`, field],
+        );
+    }
+  });
+
+  it('of a group with several sessions need one of them', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const other = await connectSession(call);
+    const { body: otherSession } = await call('GET', `/sessions/${other}`);
+    const { sessionId, groupId, address } = await inGroup(call);
+    const path = encodeURIComponent(address);
+    const added = { action: 'add', phoneNumbers: [otherSession.phoneNumber] };
+    assert.equal((await call('POST', `/groups/${groupId}/participants`, added)).body.results[0].ok, true);
+    const groups = await eventually(
+      async () => (await call('GET', `/groups?sessionId=${other}`)).body.data,
+      ({ length }) => length === 1,
+    );
+    const otherGroupId = groups[0].groupId;
+    assert.notEqual(otherGroupId, groupId);
+
+    const send = (fields: object) => call('POST', '/messages/send', { to: address, message: 'Hi', ...fields });
+    const unclear = await send({});
+    assert.deepEqual([unclear.body.code, unclear.body.errors[0].field], ['session_required', 'sessionId']);
+    assert.equal((await send({ sessionId })).body.chatId, groupId);
+    assert.equal((await send({ sessionId: other })).body.chatId, otherGroupId);
+    assert.equal((await call('GET', `/messages?chatId=${path}`)).body.code, 'session_required');
+    const { body: listed } = await call('GET', `/messages?chatId=${path}&sessionId=${other}`);
+    assert.deepEqual(new Set(listed.data.map((message: Answer['body']) => message.chatId)), new Set([otherGroupId]));
+    const { status, body } = await call('GET', `/groups/${path}`);
+    assert.deepEqual([status, body.errors[0].field, body.errors[0].code], [400, 'groupId', 'ambiguous']);
+    assert.ok(body.detail.includes(groupId) && body.detail.includes(otherGroupId), body.detail);
+
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'one session', sessionIds: [other] });
+    const limited = bearer(server.url, key.key);
+    assert.equal((await limited('GET', `/groups/${path}`)).body.groupId, otherGroupId);
+    assert.equal((await limited('POST', '/messages/send', { to: address, message: 'Hi' })).body.chatId, otherGroupId);
+    const { body: both } = await call('POST', '/api-keys/create', { name: 'both', allowedRecipients: [address] });
+    assert.deepEqual(both.allowedRecipients, [groupId, otherGroupId].sort());
+    // A session that has left the group no longer makes the address unclear.
+    assert.equal((await call('POST', `/groups/${otherGroupId}/leave`)).status, 200);
+    assert.equal((await call('GET', `/groups/${path}`)).body.groupId, groupId);
+    assert.equal((await limited('GET', `/groups/${path}`)).body.groupId, otherGroupId);
   });
 });

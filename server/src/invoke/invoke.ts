@@ -6,6 +6,7 @@ import type { Content } from '../media/content.ts';
 import type { Services } from './context.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
 import type { Idempotency } from './idempotency.ts';
+import type { NetworkIds } from './networkIds.ts';
 import {
   type Answer,
   type Call,
@@ -27,6 +28,7 @@ type Input = Record<string, unknown>;
 interface Parts {
   readonly services: Services;
   readonly owners: Owners;
+  readonly networkIds: NetworkIds;
   readonly sessionScopes: SessionScopes;
   readonly idempotency: Idempotency;
 }
@@ -139,9 +141,10 @@ class Invocation {
   async #readInput(): Promise<Input> {
     const { caller } = this.#call;
     const operation = this.#operation;
-    const input = this.#prepared.validate(this.#call.input);
-    if (operation.credential === 'none' || caller === undefined) return input;
-    const { services, sessionScopes } = this.#parts;
+    const given = this.#prepared.validate(this.#call.input);
+    if (operation.credential === 'none' || caller === undefined) return given;
+    const { services, networkIds, sessionScopes } = this.#parts;
+    const input = await networkIds.replace(operation, caller, given);
     const { scope, recipients } = operation;
     const sessionIds = sessionsOf({ caller });
     const limited = sessionIds === undefined ? input : await sessionScopes.limit(scope, caller, sessionIds, input);

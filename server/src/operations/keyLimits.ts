@@ -23,7 +23,7 @@ export const limitInput = {
   allowedRecipients: optional(
     orNull(
       Type.Array(Type.String({ maxLength: 100 }), { minItems: 1, maxItems: 200 }),
-      'Sends only to these phone numbers, groups (`grp_…`) and numbers that begin with digits (`49170*`); `null` for all.',
+      'Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.',
     ),
   ),
   sendQuota: optional(

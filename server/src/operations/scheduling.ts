@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { integer, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
+import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
@@ -50,12 +51,13 @@ export const sendBulk = defineOperation({
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
     const intervalMs = input.intervalMs ?? 1000;
     const ids = bulkIds(ctx);
+    const groupOf = await groupFinder(ctx.database.reader, session, input.to);
     let place = 0;
     const plan = [];
     for (const given of input.to) {
       const messageId = ids();
       try {
-        const to = recipientOf(given);
+        const to = recipientOf(groupOf(given));
         requireRecipient(ctx, to);
         await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });

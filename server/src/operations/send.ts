@@ -3,6 +3,7 @@ import { isoTime } from '../clock.ts';
 import type { MessageType } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { optional, string, time } from '../invoke/fields.ts';
+import { isGroupAddress } from '../invoke/networkIds.ts';
 import { type Context, requireContent } from '../invoke/operation.ts';
 import { isPhoneNumber, notPhoneNumber, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -16,12 +17,12 @@ import { OptionalSessionId, resolveSession } from './sessions.ts';
 export const Text = string('Text of the message.', { minLength: 1, maxLength: 65_536 });
 
 export const AnyRecipient = string(
-  'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`).',
+  'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).',
   { minLength: 1, maxLength: 200 },
 );
 export const To = Type.Refine(
   AnyRecipient,
-  (to) => isGroupId(to) || isPhoneNumber(to),
+  (to) => isGroupId(to) || isGroupAddress(to) || isPhoneNumber(to),
   (to) => notPhoneNumber(to, ' or the id of a group (grp_…),'),
 );
 

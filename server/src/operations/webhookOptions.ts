@@ -11,7 +11,9 @@ const ChatPatterns = (description: string) =>
   optional(list(Type.String({ minLength: 1, maxLength: 100 }), description, { minItems: 1, maxItems: 100 }));
 
 const Filters = strictPart('Selects the events of a webhook. Events without a chat or message pass.', {
-  chats: ChatPatterns('Only these chats: phone numbers, group ids (`grp_…`), or beginnings such as `49170*`.'),
+  chats: ChatPatterns(
+    'Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`.',
+  ),
   ignoredChats: ChatPatterns('Not these chats, in the same form.'),
   chatTypes: optional(list(oneOf(['direct', 'group']), 'Only chats of these types.', { minItems: 1, maxItems: 2 })),
   fromMe: optional(boolean('`true`: only what the session itself did; `false`: only what others did.')),

@@ -1,0 +1,161 @@
+import type { Caller } from '../auth/authenticate.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
+import type { Services } from './context.ts';
+import { type Operation, sessionsOf } from './operation.ts';
+import { findSessionOf } from './owners.ts';
+
+/*
+ * The network's id of a group, as groups show it in `networkGroupId`, is accepted wherever an input names a group. It is
+ * replaced before anything else reads the input, so operations and limits of keys know only our ids. Several sessions of
+ * an account can be in one group, and each has its own id of it.
+ */
+
+/** A group's address on WhatsApp, or in the sandbox. */
+const GROUP_ADDRESS = /^[0-9A-Za-z-]{1,64}@(?:g\.us|sandbox)$/;
+
+export const isGroupAddress = (text: unknown): text is string => typeof text === 'string' && GROUP_ADDRESS.test(text);
+
+/** Fields that name one group, or a person. */
+const FIELDS = ['to', 'chatId', 'groupId'] as const;
+/** Lists that select groups. An address selects the group of every session. */
+const LISTS = [['allowedRecipients'], ['filters', 'chats'], ['filters', 'ignoredChats']] as const;
+/** Bounds a list after the replacement. */
+const MAX_ENTRIES = 1000;
+
+type Input = Record<string, unknown>;
+
+/** Replaces the network's ids of groups in inputs. */
+export class NetworkIds {
+  readonly #services: Pick<Services, 'database'>;
+
+  constructor(services: Pick<Services, 'database'>) {
+    this.#services = services;
+  }
+
+  /**
+   * Returns the input with our ids. A list of the recipients of a bulk message stays as it is, because each has a result
+   * of its own (see `groupFinder`).
+   * @throws {AppError} `not_found` naming the field; `session_required` or `validation_failed` if several sessions are in
+   * the group
+   */
+  async replace(operation: Pick<Operation, 'input'>, caller: Caller, input: Input): Promise<Input> {
+    let replaced = input;
+    for (const field of FIELDS) {
+      const address = input[field];
+      if (isGroupAddress(address))
+        replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, address) };
+    }
+    for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
+    return replaced;
+  }
+
+  async #oneOf(
+    { input: { properties } }: Pick<Operation, 'input'>,
+    caller: Caller,
+    input: Input,
+    field: string,
+    address: string,
+  ): Promise<string> {
+    const { accountId } = caller;
+    const named = await this.#sessionOf(accountId, input);
+    const allowed = sessionsOf({ caller });
+    const groups = (await groupsAt(this.#services.database.reader, accountId, [address])).filter(
+      ({ session_id: id }) => (named === undefined || named === id) && (allowed?.includes(id) ?? true),
+    );
+    const present = groups.filter(({ left_at: leftAt }) => leftAt === null);
+    const [group, another] = present.length > 0 ? present : groups;
+    if (group === undefined) throw noSuch('group', address, field);
+    if (another === undefined) return group.group_id;
+    if (properties['sessionId'] !== undefined) {
+      const message = 'is required because several sessions are in the group';
+      throw new AppError('session_required', `\`sessionId\` ${message}`, {
+        fields: [{ field: 'sessionId', code: 'required', message }],
+      });
+    }
+    const ids = present.map(({ group_id, session_id }) => `${group_id} (${session_id})`);
+    throw invalidField(
+      field,
+      `Several sessions are in the group ${address}; pass one of ${ids.join(', ')}`,
+      'ambiguous',
+    );
+  }
+
+  /** The session that the input determines; undefined if it names none. */
+  async #sessionOf(accountId: string, { sessionId, messageId }: Input): Promise<string | undefined> {
+    if (typeof sessionId === 'string') return sessionId;
+    if (typeof messageId !== 'string') return undefined;
+    return findSessionOf(this.#services.database.reader, 'messageId', { accountId, id: messageId });
+  }
+
+  async #replaceIn({ accountId }: Caller, input: Input, field: string, part: string | undefined): Promise<Input> {
+    const value = input[field];
+    if (part !== undefined) {
+      if (typeof value !== 'object' || value === null) return input;
+      const inner = await this.#replaceList(accountId, `${field}.${part}`, (value as Input)[part]);
+      return inner === undefined ? input : { ...input, [field]: { ...value, [part]: inner } };
+    }
+    const list = await this.#replaceList(accountId, field, value);
+    return list === undefined ? input : { ...input, [field]: list };
+  }
+
+  /** Returns undefined if the list stays as it is. */
+  async #replaceList(accountId: string, field: string, list: unknown): Promise<unknown[] | undefined> {
+    if (!Array.isArray(list)) return undefined;
+    const addresses = list.filter(isGroupAddress);
+    if (addresses.length === 0) return undefined;
+    const groups = await groupsAt(this.#services.database.reader, accountId, addresses);
+    const byAddress = Map.groupBy(groups, ({ network_id: address }) => address);
+    const replaced = list.flatMap((entry, index) => {
+      if (!isGroupAddress(entry)) return [entry];
+      const found = byAddress.get(entry);
+      if (found === undefined) throw noSuch('group', entry, `${field}.${index}`);
+      return found.map(({ group_id: groupId }) => groupId);
+    });
+    if (replaced.length > MAX_ENTRIES)
+      throw invalidField(
+        field,
+        `must have at most ${MAX_ENTRIES} entries, counting a group once per session`,
+        'maxItems',
+      );
+    return replaced;
+  }
+}
+
+/**
+ * Reads the groups of a session that a list names by the network's ids, and returns a function that replaces an entry.
+ * The function throws `not_found` for a group that the session is not in.
+ */
+export async function groupFinder(
+  on: Queryable,
+  { accountId, sessionId }: { readonly accountId: string; readonly sessionId: string },
+  list: readonly string[],
+): Promise<(entry: string) => string> {
+  const addresses = list.filter(isGroupAddress);
+  const groups = addresses.length === 0 ? [] : await groupsAt(on, accountId, addresses);
+  const own = groups.filter(({ session_id: id }) => id === sessionId);
+  const ids = new Map(own.map(({ network_id, group_id }) => [network_id, group_id]));
+  return (entry) => {
+    if (!isGroupAddress(entry)) return entry;
+    const groupId = ids.get(entry);
+    if (groupId === undefined) throw noSuch('group', entry);
+    return groupId;
+  };
+}
+
+function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]) {
+  return groupsByAddress.all(on, { accountId, addresses: JSON.stringify([...new Set(addresses)]) });
+}
+
+/** By the sessions of the account, because the index of addresses begins with the session. */
+const groupsByAddress = query((db, p: { accountId: string; addresses: string }, dialect) =>
+  db
+    .selectFrom('groups')
+    .select(['group_id', 'session_id', 'network_id', 'left_at'])
+    .where('session_id', 'in', (eb) =>
+      eb.selectFrom('sessions').select('sessions.session_id').where('sessions.account_id', '=', p.accountId),
+    )
+    .where('network_id', 'in', dialect.texts(p.addresses))
+    .orderBy('group_id'),
+);
