@@ -42,6 +42,11 @@ it('a created group is reported once, and accepts messages both ways', async () 
   assert.equal(status, 201, JSON.stringify(body));
   const got = await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'hello all');
   await eventOf(call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
+  assert.match(got.chat, /@g\.us$/);
+  assert.equal(group.networkGroupId, got.chat);
+  const byAddress = await call('POST', '/messages/send', { sessionId, to: got.chat, message: 'hello again' });
+  assert.deepEqual([byAddress.status, byAddress.body.chatId], [201, group.groupId]);
+  await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'hello again');
   await bob.sendText(got.chat, 'hello to you');
   const incoming = await eventOf(call, 'message.incoming', ({ message }) => message === 'hello to you');
   assert.equal(incoming.groupId, group.groupId);
