@@ -16,6 +16,7 @@ import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createServer } from './http/server.ts';
 import type { Services } from './invoke/context.ts';
+import { Filters } from './invoke/filters.ts';
 import { Idempotency } from './invoke/idempotency.ts';
 import { Invoker } from './invoke/invoke.ts';
 import { NetworkIds } from './invoke/networkIds.ts';
@@ -47,8 +48,9 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
   const networkIds = new NetworkIds(services);
+  const filters = new Filters(services);
   const sessionScopes = new SessionScopes(services);
-  const invoker = new Invoker({ services, owners, networkIds, sessionScopes, idempotency });
+  const invoker = new Invoker({ services, owners, networkIds, filters, sessionScopes, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);

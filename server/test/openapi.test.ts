@@ -136,7 +136,9 @@ it('the API accepts the example of every parameter', async (test) => {
       });
       const problem = response.ok ? {} : await response.json();
       await response.body?.cancel().catch(() => {}); // a stream never ends
-      const wrong = (problem.errors ?? []).map(({ field }: { field: string }) => field.split('.')[0]);
+      // The account has nothing that an example could name.
+      const refused = (problem.errors ?? []).filter(({ code }: { code: string }) => code !== 'not_found');
+      const wrong = refused.map(({ field }: { field: string }) => field.split('.')[0]);
       assert.ok(!wrong.includes(tried.name), `${tried.name} of ${method} ${path}: ${problem.detail}`);
       assert.ok(response.status < 500 || problem.code === 'not_supported', `${method} ${path}: ${problem.detail}`);
       sent++;

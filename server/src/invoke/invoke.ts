@@ -4,6 +4,7 @@ import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { AppError, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Services } from './context.ts';
+import type { Filters } from './filters.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { NetworkIds } from './networkIds.ts';
@@ -29,6 +30,7 @@ interface Parts {
   readonly services: Services;
   readonly owners: Owners;
   readonly networkIds: NetworkIds;
+  readonly filters: Filters;
   readonly sessionScopes: SessionScopes;
   readonly idempotency: Idempotency;
 }
@@ -143,8 +145,8 @@ class Invocation {
     const operation = this.#operation;
     const given = this.#prepared.validate(this.#call.input);
     if (operation.credential === 'none' || caller === undefined) return given;
-    const { services, networkIds, sessionScopes } = this.#parts;
-    const input = await networkIds.replace(operation, caller, given);
+    const { services, networkIds, filters, sessionScopes } = this.#parts;
+    const input = await filters.check(operation, caller, await networkIds.replace(operation, caller, given));
     const { scope, recipients } = operation;
     const sessionIds = sessionsOf({ caller });
     const limited = sessionIds === undefined ? input : await sessionScopes.limit(scope, caller, sessionIds, input);

@@ -65,7 +65,7 @@ export class SessionScopes {
       const id = input[field];
       // Null removes a picture.
       if (typeof id === 'string' && !(await this.#belongs(kind, caller, sessionIds, id)))
-        throw noSuch(resources[kind], id);
+        throw noSuch(resources[kind], id, kind === 'sessionId' ? field : undefined);
     }
     if (scope !== 'sessionId' || input['sessionId'] !== undefined) return input;
     return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };

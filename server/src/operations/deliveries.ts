@@ -106,6 +106,7 @@ export const listDeliveries = defineOperation({
     ...pageInput,
   },
   output: pageOf(Delivery),
+  errors: ['not_found'],
   async run(ctx, input) {
     let select = deliveries(ctx);
     const sessionIds = sessionsOf(ctx);
@@ -241,10 +242,14 @@ export const replayDeliveries = defineOperation({
       ),
     ),
   }),
+  errors: ['not_found'],
   async run(ctx, input) {
     if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
       throw invalidField('deliveryIds', 'is required unless both `from` and `to` are given', 'required');
     }
+    // Deliveries of a removed webhook cannot be replayed.
+    if (input.webhookId !== undefined && !(await webhookIds(ctx)).includes(input.webhookId))
+      throw noSuch('webhook', input.webhookId, 'webhookId');
     const start = ctx.steady.now();
     const stepMs = 1000 / (input.perSecond ?? 100);
     const missing = new Set(input.deliveryIds);

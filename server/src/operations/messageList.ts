@@ -1,16 +1,14 @@
 import { type QueryCreator, sql } from 'kysely';
-import { isPlaceholder } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import { optional, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
-import { digitsOf, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { accountWord, wordsOf } from '../messages/search.ts';
 import { Direction, Message, MessageType, messageReader, Status } from './messages.ts';
-import { resolveSession } from './sessions.ts';
 
 export const listMessages = defineOperation({
   id: 'messages.list',
@@ -47,11 +45,10 @@ export const listMessages = defineOperation({
     const { q } = input;
     // A search reveals content: which messages contain a word.
     if (q !== undefined) requireContent(ctx, 'messages');
-    const filters = await knownFilters(ctx, input);
     const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
-    if (q === undefined) return readPage(messagesOf(ctx, filters), 'message_id', input, show);
+    if (q === undefined) return readPage(messagesOf(ctx, input), 'message_id', input, show);
     const { after, limit, rows } = pageStart(input);
-    const found = await search(ctx, filters, wordsOf(q), after, rows);
+    const found = await search(ctx, input, wordsOf(q), after, rows);
     return toPage(found, limit, ({ seq }) => String(seq), show);
   },
 });
@@ -65,44 +62,6 @@ interface Filters {
   readonly status?: MessageStatus | undefined;
   readonly after?: string | undefined;
   readonly before?: string | undefined;
-}
-
-/**
- * The filters with the chat under its stored id.
- * @throws {AppError} `not_found` if the account has no such session or chat
- */
-async function knownFilters(ctx: Context, filters: Filters): Promise<Filters> {
-  const { sessionId } = filters;
-  if (sessionId !== undefined) await resolveSession(ctx, sessionId);
-  if (filters.chatId === undefined) return filters;
-  const chatId = digitsOf(filters.chatId) ?? filters.chatId;
-  // The chat of a placeholder continues under the number once the number is known.
-  if (!isPlaceholder(chatId) && !(await hasChat(ctx, sessionId, chatId)))
-    throw new AppError('not_found', `The chat ${filters.chatId} does not exist`);
-  return { ...filters, chatId };
-}
-
-/** Whether the chat exists; a group counts before its first message. */
-async function hasChat(ctx: Context, sessionId: string | undefined, chatId: string) {
-  const { accountId } = ctx;
-  const { kysely } = ctx.database.reader;
-  const sessions =
-    sessionId === undefined
-      ? (sessionsOf(ctx) ?? kysely.selectFrom('sessions').select('session_id').where('account_id', '=', accountId))
-      : [sessionId];
-  const chats = kysely
-    .selectFrom('chats')
-    .select('chat_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', 'in', sessions)
-    .where('chat_id', '=', chatId);
-  const groups = kysely
-    .selectFrom('groups')
-    .select('group_id as chat_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', 'in', sessions)
-    .where('group_id', '=', chatId);
-  return (await chats.unionAll(groups).executeTakeFirst()) !== undefined;
 }
 
 function messagesOf(

@@ -277,7 +277,7 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
 /** @throws {AppError} `not_found`, also for a session of another account */
 export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
   const row = await readSession(ctx.database.reader, { accountId: ctx.accountId, sessionId });
-  if (row === undefined) throw noSuch('session', sessionId);
+  if (row === undefined) throw noSuch('session', sessionId, 'sessionId');
   return row;
 }
 
