@@ -102,12 +102,12 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
 
 /** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
 const BRIEF: Readonly<Record<string, string>> = {
-  sessionId: 'Optional if there is only one session.',
+  sessionId: 'Required with several sessions.',
   to: 'Phone number (491701234567) or group id (`grp_…`).',
   replyTo: 'Id of a message to reply to.',
-  sendAt: 'Send later, such as at 2026-07-01T14:00:00+02:00.',
+  sendAt: 'Send later, such as 2026-07-01T14:00:00+02:00.',
   idempotencyKey: 'Unique per message; makes repeats safe.',
-  chatId: 'Phone number digits, or group id (`grp_…`).',
+  chatId: 'Phone number or group id (`grp_…`).',
   cursor: '`nextCursor` of the previous page.',
   limit: `Page size; ${PAGE_ENTRIES} by default.`,
 };
