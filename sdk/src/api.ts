@@ -426,6 +426,27 @@ export interface Contact {
   onNetwork: boolean | null;
   /** When the number was last checked; null if never. */
   checkedAt: string | null;
+  /** Present if the contact hides the number: `phoneNumber` is then a placeholder. */
+  unidentified?: true;
+}
+
+export interface ContactWithIds {
+  /** Phone number digits of the contact. */
+  phoneNumber: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Name that the contact chose; null if it is not known. */
+  name: string | null;
+  /** Whether the session has blocked the contact. */
+  blocked: boolean;
+  /** Whether the number is on the network; null if it was never checked. */
+  onNetwork: boolean | null;
+  /** When the number was last checked; null if never. */
+  checkedAt: string | null;
+  /** Present if the contact hides the number: `phoneNumber` is then a placeholder. */
+  unidentified?: true;
+  /** Ids of the contact on the network, as far as they are known, such as `491701234567@s.whatsapp.net`. */
+  networkIds: string[];
 }
 
 export interface Profile {
@@ -1914,6 +1935,16 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
+  /** Get a contact. Get one contact of a session, by its phone number or by an id of the network. A contact who hid the number before is also found by the placeholder and the LID of that time. */
+  'contacts.get': {
+    input: {
+      /** Phone number, address (`491701234567@s.whatsapp.net`), LID (`…@lid`) or placeholder (`000…`). In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      contactId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: ContactWithIds;
+  };
   /** Check phone numbers. Check which phone numbers have an account on the network, before you write to them. Results are cached for a day. Do not check in bulk: networks ban sessions that do. */
   'contacts.check': {
     input: {
@@ -2813,6 +2844,13 @@ export const routes = {
     takesContent: false,
   },
   'contacts.list': { method: 'GET', path: '/contacts', isRead: true, idempotent: false, takesContent: false },
+  'contacts.get': {
+    method: 'GET',
+    path: '/contacts/{contactId}',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
   'contacts.check': { method: 'GET', path: '/contacts/check', isRead: true, idempotent: false, takesContent: false },
   'contacts.set_blocked': {
     method: 'PUT',

@@ -73,6 +73,50 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     assert.deepEqual([body.data[0].chatId, body.data[0].unidentified], [from, true]);
   });
 
+  it('find one contact, per session', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const hidden = '000123456789012';
+    for (const from of [ANN, hidden])
+      await call('POST', `/sessions/${sessionId}/simulate`, {
+        action: 'incoming',
+        from,
+        senderName: 'Ann',
+        message: 'Hi',
+      });
+    await eventOf(call, 'message.incoming', ({ from }) => from === hidden);
+    const contact = (id: string, query = '') => call('GET', `/contacts/${encodeURIComponent(id)}${query}`);
+    const { body: listed } = await call('GET', '/contacts');
+    for (const id of [ANN, `+${ANN}`, '+49 (171) 111-1111', `${ANN}@s.whatsapp.net`, `${ANN}:3@s.whatsapp.net`]) {
+      const { status, body } = await contact(id);
+      assert.deepEqual([status, body], [200, { ...listed.data[1], networkIds: [ANN] }], id);
+    }
+    for (const id of [hidden, '123456789012@lid'])
+      assert.deepEqual((await contact(id)).body, { ...listed.data[0], networkIds: [hidden] }, id);
+    assert.deepEqual([listed.data[0].unidentified, listed.data[1].unidentified], [true, undefined]);
+
+    for (const id of ['491712222222', '999999999999@lid', '00099999999']) {
+      const { status, body } = await contact(id);
+      assert.deepEqual([status, body.code, body.errors[0].field], [404, 'not_found', 'contactId'], id);
+      assert.ok(body.detail.includes(id), body.detail);
+    }
+    const wrong = await contact('nobody');
+    assert.deepEqual([wrong.status, wrong.body.errors[0].field], [400, 'contactId']);
+    const other = await connectSession(call);
+    assert.equal((await contact(ANN)).body.code, 'session_required');
+    assert.equal((await contact(ANN, `?sessionId=${other}`)).status, 404);
+    assert.equal((await contact(ANN, `?sessionId=${sessionId}`)).body.sessionId, sessionId);
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'other', sessionIds: [other] });
+    const limited = bearer(server.url, key.key);
+    assert.equal((await limited('GET', `/contacts/${ANN}?sessionId=${sessionId}`)).status, 404);
+    const { call: stranger } = await server.account();
+    await connectSession(stranger);
+    for (const id of [ANN, hidden])
+      assert.equal((await stranger('GET', `/contacts/${id}?sessionId=${sessionId}`)).body.code, 'not_found');
+    assert.equal((await stranger('GET', `/messages?chatId=${hidden}&sessionId=${sessionId}`)).body.code, 'not_found');
+  });
+
   /** A session in a group, with the address of the group at the network. */
   async function inGroup(call: Call) {
     const sessionId = await connectSession(call);

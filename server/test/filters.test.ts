@@ -51,6 +51,7 @@ describeOnEachDeployment('filters by an id', (_, database) => {
     const webhook = { webhookUrl: receiver.url, events: ['message.sent'], sessionIds: [sessionId] };
     const { webhookId } = (await owner('POST', '/webhooks/endpoints', webhook)).body;
     const { messageId } = (await owner('POST', '/messages/send', { sessionId, to, message: 'hello' })).body;
+    await owner('GET', `/contacts/check?sessionId=${sessionId}&phoneNumbers=${to}`);
     const { groupId } = (await owner('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [to] })).body;
     await eventually(
       () => owner('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=delivered`),

@@ -190,6 +190,7 @@ describe('the operation table', () => {
     await run('chats.set_typing', `/chats/${to}/typing`, { sessionId, state: 'typing' });
     await run('contacts.list', '/contacts');
     await run('contacts.check', `/contacts/check?phoneNumbers=${to},15550000001`);
+    await run('contacts.get', `/contacts/${to}?sessionId=${sessionId}`);
     await run('contacts.set_blocked', `/contacts/${to}/blocked`, { sessionId, blocked: true });
     const group = await run('groups.create', '/groups', { subject: 'Walk', phoneNumbers: ['491703333333'] });
     await run('groups.list', '/groups');

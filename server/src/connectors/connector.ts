@@ -46,6 +46,12 @@ export interface Connector {
    * it was sent. By default unknown, unless `send` has returned another one.
    */
   messageIdOf?(networkId: string): string;
+  /**
+   * Looks up a person in the data that the connector keeps for a session. By default nothing is known besides the
+   * address of the chat. Works without a connection.
+   * @param digits a phone number, or a placeholder (see `isPlaceholder`)
+   */
+  personOf?(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson>;
   /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
   /**
@@ -114,6 +120,13 @@ export interface SessionStore {
 export interface NetworkChat {
   readonly type: 'direct' | 'group';
   readonly id: string;
+}
+
+export interface NetworkPerson {
+  /** Digits of the phone number; those of a placeholder until the number is known. */
+  readonly phoneNumber: string;
+  /** The network's ids of the person, as far as they are known. */
+  readonly networkIds: readonly string[];
 }
 
 export interface OutgoingMessage {

@@ -72,7 +72,7 @@ export class Filters {
         if (liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return true;
         return (await findSessionOf(database.reader, 'sessionId', { accountId, id })) !== undefined;
       case 'chatId':
-        // The chat of a placeholder continues under the number once the number is known.
+        // Its chat may continue under the number, in a session that this call does not name.
         if (isPlaceholder(id)) return true;
         return hasChat(database.reader, accountId, id, typeof sessionId === 'string' ? [sessionId] : allowed);
       case 'groupId':

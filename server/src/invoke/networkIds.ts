@@ -1,10 +1,12 @@
 import type { Caller } from '../auth/authenticate.ts';
+import { isPlaceholder } from '../connectors/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
 import { type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
+import { digitsOf } from './phoneNumbers.ts';
 
 /*
  * The network's id of a group, as groups show it in `networkGroupId`, is accepted wherever an input names a group. It is
@@ -26,11 +28,13 @@ const MAX_ENTRIES = 1000;
 
 type Input = Record<string, unknown>;
 
-/** Replaces the network's ids of groups in inputs. */
-export class NetworkIds {
-  readonly #services: Pick<Services, 'database'>;
+type Needed = Pick<Services, 'database' | 'sessions'>;
 
-  constructor(services: Pick<Services, 'database'>) {
+/** Replaces the network's ids of groups in inputs, and placeholders of people whose number has become known. */
+export class NetworkIds {
+  readonly #services: Needed;
+
+  constructor(services: Needed) {
     this.#services = services;
   }
 
@@ -47,6 +51,9 @@ export class NetworkIds {
       if (isGroupAddress(address))
         replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, address) };
     }
+    const chat = input['chatId'] === undefined ? undefined : digitsOf(String(input['chatId']));
+    if (chat !== undefined && isPlaceholder(chat))
+      replaced = { ...replaced, chatId: await this.#currentChat(caller, input['sessionId'], chat) };
     for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
     return replaced;
   }
@@ -80,6 +87,24 @@ export class NetworkIds {
       `Several sessions are in the group ${address}; pass one of ${ids.join(', ')}`,
       'ambiguous',
     );
+  }
+
+  /** The chat that continues that of a placeholder: under the number, once that is known. */
+  async #currentChat(caller: Caller, sessionId: unknown, placeholder: string): Promise<string> {
+    const { database, sessions } = this.#services;
+    const { accountId } = caller;
+    const named = typeof sessionId === 'string' ? sessionId : await this.#soleSession(caller);
+    if (named === undefined || sessionsOf({ caller })?.includes(named) === false) return placeholder;
+    const found = await sessionWithChat.first(database.reader, { accountId, sessionId: named, chatId: placeholder });
+    if (found === undefined || found.chat_id !== null) return placeholder;
+    return (await sessions.people.find(named, placeholder)).phoneNumber;
+  }
+
+  async #soleSession(caller: Caller): Promise<string | undefined> {
+    const allowed = sessionsOf({ caller });
+    if (allowed !== undefined) return allowed.length === 1 ? allowed[0] : undefined;
+    const sole = await this.#services.sessions.sole.of(caller.accountId);
+    return typeof sole === 'object' ? sole.sessionId : undefined;
   }
 
   /** The session that the input determines; undefined if it names none. */
@@ -147,6 +172,15 @@ export async function groupFinder(
 function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]) {
   return groupsByAddress.all(on, { accountId, addresses: JSON.stringify([...new Set(addresses)]) });
 }
+
+const sessionWithChat = query((db, p: { accountId: string; sessionId: string; chatId: string }) =>
+  db
+    .selectFrom('sessions as s')
+    .leftJoin('chats as c', (join) => join.onRef('c.session_id', '=', 's.session_id').on('c.chat_id', '=', p.chatId))
+    .select('c.chat_id')
+    .where('s.account_id', '=', p.accountId)
+    .where('s.session_id', '=', p.sessionId),
+);
 
 /** By the sessions of the account, because the index of addresses begins with the session. */
 const groupsByAddress = query((db, p: { accountId: string; addresses: string }, dialect) =>

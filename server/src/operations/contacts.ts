@@ -1,9 +1,11 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import { isPlaceholder } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
-import { boolean, entries, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
+import { noSuch } from '../errors.ts';
+import { boolean, entries, list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -18,6 +20,15 @@ const Contact = named('Contact', {
   blocked: boolean('Whether the session has blocked the contact.'),
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
   checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
+  unidentified: optional(onlyTrue('Present if the contact hides the number: `phoneNumber` is then a placeholder.')),
+});
+
+const ContactWithIds = named('ContactWithIds', {
+  ...Contact.properties,
+  networkIds: list(
+    Type.String(),
+    'Ids of the contact on the network, as far as they are known, such as `491701234567@s.whatsapp.net`.',
+  ),
 });
 
 export const listContacts = defineOperation({
@@ -63,6 +74,41 @@ export const listContacts = defineOperation({
       select = select.where('phone_number', '=', phoneNumber('phoneNumber', input.phoneNumber));
     if (input.blocked !== undefined) select = select.where('blocked', '=', Number(input.blocked));
     return readPage(select, 'phone_number', input, (rows) => rows.map(toContact), 'asc');
+  },
+});
+
+export const getContact = defineOperation({
+  id: 'contacts.get',
+  route: 'GET /contacts/{contactId}',
+  permission: 'contacts:read',
+  scope: 'sessionId',
+  effect: 'read',
+  thirdPartyText: true,
+  summary: 'Get a contact',
+  description:
+    'Get one contact of a session, by its phone number or by an id of the network. A contact who hid the number before is also found by the placeholder and the LID of that time.',
+  input: {
+    contactId: PhoneNumberInput(
+      'Phone number, address (`491701234567@s.whatsapp.net`), LID (`…@lid`) or placeholder (`000…`).',
+    ),
+    sessionId: OptionalSessionId,
+  },
+  output: ContactWithIds,
+  errors: ['not_found', 'session_required'],
+  example: { contactId: '491707654321' },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const digits = phoneNumber('contactId', input.contactId);
+    const person = await ctx.sessions.people.find(session.sessionId, digits);
+    // On a network with several forms of a number, the connection knows the one that it uses.
+    const form = ctx.liveSessions.find(session)?.connection.numberOf?.(digits);
+    const names = [person.phoneNumber, ...(form === undefined ? [] : [form]), digits];
+    const found = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify(names) });
+    const [row] = names.flatMap((name) => found.find(({ phone_number }) => phone_number === name) ?? []);
+    if (row === undefined) throw noSuch('contact', input.contactId, 'contactId');
+    const { networkIds } =
+      row.phone_number === digits ? person : await ctx.sessions.people.find(session.sessionId, row.phone_number);
+    return { ...toContact(row), networkIds: [...networkIds] };
   },
 });
 
@@ -179,6 +225,7 @@ function toContact(row: ContactTable) {
     blocked: row.blocked === 1,
     onNetwork: row.on_network === null ? null : row.on_network === 1,
     checkedAt: isoTime(row.checked_at),
+    ...(isPlaceholder(row.phone_number) && { unidentified: true as const }),
   };
 }
 

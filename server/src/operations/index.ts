@@ -74,6 +74,7 @@ export const operations: readonly Operation[] = [
   chats.markChatRead,
   chats.setTyping,
   contacts.listContacts,
+  contacts.getContact,
   contacts.checkContacts,
   contacts.setContactBlocked,
   profiles.contactProfile,

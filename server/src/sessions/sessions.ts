@@ -9,6 +9,7 @@ import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
+import { People } from './people.ts';
 import { SessionConnectors } from './sessionConnectors.ts';
 import { type HostOptions, SessionHosts } from './sessionHosts.ts';
 import { SoleSessions } from './soleSessions.ts';
@@ -30,6 +31,7 @@ export class Sessions implements LeaseWorker {
   /** By name; each has the schema of its options. */
   readonly connectors: ReadonlyMap<string, Connector>;
   readonly connectorsOf: SessionConnectors;
+  readonly people: People;
   readonly sole: SoleSessions;
   readonly #options: Options;
   readonly #live: LiveSessions;
@@ -46,6 +48,7 @@ export class Sessions implements LeaseWorker {
     this.#live = live;
     this.connectors = new Map(connectors.map((connector) => [connector.name, connector]));
     this.connectorsOf = new SessionConnectors(database.reader, this.connectors);
+    this.people = new People(database, this.connectorsOf);
     this.sole = new SoleSessions(database.reader, clock);
     this.#lastHeard = new LastHeard(options);
     this.#hosts = new SessionHosts(options, this.#lastHeard);

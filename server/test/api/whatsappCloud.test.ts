@@ -328,6 +328,8 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     const contacts = async () =>
       (await call('GET', '/contacts')).body.data.map((one: Answer['body']) => one.phoneNumber);
     assert.deepEqual(await contacts(), [placeholder]);
+    const hidden = (await call('GET', `/contacts/${placeholder}`)).body;
+    assert.deepEqual([hidden.unidentified, hidden.networkIds], [true, [userId]]);
     await graph.incoming(userId, { type: 'reaction', reaction: { message_id: wamid, emoji: '👍' } });
     const { reactions } = (await call('GET', `/messages/${message.messageId}`)).body;
     assert.equal(reactions[0].from, placeholder);
@@ -355,7 +357,11 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     await graph.incoming(userId, { type: 'text', text: { body: 'Guess who' } }, { id: wamid });
     await graph.incoming(ADA, { type: 'text', text: { body: 'And again' } }, { userId });
     assert.equal((await call('GET', `/messages?chatId=${ADA}`)).body.data.length, 4);
-    assert.equal((await call('GET', `/messages?chatId=${placeholder}`)).body.data.length, 0);
+    assert.equal((await call('GET', `/messages?chatId=${placeholder}`)).body.data.length, 4, 'the chat goes on');
+    for (const name of [placeholder, ADA, `${ADA}@c.us`]) {
+      const found = (await call('GET', `/contacts/${name}`)).body;
+      assert.deepEqual([found.phoneNumber, found.unidentified, found.networkIds], [ADA, undefined, [ADA, userId]]);
+    }
     assert.deepEqual(await contacts(), [ADA]);
 
     const parent = 'US.ENT.11815799212886844830';

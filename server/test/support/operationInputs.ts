@@ -87,6 +87,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'chats.mark_read': ofChat,
   'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
   'contacts.list': ofSession,
+  'contacts.get': ({ sessionId }) => ({ contactId: CHAT, sessionId }),
   'contacts.check': (side) => ({ ...ofSession(side), phoneNumbers: [CHAT] }),
   'contacts.set_blocked': (side) => ({ ...ofContact(side), blocked: true }),
   'contacts.profile': ofContact,

@@ -47,6 +47,54 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
     contacts.data.map(({ phoneNumber }: Answer['body']) => phoneNumber),
     [bob.number],
   );
+
+  // No message is lost, and what was known of the person still leads there, also without a connection.
+  const names = [bob.number, bob.numberJid, placeholder, bob.lidJid];
+  const checkAll = async () => {
+    for (const name of names) {
+      const path = encodeURIComponent(name);
+      const { body: found } = await call('GET', `/contacts/${path}?sessionId=${sessionId}`);
+      assert.deepEqual(found, { ...contacts.data[0], networkIds: [bob.numberJid, bob.lidJid] }, name);
+      const { body: messages } = await call('GET', `/messages?sessionId=${sessionId}&chatId=${path}`);
+      assert.deepEqual(
+        messages.data.map(({ message }: Answer['body']) => message),
+        ['it is me', 'no idea', 'guess who'],
+        name,
+      );
+      const { body: chat } = await call('GET', `/chats/${path}?sessionId=${sessionId}`);
+      assert.equal(chat.chatId, bob.number, name);
+    }
+  };
+  await checkAll();
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  await checkAll();
+});
+
+it('a contact is found by the LID, whether the number is hidden, known or was never hidden', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  const carol = nextPhone(whatsapp, 'Carol');
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'hidden');
+  await carol.sendText(me.number, 'open');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'hidden');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'open');
+  const contact = async (id: string) =>
+    (await call('GET', `/contacts/${encodeURIComponent(id)}?sessionId=${sessionId}`)).body;
+  for (const name of [bob.lidJid, `000${bob.lid}`]) {
+    const { phoneNumber, unidentified, networkIds } = await contact(name);
+    assert.deepEqual([phoneNumber, unidentified, networkIds], [`000${bob.lid}`, true, [bob.lidJid]]);
+  }
+  for (const name of [carol.lidJid, carol.number]) {
+    const { phoneNumber, unidentified, networkIds } = await contact(name);
+    assert.deepEqual(
+      [phoneNumber, unidentified, networkIds],
+      [carol.number, undefined, [carol.numberJid, carol.lidJid]],
+    );
+  }
+  assert.equal((await contact('999999999999@lid')).code, 'not_found');
 });
 
 it('a message to a placeholder joins the chat of the number, once that is known', async () => {

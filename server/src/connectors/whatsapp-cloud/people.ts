@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { isPlaceholder, type NetworkChat, type SessionStore } from '../connector.ts';
+import { isPlaceholder, type NetworkChat, type NetworkPerson, type SessionStore } from '../connector.ts';
 
 const HIDDEN_PREFIX = 'hidden/';
+/** Followed by the number of a person who hid it before. */
+const SHOWN_PREFIX = 'shown/';
 const DIGITS = 20;
 
 interface Person {
@@ -38,7 +40,14 @@ export class People {
 
   async show(placeholder: string, phoneNumber: string): Promise<void> {
     const known = await this.#find(placeholder);
-    if (known !== undefined) await this.#keep(placeholder, { ...known, phoneNumber });
+    if (known === undefined) return;
+    const person: Person = { ...known, phoneNumber };
+    await this.#store.write(
+      new Map([
+        [HIDDEN_PREFIX + placeholder, JSON.stringify(person)],
+        [SHOWN_PREFIX + phoneNumber, known.userId],
+      ]),
+    );
   }
 
   /**
@@ -59,14 +68,29 @@ export class People {
     return phoneNumber === undefined ? { recipient_type, recipient: userId } : { recipient_type, to: phoneNumber };
   }
 
-  async #find(placeholder: string): Promise<Person | undefined> {
-    const text = await this.#store.get(HIDDEN_PREFIX + placeholder);
-    return text === undefined ? undefined : JSON.parse(text);
+  #find(placeholder: string): Promise<Person | undefined> {
+    return findHidden(placeholder, this.#store);
   }
 
   #keep(placeholder: string, person: Person): Promise<void> {
     return this.#store.set(HIDDEN_PREFIX + placeholder, JSON.stringify(person));
   }
+}
+
+/** Looks up a person by number or placeholder. Ids of people who never hid their number are not stored. */
+export async function storedPerson(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson> {
+  const hidden = isPlaceholder(digits) ? await findHidden(digits, store) : undefined;
+  const phoneNumber = isPlaceholder(digits) ? hidden?.phoneNumber : digits;
+  const userId = hidden?.userId ?? (await store.get(SHOWN_PREFIX + digits));
+  return {
+    phoneNumber: phoneNumber ?? digits,
+    networkIds: [phoneNumber, userId].filter((id) => id !== undefined),
+  };
+}
+
+async function findHidden(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
+  const text = await store.get(HIDDEN_PREFIX + placeholder);
+  return text === undefined ? undefined : JSON.parse(text);
 }
 
 function placeholderFor(userId: string): string {

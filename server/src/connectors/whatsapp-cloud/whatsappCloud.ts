@@ -1,6 +1,7 @@
 import { type Connector, messageTypes } from '../connector.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
+import { storedPerson } from './people.ts';
 import type { Receiver } from './receiver.ts';
 
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api). */
@@ -11,6 +12,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     options: CloudOptions,
     messageTypes: messageTypes.filter((type) => type !== 'poll'),
     takesCallbacks: true,
+    personOf: storedPerson,
     async open(host) {
       const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need
       const connection = new CloudConnection(host, settings, receivers);

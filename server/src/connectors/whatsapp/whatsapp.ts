@@ -3,6 +3,7 @@ import type { Connector } from '../connector.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';
 import { jidOfChat } from './people/addresses.ts';
+import { storedPerson } from './people/storedPeople.ts';
 import type { NetworkSettings } from './session.ts';
 
 const PAUSE_MS = 1500;
@@ -42,6 +43,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
     ),
     addressOf: jidOfChat,
     messageIdOf: toWireId,
+    personOf: storedPerson,
     messageTypes: ['text', 'image', 'video', 'audio', 'voice', 'document', 'sticker', 'location', 'contact', 'poll'],
     checkOptions({ proxy }) {
       if (typeof proxy === 'string') checkProxy(proxy, settings.targets);

@@ -119,4 +119,4 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
 }
 
 /** The store key of a Baileys key. Its types are those of Baileys, and new versions add some. */
-const nameOf = (type: string, id: string) => `${KEY}/${type}/${id}`;
+export const nameOf = (type: string, id: string) => `${KEY}/${type}/${id}`;

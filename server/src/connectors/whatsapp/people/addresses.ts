@@ -79,7 +79,7 @@ export class Addresses {
 
   /** Whether these digits are a placeholder. */
   isHidden(digits: string): boolean {
-    return isPlaceholder(digits) && this.#hidden.has(digits.slice(PLACEHOLDER.length));
+    return isPlaceholder(digits) && this.#hidden.has(lidOfPlaceholder(digits));
   }
 
   /** @throws {AppError} `recipient_not_on_network` for digits that look like a placeholder and are none */
@@ -99,7 +99,9 @@ export class Addresses {
 /** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
 
+export const lidOfPlaceholder = (placeholder: string): string => placeholder.slice(PLACEHOLDER.length);
+
 export const jidOf = (digits: string): string =>
-  isPlaceholder(digits) ? `${digits.slice(PLACEHOLDER.length)}@lid` : `${digits}@${PERSON}`;
+  isPlaceholder(digits) ? `${lidOfPlaceholder(digits)}@lid` : `${digits}@${PERSON}`;
 
 export const jidOfChat = ({ type, id }: NetworkChat): string => (type === 'group' ? id : jidOf(id));

@@ -1,0 +1,22 @@
+import { isPlaceholder, type NetworkPerson, type SessionStore } from '../../connector.ts';
+import { nameOf } from '../link/credentials.ts';
+import { jidOf, lidOfPlaceholder } from './addresses.ts';
+
+/** The type under which Baileys stores phone numbers and LIDs of the same people. */
+const MAPPING = 'lid-mapping';
+
+/** Looks up a person's phone number and LID in what the client has stored, without a connection. */
+export async function storedPerson(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson> {
+  const read = async (id: string): Promise<string | undefined> => {
+    const text = await store.get(nameOf(MAPPING, id));
+    return text === undefined ? undefined : JSON.parse(text);
+  };
+  const isHidden = isPlaceholder(digits);
+  const lid = isHidden ? lidOfPlaceholder(digits) : await read(digits);
+  const phoneNumber = isHidden ? await read(`${lid}_reverse`) : digits;
+  const ids = [
+    ...(phoneNumber === undefined ? [] : [jidOf(phoneNumber)]),
+    ...(lid === undefined ? [] : [`${lid}@lid`]),
+  ];
+  return { phoneNumber: phoneNumber ?? digits, networkIds: ids };
+}

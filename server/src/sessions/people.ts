@@ -1,0 +1,25 @@
+import type { NetworkPerson } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import type { SessionConnectors } from './sessionConnectors.ts';
+import { storeOf } from './store.ts';
+
+/** Looks up people in what the networks of sessions have stored about them. Needs no connection. */
+export class People {
+  readonly #database: Database;
+  readonly #connectors: SessionConnectors;
+
+  constructor(database: Database, connectors: SessionConnectors) {
+    this.#database = database;
+    this.#connectors = connectors;
+  }
+
+  /**
+   * Returns the number under which a person is stored, and the network's ids of the person.
+   * @param digits a phone number, or the placeholder of a hidden one
+   */
+  async find(sessionId: string, digits: string): Promise<NetworkPerson> {
+    const connector = (await this.#connectors.of([sessionId]))(sessionId);
+    if (connector?.personOf !== undefined) return connector.personOf(digits, storeOf(this.#database, sessionId));
+    return { phoneNumber: digits, networkIds: [connector?.addressOf?.({ type: 'direct', id: digits }) ?? digits] };
+  }
+}
