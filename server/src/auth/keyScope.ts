@@ -10,14 +10,16 @@ export interface KeyScope {
   readonly recipients?: RecipientPatterns;
   /** Messages per day (UTC). */
   readonly sendQuota?: number;
-  /** The limits as they are stored: two scopes with the same text are the same. */
+  /** The limits as they are stored. */
+  readonly columns: LimitColumns;
+  /** Two scopes with the same text are the same. */
   readonly text: string;
 }
 
-type Columns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota'>;
+export type LimitColumns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota'>;
 
 /** Returns undefined for a key without limits. */
-export function readScope(row: Columns): KeyScope | undefined {
+export function readScope(row: LimitColumns): KeyScope | undefined {
   const {
     session_ids: sessionIds,
     allowed_ips: allowedIps,
@@ -27,6 +29,12 @@ export function readScope(row: Columns): KeyScope | undefined {
   const limits = [sessionIds, allowedIps, recipients, sendQuota];
   if (limits.every((limit) => limit === null)) return undefined;
   return {
+    columns: {
+      session_ids: sessionIds,
+      allowed_ips: allowedIps,
+      allowed_recipients: recipients,
+      send_quota: sendQuota,
+    },
     text: JSON.stringify(limits),
     ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
     ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),

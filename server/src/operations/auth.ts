@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { scopeOf } from '../auth/keyScope.ts';
 import type { TakenTokens } from '../auth/loginLimit.ts';
 import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
@@ -7,6 +8,7 @@ import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { list, named, object, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
+import { limitOutput, noLimits, toLimits } from './keyLimits.ts';
 
 const Email = string('Email address, such as you@example.com. Case does not matter.', {
   maxLength: 254,
@@ -151,7 +153,8 @@ export const me = defineOperation({
   scope: 'none',
   effect: 'read',
   summary: 'Get the account and the credential',
-  description: 'Get the account and the permissions of the credential that you send. Use it to check a credential.',
+  description:
+    'Get the account, and the permissions and limits of the credential that you send. Use it to check a credential.',
   input: {},
   output: object({
     account: Account,
@@ -159,13 +162,15 @@ export const me = defineOperation({
       type: oneOf(['jwt', 'api_key'], '`jwt` is a login token.'),
       keyId: optional(string('Id of the API key (`key_…`).')),
       permissions: list(Type.String(), 'Permissions of the credential.'),
+      ...limitOutput,
     }),
   }),
   async run(ctx) {
     const { credential } = ctx.caller;
+    const limits = toLimits(scopeOf(ctx.caller)?.columns ?? noLimits);
     return {
       account: toAccount(await ownAccount(ctx)),
-      credential: { ...credential, permissions: [...credential.permissions] },
+      credential: { ...credential, permissions: [...credential.permissions], ...limits },
     };
   },
 });

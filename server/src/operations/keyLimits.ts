@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { parseAddressRange } from '../auth/addressRanges.ts';
+import type { LimitColumns } from '../auth/keyScope.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { list, optional, orNull } from '../invoke/fields.ts';
@@ -70,7 +71,7 @@ export function limitColumns({ sessionIds, allowedIps, allowedRecipients, sendQu
   };
 }
 
-export function toLimits(row: ApiKeyTable) {
+export function toLimits(row: LimitColumns) {
   return {
     sessionIds: listOf(row.session_ids),
     allowedIps: listOf(row.allowed_ips),

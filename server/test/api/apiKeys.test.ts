@@ -51,8 +51,24 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       sendQuota: null,
     });
     const { body } = await as(key)('GET', '/auth/me');
-    assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'] });
+    const noLimits = { sessionIds: null, allowedIps: null, allowedRecipients: null, sendQuota: null };
+    assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...noLimits });
+    const { body: login } = await call('GET', '/auth/me');
+    assert.deepEqual(login.credential, { type: 'jwt', permissions: ['*'], ...noLimits });
     assert.equal(await statusBy(key), 200);
+  });
+
+  it('a key can read its own limits', async () => {
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', {})).body;
+    const given = { sessionIds: [sessionId], allowedIps: ['127.0.0.0/8', '::1'], sendQuota: 5 };
+    const { key, keyId } = await created(call, { ...given, allowedRecipients: ['+49 170 7654321', '4930*'] });
+    const limits = { ...given, allowedRecipients: ['491707654321', '4930*'] };
+    const { body } = await as(key)('GET', '/auth/me');
+    assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...limits });
+    await call('PATCH', `/api-keys/${keyId}`, { sendQuota: 6, allowedIps: null });
+    const { credential } = (await as(key)('GET', '/auth/me')).body;
+    assert.deepEqual([credential.sendQuota, credential.allowedIps], [6, null]);
   });
 
   it('a key is shown only when it is created', async () => {
