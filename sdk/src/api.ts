@@ -909,7 +909,7 @@ export interface DeliveryWithAttempts {
   settledAt: string | null;
   /** Why the delivery has or has not arrived, as a sentence. */
   why: string;
-  /** Body as it is sent. With only `webhooks:metadata`, the content of the message is left out. */
+  /** Body as the next attempt would send it. With only `webhooks:metadata`, the content of the message is left out. */
   body: string;
   /** Every attempt, oldest first. */
   attemptLog: {
@@ -1013,6 +1013,8 @@ export interface WebhookEndpoint {
   paused: boolean;
   /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
   ordering: 'best_effort' | 'strict';
+  /** Groups of fields that are added to `data` of its events. */
+  include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -1078,6 +1080,8 @@ export interface ChangedWebhookEndpoint {
   paused: boolean;
   /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
   ordering: 'best_effort' | 'strict';
+  /** Groups of fields that are added to `data` of its events. */
+  include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -2343,6 +2347,8 @@ export interface Operations {
       paused?: boolean;
       /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
       ordering?: 'best_effort' | 'strict';
+      /** Groups of fields that are added to `data` of its events. `null`, the default, adds `network` and `contact` if it receives event types beyond the first eight, otherwise nothing. */
+      include?: ('network' | 'contact' | 'chat' | 'session')[] | null;
     };
     output: ChangedWebhookEndpoint;
   };
@@ -2411,6 +2417,8 @@ export interface Operations {
       paused?: boolean;
       /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
       ordering?: 'best_effort' | 'strict';
+      /** Groups of fields that are added to `data` of its events. `null`, the default, adds `network` and `contact` if it receives event types beyond the first eight, otherwise nothing. */
+      include?: ('network' | 'contact' | 'chat' | 'session')[] | null;
     };
     output: ChangedWebhookEndpoint;
   };
@@ -2515,7 +2523,7 @@ export interface Operations {
           | 'call.ended'
           | 'webhook.circuit_opened'
           | 'webhook.circuit_closed';
-        /** Data of the event, as webhooks get it. */
+        /** Data of the event, with all fields that `include` adds at a webhook. */
         data: Record<string, unknown>;
         /** When the event happened. */
         createdAt: string;

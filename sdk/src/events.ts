@@ -1,5 +1,32 @@
 // Generated from the table of events by `npm run openapi`. Do not edit.
 
+/** Fields of any event, if its webhook has them in `include`. */
+export type AddedFields = {
+  /** Id of the message on the network. */
+  networkId?: string;
+  /** Address of the chat on the network, such as `491701234567@s.whatsapp.net`. */
+  networkChatId?: string;
+  /** Address of the group on the network, such as `…@g.us`. Only in groups. */
+  networkGroupId?: string;
+  /** Address of the person in `from` on the network. */
+  networkFrom?: string;
+  /** Name that the person in `from` shows; null if it is unknown. */
+  senderName?: string | null;
+  /** Whether the chat is a group. */
+  isGroup?: boolean;
+  /** Id of the group (`grp_…`). Only in groups. */
+  groupId?: string;
+  /** Phone number digits of the person in `from`. Only in groups. */
+  participant?: string;
+  /** Phone number digits of the recipient; null if it is a group. Only if the event has `to`. */
+  toNumber?: string | null;
+  /** Name of the session and its metadata, as you set them. */
+  session?: {
+    name: string | null;
+    metadata: Record<string, string>;
+  };
+};
+
 /** The `data` of each event type. */
 export interface EventData {
   /** A message was received. */
@@ -78,7 +105,7 @@ export interface EventData {
     payload?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The network accepted a message, or a person sent one from the phone. */
   'message.sent': {
     /** Id of the message (`msg_…`). */
@@ -157,7 +184,7 @@ export interface EventData {
     forwarded?: true;
     /** Id of the button or list row that the sender chose. */
     payload?: string;
-  };
+  } & AddedFields;
   /** A message reached the recipient's device. */
   'message.delivered': {
     /** Id of the message (`msg_…`). */
@@ -180,7 +207,7 @@ export interface EventData {
     type?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The recipient read a message. */
   'message.read': {
     /** Id of the message (`msg_…`). */
@@ -203,7 +230,7 @@ export interface EventData {
     type?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A session connected to its network. */
   'session.connected': {
     /** Id of the session (`ses_…`). */
@@ -214,7 +241,7 @@ export interface EventData {
     connectedAt: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A session lost its network, was disconnected or was logged out. Sent once per outage, and again if a session that was expected to reconnect gives up. */
   'session.disconnected': {
     /** Id of the session (`ses_…`). */
@@ -229,7 +256,7 @@ export interface EventData {
     disconnectedAt: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A group was created, or the session was added to one. */
   'group.created': {
     /** Id of the group (`grp_…`). */
@@ -251,7 +278,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The participants, subject, description, settings, picture or invite link of a group changed. */
   'group.updated': {
     /** Id of the group (`grp_…`). */
@@ -283,7 +310,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** Somebody reacted to a message, or removed the reaction. */
   'message.reaction': {
     /** Id of the message (`msg_…`). */
@@ -308,7 +335,7 @@ export interface EventData {
     emoji: string | null;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The text of a message was changed. */
   'message.edited': {
     /** Id of the message (`msg_…`). */
@@ -333,7 +360,7 @@ export interface EventData {
     message: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A message was deleted for everyone. */
   'message.deleted': {
     /** Id of the message (`msg_…`). */
@@ -356,7 +383,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A message could not be sent, or was cancelled. */
   'message.failed': {
     /** Id of the message (`msg_…`). */
@@ -381,7 +408,7 @@ export interface EventData {
     test?: true;
     /** Why the message failed, as a sentence. */
     error: string;
-  };
+  } & AddedFields;
   /** A message that was scheduled, or sent in bulk, became due and waits to be sent. */
   'message.queued': {
     /** Id of the message (`msg_…`). */
@@ -404,7 +431,7 @@ export interface EventData {
     type?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** Somebody voted in a poll, or withdrew the vote. */
   'poll.vote': {
     /** Id of the message (`msg_…`). */
@@ -429,7 +456,7 @@ export interface EventData {
     options: string[];
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A chat was archived, pinned, muted or read, here or on another device. */
   'chat.updated': {
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
@@ -450,7 +477,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A contact is new, has another name, was blocked or unblocked, or its hidden number became known. */
   'contact.updated': {
     /** Id of the session (`ses_…`). */
@@ -469,7 +496,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A person came online or went offline, or is typing or recording. */
   'presence.updated': {
     /** Id of the session (`ses_…`). */
@@ -490,7 +517,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The status of a session changed, or a session that waits to be linked got a new code. */
   'session.status': {
     /** Id of the session (`ses_…`). */
@@ -511,7 +538,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** People joined or left a group, or their roles changed. */
   'group.participants': {
     /** Id of the group (`grp_…`). */
@@ -527,7 +554,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** Somebody calls the session. */
   'call.incoming': {
     /** Id of the call at the network; the same when it starts and ends. */
@@ -548,7 +575,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** A call to the session stopped ringing: it was answered elsewhere, rejected or given up. */
   'call.ended': {
     /** Id of the call at the network; the same when it starts and ends. */
@@ -571,7 +598,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The circuit breaker of another webhook opened: its deliveries are held. */
   'webhook.circuit_opened': {
     /** Id of the webhook (`whk_…`). */
@@ -586,7 +613,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
   /** The circuit breaker of another webhook closed: its held deliveries go out. */
   'webhook.circuit_closed': {
     /** Id of the webhook (`whk_…`). */
@@ -599,7 +626,7 @@ export interface EventData {
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
-  };
+  } & AddedFields;
 }
 
 /** The checks of `data` when a delivery is parsed. A `?` marks a field that may be missing. */

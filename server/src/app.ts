@@ -37,13 +37,14 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const cluster = await openCluster(foundation, store);
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
-  const delivery = createDelivery(foundation, cluster);
-  const { engine, deliver, outgoing, eventLog, filteredEventLog, feed, emit } = delivery;
+  const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
+  const { engine, deliver, outgoing, emit, eventLog, filteredEventLog, addFields, feed } = delivery;
   const files = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, emit);
 
   const webhooks = { engine, deliver, targets, outgoing };
-  const parts = { ...auth, ...files, ...messaging, cluster, forward, emit, eventLog, filteredEventLog, feed, webhooks };
+  const reading = { eventLog, filteredEventLog, addFields, feed };
+  const parts = { ...auth, ...files, ...messaging, ...reading, cluster, forward, emit, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);

@@ -159,7 +159,7 @@ async function connectTo(test: TestContext, { databaseUrl }: Home): Promise<pg.C
 async function insertEvent(on: Queries, accountId: string): Promise<string> {
   const eventId = `evt_${randomUUID().replaceAll('-', '').slice(0, 26).toUpperCase()}`;
   await on.query(`insert into events (account_id, event_id, kind, conversation, body, is_test, created_at)
-    values ('${accountId}', '${eventId}', 'message.sent', 'chat', '{}', 0, 0)`);
+    values ('${accountId}', '${eventId}', 'message.sent', 'chat', '{"event":"message.sent","data":{}}', 0, 0)`);
   return eventId;
 }
 

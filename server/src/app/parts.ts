@@ -20,11 +20,13 @@ import { createUseFetched } from '../media/fetch.ts';
 import { Media } from '../media/media.ts';
 import { Previews } from '../media/previews.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
+import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { Sender } from '../sending/sender.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
 import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
+import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { HttpDeliver } from '../webhooks/deliver.ts';
 import { createEmit, type Emit } from '../webhooks/emit.ts';
@@ -92,15 +94,18 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
   };
 }
 
-export function createDelivery(foundation: Foundation, cluster: Cluster) {
+/** @param connectorsOf called only when events are read, because sessions are created after the delivery of events */
+export function createDelivery(foundation: Foundation, cluster: Cluster, connectorsOf: SessionConnectors['of']) {
   const { settings, database, clock, random, tracing } = foundation;
   const openFiles = readOpenFiles(settings.outgoingConnections);
   const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
   const outgoing = new OutgoingConnections(maxSockets);
   const http = new HttpDeliver({ policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
   const deliver = tracing?.deliver(http) ?? http;
+  const addFields = createAddFields({ reader: database.reader, connectorsOf });
   const engine: Engine = new Engine({
     ...foundation,
+    addFields,
     emit: (tx, emission) => emit(tx, emission),
     cluster,
     deliver,
@@ -132,6 +137,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster) {
     engine,
     eventLog: new EventLog(database.reader),
     filteredEventLog: new EventLog(database.longReader),
+    addFields,
     feed,
     emit,
     retention,

@@ -1,3 +1,4 @@
+import type { AddedFields } from './addedFields.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 
 /** Makes a sample event of a type, in its exact shape, marked `test: true`. */
@@ -84,4 +85,18 @@ export function exampleEvent(kind: EventKind) {
   const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
   const { test: _, ...fields } = data;
   return { event, data: fields };
+}
+
+/** Makes all fields that `include` can add to a sample event. */
+export function sampleFields({ data }: Envelope): AddedFields {
+  const { messageId, from, to }: { messageId?: string; from?: string; to?: string; test?: true } = data;
+  const person = from ?? to;
+  const address = person && `${person}@s.whatsapp.net`;
+  return {
+    ...(messageId && { networkId: '3EB00000000000000000' }),
+    ...(address && { networkChatId: address, isGroup: false }),
+    ...(from && { networkFrom: `${from}@s.whatsapp.net`, senderName: 'Test' }),
+    ...(to && { toNumber: to }),
+    session: { name: 'Test', metadata: {} },
+  };
 }

@@ -1,6 +1,8 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Watch } from '../auth/credentialWatches.ts';
 import type { Clock } from '../clock.ts';
+import type { AddFields } from '../events/addedFields.ts';
+import { includes } from '../events/addedFields.ts';
 import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { permissionFor, sessionsOf } from '../invoke/operation.ts';
@@ -16,7 +18,7 @@ const BATCH = 100;
 
 type EventReadersDeps = Pick<
   Services,
-  'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock'
+  'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock' | 'addFields'
 > & { readonly stopping: AbortSignal };
 
 interface Wanted {
@@ -49,7 +51,7 @@ export class EventReaders {
    * @throws {AppError} `validation_failed`, `too_many`
    */
   async open({ caller, credential, after, kinds, gone }: Wanted): Promise<EventReader> {
-    const { authenticator, clock, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
+    const { authenticator, clock, addFields, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
     const { accountId } = caller;
     const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
     const from = after ?? (await eventLog.latest(accountId));
@@ -60,6 +62,7 @@ export class EventReaders {
     return new EventReader({
       accountId,
       eventLog: isMostOfLog(wanted) && sessionIds === undefined ? eventLog : filteredEventLog,
+      addFields,
       tail,
       clock,
       from,
@@ -87,6 +90,7 @@ export function listOf(value: unknown): string[] {
 interface Parts {
   readonly accountId: string;
   readonly eventLog: EventLog;
+  readonly addFields: AddFields;
   readonly tail: EventTail;
   readonly clock: Clock;
   readonly from: string;
@@ -175,12 +179,13 @@ export class EventReader {
   }
 
   async #readLog(): Promise<Batch> {
-    const { accountId, eventLog, tail, kinds, sessionIds } = this.#parts;
+    const { accountId, eventLog, addFields, tail, kinds, sessionIds } = this.#parts;
     const { floor } = tail;
     const searched = isMostOfLog(kinds) ? undefined : kinds;
     const found = await eventLog.read(accountId, this.#cursor, searched, BATCH, sessionIds);
+    const wanted = found.filter((event) => this.#isWanted(event));
+    const events = await addFields(accountId, wanted, includes);
     this.#cursor = found.at(-1)?.cursor ?? this.#cursor;
-    const events = found.filter((event) => this.#isWanted(event));
     const hasMore = found.length === BATCH;
     // The log was read to its end, which includes everything up to the tail.
     const isAtTail = !hasMore && floor !== undefined;

@@ -1,4 +1,5 @@
 import type { TObject, TSchemaOptions } from 'typebox';
+import { addedFields, includes } from '../events/addedFields.ts';
 import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { exampleEvent } from '../events/samples.ts';
 
@@ -10,7 +11,7 @@ Everything that happens in an account is an event. A [webhook](webhooks.md) rece
 
 Name event types one by one, or by a pattern: \`message.*\` includes every type whose name begins with \`message.\`, and \`*\` includes all. A pattern also includes the types of later versions, so a receiver must ignore types that it does not know. \`GET /events/types\` returns the table below with the JSON Schema of each type.
 
-A message in a group goes to the group: \`to\` of \`message.sent\`, \`message.delivered\` and \`message.read\` is then the id of the group, not digits, and \`groupId\` is present. The [message](../openapi.json) of the API has \`toNumber\` and \`groupId\` for readers that expect digits only.
+A message in a group goes to the group: \`to\` of \`message.sent\`, \`message.delivered\` and \`message.read\` is then the id of the group, not digits, and \`groupId\` is present. A reader that expects digits only can use \`toNumber\` ([added fields](#added-fields)).
 
 `;
 
@@ -19,7 +20,22 @@ export function eventsPage(): string {
   const rows = eventKinds.map((kind) => `| [\`${kind}\`](#${anchorOf(kind)}) | ${events[kind].description} |`);
   const table = ['| event type | sent when |', '|---|---|', ...rows].join('\n');
   const sections = eventKinds.map((kind) => `### ${kind}\n\n${fieldsOf(kind)}\n\n${exampleOf(kind)}\n`);
-  return `${head}${table}\n\n## Fields and examples\n\n${sections.join('\n')}`;
+  return [
+    `${head}${table}\n`,
+    `## Added fields\n\n${added}\n\n${tableOfAdded()}\n`,
+    `## Fields and examples\n\n${sections.join('\n')}`,
+  ].join('\n');
+}
+
+const added = `Events can have more fields in \`data\`. A webhook names groups of them in \`include\`: ${includes.map((group) => `\`${group}\``).join(', ')}. Without \`include\`, a webhook that receives only the first eight event types gets none of them, and any other one gets \`network\` and \`contact\`. \`GET /events\`, the stream and the socket return all. The fields tell the state at the time of the delivery, so the name of a contact can differ between two attempts.`;
+
+function tableOfAdded(): string {
+  const rows = includes.flatMap((group) =>
+    Object.entries(addedFields[group]).map(
+      ([name, schema]) => `| \`${name}\` | \`${group}\` | ${meaningOf(schema as Shown)} |`,
+    ),
+  );
+  return ['| field | group | meaning |', '|---|---|---|', ...rows].join('\n');
 }
 
 /** A table of the fields of `data`, without the mark of sample events, which all types have. */

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { Permission } from '../auth/permissions.ts';
 import { type ErrorCode, errors } from '../errors.ts';
+import { AddedFields } from '../events/addedFields.ts';
 import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { exampleEvent } from '../events/samples.ts';
 import type { Operation } from '../invoke/operation.ts';
@@ -57,7 +58,7 @@ export function openApiDocument(operations: readonly Operation[]) {
         RetryAfter: { description: 'Seconds to wait before the next request, if known.', schema: { type: 'integer' } },
         WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
       },
-      schemas: { Problem: problemSchema, ...named },
+      schemas: { Problem: problemSchema, AddedFields: plain(AddedFields), ...named },
       examples: Object.fromEntries(
         // The keys of the table are exactly the codes, which the type of Object.keys loses. One code belongs to no
         // route.
@@ -211,7 +212,10 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
             schema: {
               type: 'object',
               required: ['event', 'data'],
-              properties: { event: { const: kind }, data: plain(data) },
+              properties: {
+                event: { const: kind },
+                data: { allOf: [plain(data), { $ref: '#/components/schemas/AddedFields' }] },
+              },
             },
             example: exampleEvent(kind),
           },

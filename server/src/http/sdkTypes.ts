@@ -1,5 +1,6 @@
 import type { TSchema } from 'typebox';
 import { type ErrorCode, errors } from '../errors.ts';
+import { AddedFields } from '../events/addedFields.ts';
 import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { isRead, type Operation } from '../invoke/operation.ts';
 import type { Schema } from './openapiExamples.ts';
@@ -40,11 +41,14 @@ export function sdkTypes(operations: readonly Operation[]): string {
 /** The types of events, and the checks that the SDK applies to a delivery. */
 export function sdkEvents(): string {
   const kinds = eventKinds.map((kind) => {
-    return `${comment(events[kind].description)}  '${kind}': ${typeOf(dataOf(kind))};`;
+    return `${comment(events[kind].description)}  '${kind}': ${typeOf(dataOf(kind))} & AddedFields;`;
   });
   const fields = eventKinds.map((kind) => `  '${kind}': ${fieldChecks(dataOf(kind))},`);
   return [
     '// Generated from the table of events by `npm run openapi`. Do not edit.',
+    '',
+    '/** Fields of any event, if its webhook has them in `include`. */',
+    `export type AddedFields = ${typeOf(AddedFields)};`,
     '',
     '/** The `data` of each event type. */',
     `export interface EventData {\n${kinds.join('\n')}\n}`,

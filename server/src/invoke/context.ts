@@ -11,6 +11,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import type { Forward } from '../cluster/forward.ts';
 import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
+import type { AddFields } from '../events/addedFields.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
@@ -58,6 +59,7 @@ export interface Services {
   readonly eventLog: EventLog;
   /** For reads of some event types, which may scan all events of the account. */
   readonly filteredEventLog: EventLog;
+  readonly addFields: AddFields;
   readonly feed: Feed;
   readonly webhooks: {
     readonly engine: Engine;

@@ -2,8 +2,8 @@ import type { Caller } from '../auth/authenticate.ts';
 import { mediaTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
+import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
 import { firstIdAt } from '../ids.ts';
-import { sessionOf as sessionOfConversation } from '../webhooks/queue.ts';
 import type { Services } from './context.ts';
 import { findSessionOf } from './owners.ts';
 

@@ -7,6 +7,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { changeChat, isUnread, markRead } from '../messages/chatChanges.ts';
+import { addressOf, networkIdsOfGroups } from '../messages/networkNames.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
@@ -237,24 +238,14 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
 
 /** Returns a function that returns the network's address of a chat; undefined for a group that is gone. */
 async function addressReader(ctx: Context, rows: readonly ChatTable[]) {
-  const ids = JSON.stringify(rows.filter(({ type }) => type === 'group').map(({ chat_id }) => chat_id));
-  const groups = await networkIds.all(ctx.database.reader, { accountId: ctx.accountId, ids });
-  const groupIds = new Map(groups.map(({ group_id, network_id }) => [group_id, network_id]));
+  const ids = rows.filter(({ type }) => type === 'group').map(({ chat_id }) => chat_id);
+  const groupIds = await networkIdsOfGroups(ctx.database.reader, ctx.accountId, ids);
   const connectorOf = await ctx.sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   return ({ session_id, chat_id, type }: ChatTable): string | undefined => {
     const id = type === 'group' ? groupIds.get(chat_id) : chat_id;
-    if (id === undefined) return undefined;
-    return connectorOf(session_id)?.addressOf?.({ type, id }) ?? id;
+    return id && addressOf({ type, id }, connectorOf(session_id));
   };
 }
-
-const networkIds = query((db, p: { accountId: string; ids: string }, dialect) =>
-  db
-    .selectFrom('groups')
-    .select(['group_id', 'network_id'])
-    .where('account_id', '=', p.accountId)
-    .where('group_id', 'in', dialect.texts(p.ids)),
-);
 
 const messagesById = query((db, p: { accountId: string; ids: string }, dialect) =>
   db

@@ -28,6 +28,7 @@ import type { Breaker } from '../webhooks/breaker.ts';
 import { cancelDelivery } from '../webhooks/destinations.ts';
 import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
+import { includeOf } from '../webhooks/webhook.ts';
 import { visibleBody } from './events.ts';
 import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
@@ -65,7 +66,9 @@ const Delivery = named('Delivery', {
 const DeliveryWithAttempts = named('DeliveryWithAttempts', {
   ...Delivery.properties,
   why: string('Why the delivery has or has not arrived, as a sentence.'),
-  body: string('Body as it is sent. With only `webhooks:metadata`, the content of the message is left out.'),
+  body: string(
+    'Body as the next attempt would send it. With only `webhooks:metadata`, the content of the message is left out.',
+  ),
   attemptLog: entries('Every attempt, oldest first.', {
     number: integer('Number of the attempt, from 1.'),
     headers: record(
@@ -154,10 +157,12 @@ export const getDelivery = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('webhook_id', '=', row.webhook_id)
       .executeTakeFirst();
+    const include = webhook === undefined || row.is_test === 1 ? [] : includeOf(webhook);
+    const [{ body } = row] = await ctx.addFields(ctx.accountId, [row], include);
     return {
       ...toDelivery(row, ctx.steady),
       why: explain(row, webhook, ctx.steady),
-      body: visibleBody(ctx, 'webhooks', row.kind, row.body),
+      body: visibleBody(ctx, 'webhooks', row.kind, body),
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
         headers: unsignedHeaders(

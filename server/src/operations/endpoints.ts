@@ -15,7 +15,7 @@ import {
 } from '../webhooks/destinations.ts';
 import type { WebhookFilters } from '../webhooks/filters.ts';
 import { countUnwanted } from '../webhooks/queue.ts';
-import { headersOf } from '../webhooks/webhook.ts';
+import { headersOf, includeOf } from '../webhooks/webhook.ts';
 import { acceptedSubscription, subscribedKinds } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
 import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
@@ -301,6 +301,7 @@ function toEndpoint({ database }: Context, row: WebhookTable) {
     retrySeconds: row.retry_seconds === null ? null : (JSON.parse(row.retry_seconds) as number[]),
     paused: row.paused === 1,
     ordering: row.ordering,
+    include: [...includeOf(row)],
     maxInFlight: row.max_in_flight,
     breakerState: row.breaker_state,
   };

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { allows } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { AddedFields, includes } from '../events/addedFields.ts';
 import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
 import { ContentHidden } from '../events/parts.ts';
 import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
@@ -52,7 +53,7 @@ export const listEvents = defineOperation({
     data: entries('Events, oldest first.', {
       eventId: string('Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`.'),
       event: Kind,
-      data: openObject('Data of the event, as webhooks get it.'),
+      data: openObject('Data of the event, with all fields that `include` adds at a webhook.'),
       createdAt: time('When the event happened.'),
       sequence: integer(
         'Greater than that of all earlier events of the same chat; 0 for events of before there were sequences.',
@@ -78,7 +79,8 @@ export const listEvents = defineOperation({
       position = found.cursor ?? position;
       return found.events;
     };
-    const found = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const stored = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const found = await ctx.addFields(ctx.accountId, stored, includes);
     const page = {
       data: found.map(({ eventId, kind, body, createdAt, sequence }) => ({
         eventId,
@@ -143,7 +145,7 @@ export function wantedKinds(kinds: readonly string[] | undefined): readonly Even
 
 const contentless = new Map(
   eventKinds.map((kind) => {
-    const shown = object({ ...events[kind].data.properties, contentHidden: ContentHidden });
+    const shown = object({ ...AddedFields.properties, ...events[kind].data.properties, contentHidden: ContentHidden });
     return [kind as string, projector(shown, { hidesContent: true })];
   }),
 );

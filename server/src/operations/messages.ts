@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { type Connector, isPlaceholder, messageTypes } from '../connectors/connector.ts';
+import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -17,6 +17,7 @@ import { firstIdAt } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
+import { networkIdOf } from '../messages/networkNames.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
 import { SessionId } from './sessions.ts';
 
@@ -215,7 +216,7 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
     message: row.body,
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
-    ...networkIdOf(row, connectorOf(row.session_id)),
+    ...networkIdField(networkIdOf(row, connectorOf(row.session_id))),
     ...contentParts(contentOf(row), media),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
@@ -225,16 +226,11 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
   });
 }
 
+const networkIdField = (networkId: string | undefined) => networkId !== undefined && { networkId };
+
 /** The recipient in fields of one meaning each, unlike `to`. */
 function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
   return chatId.startsWith('grp_') ? { toNumber: null, groupId: chatId } : { toNumber: to };
-}
-
-/** The network's id of a message, unless it has only ours: then the network has not accepted it, or tells no id. */
-function networkIdOf({ direction, network_id: id, sent_at: sentAt }: NewRow, connector: Connector | undefined) {
-  if (direction === 'incoming' || !id.startsWith('msg_')) return { networkId: id };
-  const networkId = sentAt === null ? undefined : connector?.messageIdOf?.(id);
-  return networkId !== undefined && { networkId };
 }
 
 function historyOf(row: MessageRow) {

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { messageTypes } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
+import { includes } from '../events/addedFields.ts';
 import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../invoke/fields.ts';
 import { digitsOf } from '../invoke/phoneNumbers.ts';
 import type { WebhookFilters } from '../webhooks/filters.ts';
@@ -54,6 +55,12 @@ export const optionFields = {
   ),
   paused: optional(boolean('While true, events are queued but not sent.')),
   ordering: optional(Ordering),
+  include: optional(
+    orNull(
+      list(oneOf(includes), '', { maxItems: includes.length, uniqueItems: true }),
+      'Groups of fields that are added to `data` of its events. `null`, the default, adds `network` and `contact` if it receives event types beyond the first eight, otherwise nothing.',
+    ),
+  ),
 };
 
 export const shownOptions = {
@@ -63,6 +70,7 @@ export const shownOptions = {
   retrySeconds: orNull(Type.Array(Type.Integer()), 'Seconds before each retry; null for the schedule of the server.'),
   paused: boolean('Whether events are queued but not sent.'),
   ordering: Ordering,
+  include: list(oneOf(includes), 'Groups of fields that are added to `data` of its events.'),
 };
 
 /**

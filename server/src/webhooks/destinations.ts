@@ -6,6 +6,7 @@ import type { Queryable } from '../db/dialect.ts';
 import type { DeliveryRow, WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
 import { AppError } from '../errors.ts';
+import type { Include } from '../events/addedFields.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
@@ -52,6 +53,8 @@ export interface WebhookChange {
   readonly retrySeconds?: readonly number[] | null | undefined;
   readonly paused?: boolean | undefined;
   readonly ordering?: WebhookTable['ordering'] | undefined;
+  /** Null for those that its event types imply. */
+  readonly include?: readonly Include[] | null | undefined;
 }
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
@@ -103,6 +106,7 @@ export async function insertWebhook(
     retrySeconds = null,
     paused = false,
     ordering = 'best_effort',
+    include = null,
   }: WebhookChange,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
@@ -126,7 +130,7 @@ export async function insertWebhook(
       retry_seconds: retrySeconds && JSON.stringify(retrySeconds),
       paused: paused ? 1 : 0,
       ordering,
-      include: null,
+      include: include && JSON.stringify(include),
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,
       previous_secret_until: null,
@@ -191,7 +195,7 @@ const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url
 /** The columns that a change sets. */
 function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight } = change;
-  const { filters, headers, timeoutMs, retrySeconds, paused, ordering } = change;
+  const { filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
   return {
     ...(url !== undefined && { url }),
     ...(events !== undefined && { events: JSON.stringify(events) }),
@@ -206,6 +210,7 @@ function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange
     ...(retrySeconds !== undefined && { retry_seconds: retrySeconds && JSON.stringify(retrySeconds) }),
     ...(paused !== undefined && { paused: paused ? 1 : 0 }),
     ...(ordering !== undefined && { ordering }),
+    ...(include !== undefined && { include: include && JSON.stringify(include) }),
     ...(secret !== undefined && {
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,

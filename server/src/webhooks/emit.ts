@@ -3,12 +3,12 @@ import type { Clock } from '../clock.ts';
 import type { LateWriter, Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
+import { chatOf, sessionOf } from '../events/conversation.ts';
 import { type EventData, type EventKind, matchesPattern } from '../events/events.ts';
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Due } from './due.ts';
 import { passesFilters, type WebhookFilters } from './filters.ts';
-import { chatOf, sessionOf } from './queue.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;

@@ -1,12 +1,14 @@
 import type { Queryable } from '../db/dialect.ts';
+import { sessionOf } from '../events/conversation.ts';
 import type { EventKind } from '../events/events.ts';
-import { sessionColumn, sessionOf } from './queue.ts';
+import { sessionColumn } from './queue.ts';
 
 export interface LoggedEvent {
   readonly eventId: string;
   readonly kind: EventKind;
   readonly sessionId: string;
-  /** The body as webhooks receive it. */
+  readonly conversation: string;
+  /** The body as webhooks receive it, without added fields. */
   readonly body: string;
   readonly createdAt: number;
   /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
@@ -54,6 +56,7 @@ export class EventLog {
       eventId: row.event_id,
       kind: row.kind,
       sessionId: sessionOf(row.conversation),
+      conversation: row.conversation,
       body: row.body,
       createdAt: row.created_at,
       sequence: row.position,

@@ -1,4 +1,6 @@
 import type { Clock } from '../clock.ts';
+import type { AddFields } from '../events/addedFields.ts';
+import { includes } from '../events/addedFields.ts';
 import { type EventLog, isBefore, type LoggedEvent } from './eventLog.ts';
 import { Feed } from './feed.ts';
 
@@ -13,6 +15,7 @@ interface TailDeps {
   readonly eventLog: EventLog;
   readonly feed: Feed;
   readonly clock: Clock;
+  readonly addFields: AddFields;
 }
 
 /**
@@ -76,10 +79,11 @@ export class EventTail {
   }
 
   async #readNewer(): Promise<number> {
-    const { eventLog } = this.#deps;
+    const { eventLog, addFields } = this.#deps;
     const isFirst = this.#floor === undefined;
     this.#newest ??= await eventLog.latest(this.#accountId);
-    const events = await eventLog.read(this.#accountId, this.#newest, undefined, BATCH);
+    const read = await eventLog.read(this.#accountId, this.#newest, undefined, BATCH);
+    const events = await addFields(this.#accountId, read, includes);
     this.#floor ??= this.#newest;
     for (const event of events) this.#add(event);
     // The first time also without events: a stream may have read the log before the tail began.

@@ -3,6 +3,7 @@ import { Condition, settledWithin, sleep } from '../async.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { isAway } from '../errors.ts';
+import type { AddFields } from '../events/addedFields.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -30,6 +31,7 @@ import type { Webhook } from './webhook.ts';
 
 export interface LaneOptions {
   readonly database: Database;
+  readonly addFields: AddFields;
   /** The time of day, for receivers and the log. */
   readonly clock: Clock;
   /** The time for retries and the breaker. */
@@ -226,7 +228,7 @@ export class Lane {
     if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
     // Disabled, paused, or the next probe is read when it is due.
     if (!this.#webhook?.isActive || this.#webhook.breaker.state !== 'closed') return false;
-    if (this.#webhook.isStrict) return false; // a retry may hold it back, which the read finds out
+    if (isPrepared(this.#webhook)) return false;
     return this.#backlog.size + count <= BATCH;
   }
 
@@ -265,7 +267,7 @@ export class Lane {
     this.#backlog.beginRead();
     this.#backlog.isStrict = this.#webhook?.isStrict === true;
     const isOpen = this.#webhook?.isActive === true && this.#webhook.breaker.state === 'closed';
-    const mayGoOut = isOpen && !this.#backlog.isStrict;
+    const mayGoOut = isOpen && this.#webhook !== undefined && !isPrepared(this.#webhook);
     const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
     if (fresh.length === 0) this.#mayHaveMore = true;
@@ -336,8 +338,14 @@ export class Lane {
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
-  /** Reads due deliveries. Those that have to wait for an earlier one of their conversation are held back instead. */
-  async #readDue({ accountId, isStrict }: Webhook, limit: number): Promise<readonly Due[]> {
+  /** Reads due deliveries, with the fields that the webhook adds. */
+  async #readDue(webhook: Webhook, limit: number): Promise<readonly Due[]> {
+    const due = await this.#readStored(webhook, limit);
+    return this.#deps.addFields(webhook.accountId, due, webhook.include);
+  }
+
+  /** Those that have to wait for an earlier one of their conversation are held back instead. */
+  async #readStored({ accountId, isStrict }: Webhook, limit: number): Promise<readonly Due[]> {
     const { database, steady } = this.#deps;
     const known = this.#backlog.beginRead();
     if (!isStrict) return readDue(database.reader, this.webhookId, steady.now(), limit, known);
@@ -510,3 +518,6 @@ export class Lane {
     this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
   }
 }
+
+/** Whether something is done about its deliveries when they are read, so that none is added without being read. */
+const isPrepared = ({ isStrict, include }: Webhook) => isStrict || include.length > 0;

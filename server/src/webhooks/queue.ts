@@ -2,6 +2,7 @@ import { type Kysely, type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { Schema } from '../db/schema.ts';
+import { SESSION_ID_LENGTH } from '../events/conversation.ts';
 import type { Outcome } from './outcome.ts';
 import type { Verdict } from './retry.ts';
 
@@ -137,22 +138,10 @@ export async function countUnwanted(
   return (await unwanted.first(on, { ...wanted, ...which }))?.count ?? 0;
 }
 
-/** The session of a conversation: `sessionId` or `sessionId/chatId`. */
-export function sessionOf(conversation: string): string {
-  return conversation.slice(0, SESSION_ID_LENGTH);
-}
-
-/** The chat of a conversation; empty if it has none. */
-export function chatOf(conversation: string): string {
-  return conversation.slice(SESSION_ID_LENGTH + 1);
-}
-
 /** The session of a column with conversations. */
 export function sessionColumn(column: string): RawBuilder<string> {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
 }
-
-const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
 
 /** Selects the pending deliveries of a webhook. A literal, so that the planner can use the partial index. */
 export const pendingOf = (db: Kysely<Schema>, p: { webhookId: string }) =>

@@ -1,7 +1,8 @@
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
+import { withFields } from '../events/addedFields.ts';
 import type { EventKind } from '../events/events.ts';
-import { sampleEvent } from '../events/samples.ts';
+import { sampleEvent, sampleFields } from '../events/samples.ts';
 import { type Breaker, onTestSuccess } from './breaker.ts';
 import { findWebhookRow, type WebhookContext } from './destinations.ts';
 import type { Outcome } from './outcome.ts';
@@ -17,7 +18,9 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   const now = ctx.clock.now();
   const eventId = ctx.newId('evt');
   const deliveryId = ctx.newId('dlv');
-  const body = JSON.stringify(sampleEvent(kind, isoTime(now)));
+  const sample = sampleEvent(kind, isoTime(now));
+  const data = withFields(sample.data, sampleFields(sample), webhook.include);
+  const body = JSON.stringify({ ...sample, data });
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
   const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
     ctx.webhooks.deliver.probe({ url, headers, body, timeoutMs }),

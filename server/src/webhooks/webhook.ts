@@ -6,6 +6,8 @@ import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
+import type { Include } from '../events/addedFields.ts';
+import { contractKinds } from '../events/events.ts';
 import type { Seal } from '../seal.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
 import type { Emit } from './emit.ts';
@@ -29,6 +31,8 @@ export interface Webhook {
   readonly maxInFlight: number;
   /** Whether a retry holds back the later deliveries of its conversation. */
   readonly isStrict: boolean;
+  /** Groups of fields that its events have in addition. */
+  readonly include: readonly Include[];
   readonly breaker: Breaker;
 }
 
@@ -49,8 +53,19 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     retrySeconds: row.retry_seconds && JSON.parse(row.retry_seconds),
     maxInFlight: row.max_in_flight,
     isStrict: row.ordering === 'strict',
+    include: includeOf(row),
     breaker: JSON.parse(row.breaker),
   };
+}
+
+/**
+ * Returns the groups of fields that are added to the events of a webhook: by default none if it receives only event
+ * types of the contract, whose bodies are fixed.
+ */
+export function includeOf({ include, events }: Pick<WebhookTable, 'include' | 'events'>): readonly Include[] {
+  if (include !== null) return JSON.parse(include);
+  const kinds: readonly string[] = JSON.parse(events);
+  return kinds.every((kind) => (contractKinds as readonly string[]).includes(kind)) ? [] : ['network', 'contact'];
 }
 
 /**

@@ -96,10 +96,10 @@ function withoutChance(outputs: Walk['outputs']): Walk['outputs'] {
     if (typeof value === 'object' && value !== null)
       return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, plain(member, name)]));
     if (/Ms$|^ms$|latency|p50|p95|p99|duration/i.test(field)) return typeof value;
-    if (['series', 'code', 'qr', 'inviteCode', 'inviteLink', 'prefix', 'nextCursor'].includes(field))
+    if (['sequence', 'series', 'code', 'qr', 'inviteCode', 'inviteLink', 'prefix', 'nextCursor'].includes(field))
       return typeof value;
     if (typeof value !== 'string') return value;
-    if (/signature|timestamp/i.test(field)) return typeof value;
+    if (/signature|timestamp|sequence/i.test(field)) return typeof value;
     return value
       .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'a moment')
       .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, 'an id of the network')

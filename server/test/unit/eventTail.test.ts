@@ -15,7 +15,12 @@ it('the tail of an empty log wakes its readers once it is known, even if the fir
       return [];
     },
   } as unknown as EventLog; // the parts that a tail uses
-  const tail = new EventTail('acc_1', { eventLog, feed: new Feed(clock), clock });
+  const tail = new EventTail('acc_1', {
+    eventLog,
+    feed: new Feed(clock),
+    clock,
+    addFields: async (_, events) => [...events],
+  });
   let isAwake = false;
   const next = tail.next(3_600_000, new AbortController().signal).then(() => {
     isAwake = true;

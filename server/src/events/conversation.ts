@@ -1,0 +1,13 @@
+/* The conversation of an event: `sessionId` or `sessionId/chatId`. Events about a webhook have its id. */
+
+/** The length of a session's id. */
+export const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
+
+export function sessionOf(conversation: string): string {
+  return conversation.slice(0, SESSION_ID_LENGTH);
+}
+
+/** The chat of a conversation; empty if it has none. */
+export function chatOf(conversation: string): string {
+  return conversation.slice(SESSION_ID_LENGTH + 1);
+}

@@ -1,0 +1,142 @@
+import type { Connector } from '../connectors/connector.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
+import type { MessageRow, SessionTable } from '../db/schema.ts';
+import { type AddedFields, type AddFields, type StoredEvent, withFields } from '../events/addedFields.ts';
+import { chatOf, sessionOf } from '../events/conversation.ts';
+import { addressOf, networkIdOf, networkIdsOfGroups } from './networkNames.ts';
+
+interface Deps {
+  readonly reader: Queryable;
+  /** Returns a function that returns the connector of one of the sessions; undefined if this server does not have it. */
+  connectorsOf(sessionIds: readonly string[]): Promise<(sessionId: string) => Connector | undefined>;
+}
+
+/** The parts of an event's `data` that name something. */
+interface Names {
+  readonly messageId?: string;
+  readonly from?: string;
+  readonly to?: string;
+}
+
+/** The rows about a list of events. */
+interface Found {
+  readonly sessions: ReadonlyMap<string, Pick<SessionTable, 'name' | 'metadata'>>;
+  readonly messages: ReadonlyMap<string, Pick<MessageRow, 'direction' | 'network_id' | 'sent_at'>>;
+  /** Names by session and phone number. */
+  readonly contacts: ReadonlyMap<string, string | null>;
+  /** The network's ids of groups. */
+  readonly groups: ReadonlyMap<string, string>;
+  connectorOf(sessionId: string): Connector | undefined;
+}
+
+/** Creates the function that adds to events what was asked for, with a few queries for all of them. */
+export function createAddFields(deps: Deps): AddFields {
+  return async (accountId, events, include) => {
+    if (events.length === 0 || include.length === 0) return [...events];
+    const parsed = events.map((event) => ({
+      event,
+      envelope: JSON.parse(event.body) as { event: string; data: Names },
+    }));
+    const found = await find(
+      deps,
+      accountId,
+      parsed.map(({ event, envelope }) => ({ ...event, ...envelope.data })),
+    );
+    return parsed.map(({ event, envelope }) => {
+      const data = withFields(envelope.data, fieldsOf(event, envelope.data, found), include);
+      return { ...event, body: JSON.stringify({ ...envelope, data }) };
+    });
+  };
+}
+
+/** All fields that can be added to an event. */
+function fieldsOf({ conversation }: StoredEvent, { messageId, from, to }: Names, found: Found): AddedFields {
+  const sessionId = sessionOf(conversation);
+  const session = found.sessions.get(sessionId);
+  if (session === undefined) return {};
+  const connector = found.connectorOf(sessionId);
+  const message = found.messages.get(messageId ?? '');
+  const networkId = message && networkIdOf(message, connector);
+  return {
+    ...(networkId !== undefined && { networkId }),
+    ...chatFields(chatOf(conversation), connector, found),
+    ...(from !== undefined && {
+      networkFrom: addressOf({ type: 'direct', id: from }, connector),
+      senderName: found.contacts.get(`${sessionId}/${from}`) ?? null,
+    }),
+    ...(from !== undefined && isGroup(chatOf(conversation)) && { participant: from }),
+    ...(to !== undefined && { toNumber: isGroup(chatOf(conversation)) ? null : to }),
+    session: { name: session.name, metadata: JSON.parse(session.metadata) },
+  };
+}
+
+function chatFields(chatId: string, connector: Connector | undefined, { groups }: Found): AddedFields {
+  if (chatId === '') return {};
+  if (!isGroup(chatId)) return { networkChatId: addressOf({ type: 'direct', id: chatId }, connector), isGroup: false };
+  const id = groups.get(chatId);
+  const address = id && addressOf({ type: 'group', id }, connector);
+  return { ...(address && { networkChatId: address, networkGroupId: address }), isGroup: true, groupId: chatId };
+}
+
+const isGroup = (chatId: string) => chatId.startsWith('grp_');
+
+async function find(
+  { reader, connectorsOf }: Deps,
+  accountId: string,
+  events: readonly (StoredEvent & Names)[],
+): Promise<Found> {
+  const sessionIds = unique(events.map(({ conversation }) => sessionOf(conversation)));
+  const chatIds = unique(events.map(({ conversation }) => chatOf(conversation)));
+  const listed = (ids: readonly string[]) => ({ accountId, ids: JSON.stringify(ids) });
+  const [sessions, messages, groups, contacts, connectorOf] = await Promise.all([
+    sessionsById.all(reader, listed(sessionIds)),
+    messagesById.all(reader, listed(unique(events.map(({ messageId }) => messageId)))),
+    networkIdsOfGroups(reader, accountId, chatIds.filter(isGroup)),
+    contactsByNumber.all(reader, {
+      ...listed(sessionIds),
+      phoneNumbers: JSON.stringify(unique(events.map(({ from }) => from))),
+    }),
+    connectorsOf(sessionIds),
+  ]);
+  return {
+    sessions: new Map(sessions.map((row) => [row.session_id, row])),
+    messages: new Map(messages.map((row) => [row.message_id, row])),
+    groups,
+    contacts: new Map(contacts.map((row) => [`${row.session_id}/${row.phone_number}`, row.name])),
+    connectorOf,
+  };
+}
+
+const unique = (ids: readonly (string | undefined)[]) => [...new Set(ids.filter((id) => id !== undefined))];
+
+interface Listed {
+  accountId: string;
+  /** A JSON list. */
+  ids: string;
+}
+
+const sessionsById = query((db, p: Listed, dialect) =>
+  db
+    .selectFrom('sessions')
+    .select(['session_id', 'name', 'metadata'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.ids)),
+);
+
+const messagesById = query((db, p: Listed, dialect) =>
+  db
+    .selectFrom('messages')
+    .select(['message_id', 'direction', 'network_id', 'sent_at'])
+    .where('account_id', '=', p.accountId)
+    .where('message_id', 'in', dialect.texts(p.ids)),
+);
+
+const contactsByNumber = query((db, p: Listed & { phoneNumbers: string }, dialect) =>
+  db
+    .selectFrom('contacts')
+    .select(['session_id', 'phone_number', 'name'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.ids))
+    .where('phone_number', 'in', dialect.texts(p.phoneNumbers)),
+);
