@@ -6,6 +6,7 @@ import { cost, costPostgres } from './figures/cost.ts';
 import { fairness } from './figures/fairness.ts';
 import { held } from './figures/held.ts';
 import { idle } from './figures/idle.ts';
+import { limits } from './figures/limits.ts';
 import { manyWebhooks } from './figures/manyWebhooks.ts';
 import { mcp } from './figures/mcp.ts';
 import { memory } from './figures/memory.ts';
@@ -43,6 +44,7 @@ const figures: Readonly<Record<string, Figure>> = {
   startup,
   memory,
   sockets,
+  limits,
   recovery,
   backlog,
   held,

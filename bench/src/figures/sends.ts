@@ -1,16 +1,12 @@
-import autocannon from 'autocannon';
 import { count, defineFigure, type Figure, ROUNDS } from '../figure.ts';
 import { setUp } from '../harness/api.ts';
 import { onPostgres, onSqlite, type Storage } from '../harness/home.ts';
+import { answers, CONNECTIONS } from '../harness/load.ts';
 import { cpuMs, startOwn, untilIdle } from '../harness/processes.ts';
 import { Receiver } from '../harness/receiver.ts';
 
-const CONNECTIONS = 50;
 const WARM_UP_SECONDS = count(3, 1);
 const SECONDS = count(8, 1);
-const bodies = Array.from({ length: 500 }, (_, n) =>
-  JSON.stringify({ to: String(491_707_000_000 + n), message: 'Hello there' }),
-);
 
 /** `POST /messages/send` with the delivery of every message, beside a Fastify route that only answers. */
 const sendsOn = (storage: Storage, goal: number): Figure =>
@@ -56,20 +52,6 @@ async function bareRoute(): Promise<number> {
   const answered = await answers(route.url, '/send', SECONDS);
   await route.stop();
   return answered / SECONDS;
-}
-
-/** Sends requests for some seconds. Returns how many were answered; all of them with success. */
-async function answers(url: string, path: string, duration: number, headers: Readonly<Record<string, string>> = {}) {
-  const requests = bodies.map((body) => ({
-    method: 'POST' as const,
-    path,
-    body,
-    headers: { 'content-type': 'application/json', ...headers },
-  }));
-  const result = await autocannon({ url, connections: CONNECTIONS, duration, requests });
-  if (result.non2xx > 0 || result.errors > 0)
-    throw new Error(`${url}: ${result.non2xx} refused, ${result.errors} errors`);
-  return result['2xx'];
 }
 
 export const sends = sendsOn(onSqlite, 0.3);

@@ -39,13 +39,13 @@ export interface Account {
 }
 
 /** Registers an account with a key and a connected sandbox session. */
-export async function newAccount(server: Running, name = 'bench'): Promise<Account> {
+export async function newAccount(server: Running, name = 'bench'): Promise<Account & { readonly token: string }> {
   const { token } = await apiOf(server.url)('POST', '/auth/register', {
     email: `${name}@example.com`,
     password: 'correct horse',
   });
   const { key } = await apiOf(server.url, token)('POST', '/api-keys/create', { name });
-  return { key, sessionId: await newSession(apiOf(server.url, key)) };
+  return { token, key, sessionId: await newSession(apiOf(server.url, key)) };
 }
 
 /** Creates a sandbox session and connects it. */
