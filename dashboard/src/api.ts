@@ -51,14 +51,19 @@ export function errorText(error: unknown): string {
   return sharedStrings.unexpected;
 }
 
-/** The error of a field, if the server reports one. */
+/** The errors of a field, and those of its entries if it is a list, if the server reports any. */
 export function fieldError(error: unknown, field: string): string | undefined {
-  return error instanceof ApiError ? error.fields.find((entry) => entry.field === field)?.message : undefined;
+  const own = error instanceof ApiError ? error.fields.filter((entry) => isOf(field, entry.field)) : [];
+  return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
 }
+
+/** Whether an error names a field of a form, or an entry of its list, such as `events.0`. */
+const isOf = (field: string, named: string) =>
+  named === field || (named.startsWith(`${field}.`) && /^\d+$/.test(named.slice(field.length + 1)));
 
 /** The error to show for a form whose `fields` show theirs: null if that is all that the server reports. */
 export function formError(error: unknown, fields: readonly string[]): unknown {
   const reported = error instanceof ApiError ? error.fields : [];
-  const isShown = reported.length > 0 && reported.every(({ field }) => fields.includes(field));
+  const isShown = reported.length > 0 && reported.every(({ field }) => fields.some((name) => isOf(name, field)));
   return isShown ? null : error;
 }

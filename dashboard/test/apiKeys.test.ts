@@ -125,6 +125,83 @@ describe('API keys page', async () => {
     await assertAccessible(page);
   });
 
+  it('creates a key with limits, and shows how it is limited', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId } = (await call('POST', '/sessions', { name: 'Orders' })).body;
+    await call('POST', '/sessions', { name: 'Support' });
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Shop');
+    await dialog.getByRole('checkbox', { name: 'All sessions' }).uncheck();
+    await dialog.getByText('Select at least one session').waitFor();
+    await assertSoon(() => dialog.getByRole('button', { name: 'Create key' }).isDisabled(), true);
+    await dialog.getByRole('checkbox', { name: 'Orders' }).check();
+    await dialog.getByLabel('Networks').fill('127.0.0.0/8\n::1');
+    await dialog.getByLabel('Recipients').fill('+49 170 765-4321\n4930*\n');
+    await dialog.getByLabel('Messages per day').fill('1000');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const key = await shownKey(page).innerText();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'Shop' });
+    const brief = row.getByText('Limited to 1 session, 2 networks, 2 recipients, 1,000 messages a day');
+    await brief.waitFor();
+    assert.match((await brief.getAttribute('title')) ?? '', /127\.0\.0\.0\/8.*491707654321/);
+
+    const limits = {
+      sessionIds: [sessionId],
+      allowedIps: ['127.0.0.0/8', '::1'],
+      allowedRecipients: ['491707654321', '4930*'],
+      sendQuota: 1000,
+    };
+    const { credential } = (await bearer(dashboard.server.url, key)('GET', '/auth/me')).body;
+    assert.deepEqual({ ...credential, ...limits }, credential);
+  });
+
+  it('names wrong limits at their fields, and changes and removes them', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await call('POST', '/api-keys/create', { name: 'Limited', allowedIps: ['127.0.0.1', '::1'], sendQuota: 5 });
+    await page.goto('/keys');
+    await page.getByText('Limited to 2 networks, 5 messages a day').waitFor();
+    await choose(page, 'Limited', 'Edit');
+    const dialog = page.getByRole('dialog');
+    const networks = dialog.getByLabel('Networks');
+    await assertSoon(() => networks.inputValue(), '127.0.0.1\n::1');
+    await networks.fill('localhost, 10.0.0.0/8\n10.0.0.0/99');
+    await dialog.getByLabel('Recipients').fill('somebody');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    const wrong = dialog.getByRole('alert');
+    await wrong.getByText(/not "localhost"; .*not "10\.0\.0\.0\/99"/).waitFor();
+    await assertSoon(() => networks.getAttribute('aria-invalid'), 'true');
+    await assertSoon(() => wrong.count(), 1, 'no second message above the form');
+    await networks.fill('');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await wrong.getByText(/not "somebody"/).waitFor();
+    await assertSoon(() => dialog.getByLabel('Recipients').getAttribute('aria-invalid'), 'true');
+    await dialog.getByLabel('Recipients').fill('4930*');
+    await dialog.getByLabel('Messages per day').fill('2000000');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await wrong.getByText(/1000000/).waitFor();
+    await dialog.getByLabel('Messages per day').fill('');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Limited to 1 recipient', { exact: true }).waitFor();
+    const [{ allowedIps, allowedRecipients, sendQuota }] = (await call('GET', '/api-keys')).body.data;
+    assert.deepEqual([allowedIps, allowedRecipients, sendQuota], [null, ['4930*'], null]);
+  });
+
+  it('shows limits on a phone', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    await call('POST', '/api-keys/create', { name: 'Limited', sendQuota: 5 });
+    await page.goto('/keys');
+    await page.getByText('Limited to 5 messages a day').waitFor();
+    await assertUsable(page);
+    await choose(page, 'Limited', 'Edit');
+    await page.getByRole('dialog').getByLabel('Networks').waitFor();
+    await assertNoSidewaysScroll(page);
+  });
+
   it('rotates and revokes a key after a confirmation', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { key: first } = (await call('POST', '/api-keys/create', { name: 'Worker' })).body;

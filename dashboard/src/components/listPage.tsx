@@ -13,7 +13,7 @@ export function ListTable<T>({ list, ...table }: ListTableProps<T>) {
   return <Loaded query={list}>{() => <DataTable {...table} rows={list.rows} more={list.more} />}</Loaded>;
 }
 
-interface ListPageProps<T> extends Pick<ListTableProps<T>, 'list' | 'columns' | 'rowKey'> {
+interface ListPageProps<T> extends Pick<ListTableProps<T>, 'list' | 'columns' | 'rowKey' | 'rowHeight'> {
   readonly strings: {
     readonly title: string;
     readonly lead: string;

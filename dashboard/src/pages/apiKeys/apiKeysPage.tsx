@@ -14,9 +14,13 @@ import { usePaged } from '../../paged.ts';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { KeyDialogs, type OpenKeyDialog } from './keyDialogs.tsx';
 
+/** For a name and two lines about it, or four on narrow screens. */
+const ROW_HEIGHTS = { wide: 68, narrow: 92 };
+
 export function ApiKeysPage() {
   const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
   const [open, setOpen] = useState<OpenKeyDialog>();
+  const isWide = useIsWide();
   return (
     <ListPage
       strings={apiKeyStrings}
@@ -24,6 +28,7 @@ export function ApiKeysPage() {
       list={keys}
       columns={columnsFor((apiKey) => <KeyMenu apiKey={apiKey} onChoose={(action) => setOpen({ action, apiKey })} />)}
       rowKey={({ keyId }) => keyId}
+      rowHeight={isWide ? ROW_HEIGHTS.wide : ROW_HEIGHTS.narrow}
       onCreate={() => setOpen({ action: 'create' })}
     >
       <KeyDialogs open={open} onClose={() => setOpen(undefined)} />
@@ -75,19 +80,43 @@ function summary(grants: readonly string[]): string {
   return apiKeyStrings.permissionCount(expandGrants(grants).length);
 }
 
-/** The name of a key, with its last use on narrow screens, which have no column for it. */
-function Name({ apiKey: { name, lastUsedAt } }: { readonly apiKey: ApiKey }) {
+/** The name of a key, with its limits, and with its last use on narrow screens, which have no column for it. */
+function Name({ apiKey }: { readonly apiKey: ApiKey }) {
   const isWide = useIsWide();
+  const limits = limitsOf(apiKey);
   return (
     <>
-      <span className="block truncate">{name}</span>
-      {!isWide && (
-        <span className="block truncate text-xs text-ink-faint">
-          {apiKeyStrings.lastUsed}: <Time at={lastUsedAt} as="relative" />
+      <span className="block truncate">{apiKey.name}</span>
+      {(limits.length > 0 || !isWide) && (
+        <span
+          className="line-clamp-3 text-xs whitespace-normal wide:line-clamp-2 text-ink-faint"
+          title={detailsOf(apiKey)}
+        >
+          {!isWide && (
+            <span className="block truncate">
+              {apiKeyStrings.lastUsed}: <Time at={apiKey.lastUsedAt} as="relative" />
+            </span>
+          )}
+          {limits.length > 0 && apiKeyStrings.limited(limits)}
         </span>
       )}
     </>
   );
+}
+
+/** The limits of a key in brief; empty for a key without limits. */
+function limitsOf({ sessionIds, allowedIps, allowedRecipients, sendQuota }: ApiKey): string[] {
+  return [
+    sessionIds === null ? [] : apiKeyStrings.sessionCount(sessionIds.length),
+    allowedIps === null ? [] : apiKeyStrings.networkCount(allowedIps.length),
+    allowedRecipients === null ? [] : apiKeyStrings.recipientCount(allowedRecipients.length),
+    sendQuota === null ? [] : apiKeyStrings.perDay(sendQuota),
+  ].flat();
+}
+
+/** The entries of the limits, which the brief form only counts. */
+function detailsOf({ sessionIds, allowedIps, allowedRecipients }: ApiKey): string | undefined {
+  return [sessionIds, allowedIps, allowedRecipients].flatMap((entries) => entries ?? []).join(', ') || undefined;
 }
 
 function Expiry({ at }: { readonly at: string | null }) {

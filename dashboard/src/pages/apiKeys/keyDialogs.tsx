@@ -9,6 +9,7 @@ import { useRefresh } from '../../model/actions.ts';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { KeyForm } from './keyForm.tsx';
+import { noLimits } from './limitFields.tsx';
 
 /** The open dialog, and the key that it is about. */
 export type OpenKeyDialog =
@@ -20,7 +21,7 @@ interface KeyDialogsProps {
   readonly onClose: () => void;
 }
 
-const NEW_KEY = { name: '', permissions: ['*'], expiresAt: null };
+const NEW_KEY = { name: '', permissions: ['*'], expiresAt: null, ...noLimits };
 
 /** The dialogs that create, edit, rotate and revoke a key. */
 export function KeyDialogs({ open, onClose }: KeyDialogsProps) {

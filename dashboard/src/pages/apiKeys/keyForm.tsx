@@ -5,10 +5,11 @@ import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
+import { type KeyLimits, LimitFields, readLimits, typedLimits } from './limitFields.tsx';
 import { PermissionChoice } from './permissionChoice.tsx';
 
 /** The editable settings of a key. */
-export interface KeySettings {
+export interface KeySettings extends KeyLimits {
   readonly name: string;
   readonly permissions: string[];
   readonly expiresAt: string | null;
@@ -27,8 +28,9 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
   const [permissions, setPermissions] = useState(settings.permissions);
   const [expiry, setExpiry] = useState<string>(settings.expiresAt === null ? 'never' : 'at');
   const [expiresAt, setExpiresAt] = useState(settings.expiresAt ?? undefined);
+  const [limits, setLimits] = useState(typedLimits(settings));
   const save = useMutation({
-    mutationFn: () => onSubmit({ name, permissions, expiresAt: expiryTime(expiry, expiresAt) }),
+    mutationFn: () => onSubmit({ name, permissions, expiresAt: expiryTime(expiry, expiresAt), ...readLimits(limits) }),
   });
   const problem = (field: string) => fieldError(save.error, field);
 
@@ -36,9 +38,9 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
     <Form
       submit={submit}
       error={save.error}
-      fields={['name', 'permissions', 'expiresAt']}
+      fields={['name', 'permissions', 'expiresAt', 'sessionIds', 'allowedIps', 'allowedRecipients', 'sendQuota']}
       busy={save.isPending}
-      disabled={permissions.length === 0}
+      disabled={permissions.length === 0 || limits.sessionIds?.length === 0}
       onCancel={onCancel}
       onSubmit={() => save.mutate()}
     >
@@ -76,6 +78,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
           />
         )}
       </div>
+      <LimitFields value={limits} onChange={setLimits} errorOf={problem} />
     </Form>
   );
 }

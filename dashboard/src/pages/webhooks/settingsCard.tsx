@@ -6,11 +6,11 @@ import { SubscriptionField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
+import { SessionsField } from '../../components/sessionsField.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
-import { SessionsField } from './sessionsField.tsx';
 
 /** The URL, event types, sessions and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
@@ -70,6 +70,7 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
         />
         {!webhook.isDefault && (
           <SessionsField
+            strings={webhookStrings}
             value={sessionIds}
             onChange={(chosen) => edit({ sessionIds: chosen })}
             error={sessionIds?.length === 0 ? webhookStrings.noSessions : problem('sessionIds')}

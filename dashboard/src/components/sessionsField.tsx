@@ -1,14 +1,21 @@
 import { useId } from 'react';
-import { CheckField, FieldError } from '../../components/field.tsx';
-import { sessionName, useSessions } from '../../model/sessions.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { sessionName, useSessions } from '../model/sessions.ts';
+import { CheckField, FieldError } from './field.tsx';
 
-/** Selects the sessions whose events a webhook receives. Null stands for all. */
+interface SessionsFieldStrings {
+  readonly sessions: string;
+  readonly allSessions: string;
+  readonly allSessionsHint: string;
+}
+
+/** Selects some sessions. Null stands for all. */
 export function SessionsField({
+  strings,
   value,
   onChange,
   error,
 }: {
+  readonly strings: SessionsFieldStrings;
   readonly value: readonly string[] | null;
   readonly onChange: (sessionIds: string[] | null) => void;
   readonly error: string | undefined;
@@ -22,10 +29,10 @@ export function SessionsField({
     onChange(offered.filter((one) => (one === sessionId ? isOn : value?.includes(one))));
   return (
     <fieldset aria-describedby={error === undefined ? undefined : id} className="grid gap-2">
-      <legend className="mb-2 text-sm font-medium">{webhookStrings.sessions}</legend>
+      <legend className="mb-2 text-sm font-medium">{strings.sessions}</legend>
       <CheckField
-        label={webhookStrings.allSessions}
-        hint={webhookStrings.allSessionsHint}
+        label={strings.allSessions}
+        hint={strings.allSessionsHint}
         checked={value === null}
         onChange={(event) => onChange(event.currentTarget.checked ? null : [])}
       />
