@@ -38,6 +38,16 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     assert.deepEqual(addresses.sort(), [ANN, group.networkGroupId].sort());
   });
 
+  it('are the same for the sender and the recipient of a message', async () => {
+    const { call } = await (await start()).account();
+    const [sender, recipient] = [await connectSession(call), await connectSession(call)];
+    const { phoneNumber } = (await call('GET', `/sessions/${recipient}`)).body;
+    const { body: sent } = await call('POST', '/messages/send', { sessionId: sender, to: phoneNumber, message: 'Hi' });
+    const { messageId } = await eventOf(call, 'message.incoming');
+    const { body: received } = await call('GET', `/messages/${messageId}`);
+    assert.deepEqual([received.networkId, received.sessionId], [sent.networkId, recipient]);
+  });
+
   it('are accepted in place of a phone number, and so is any other spelling', async () => {
     const { call } = await (await start()).account();
     const sessionId = await connectSession(call);
