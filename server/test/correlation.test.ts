@@ -252,5 +252,8 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     assert.equal((await call('POST', `/groups/${otherGroupId}/leave`)).status, 200);
     assert.equal((await call('GET', `/groups/${path}`)).body.groupId, groupId);
     assert.equal((await limited('GET', `/groups/${path}`)).body.groupId, otherGroupId);
+    assert.equal((await call('POST', `/groups/${groupId}/leave`)).status, 200);
+    const { detail } = (await call('GET', `/groups/${path}`)).body;
+    assert.ok(detail.includes(groupId) && detail.includes(otherGroupId), detail);
   });
 });

@@ -72,7 +72,8 @@ export class NetworkIds {
       ({ session_id: id }) => (named === undefined || named === id) && (allowed?.includes(id) ?? true),
     );
     const present = groups.filter(({ left_at: leftAt }) => leftAt === null);
-    const [group, another] = present.length > 0 ? present : groups;
+    const candidates = present.length > 0 ? present : groups;
+    const [group, another] = candidates;
     if (group === undefined) throw noSuch('group', address, field);
     if (another === undefined) return group.group_id;
     if (properties['sessionId'] !== undefined) {
@@ -81,7 +82,7 @@ export class NetworkIds {
         fields: [{ field: 'sessionId', code: 'required', message }],
       });
     }
-    const ids = present.map(({ group_id, session_id }) => `${group_id} (${session_id})`);
+    const ids = candidates.map(({ group_id, session_id }) => `${group_id} (${session_id})`);
     throw invalidField(
       field,
       `Several sessions are in the group ${address}; pass one of ${ids.join(', ')}`,
