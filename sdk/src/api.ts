@@ -1132,7 +1132,7 @@ export interface Operations {
       loggedOut: true;
     };
   };
-  /** Get the account and the credential. Get the account, and the permissions and limits of the credential that you send. Use it to check a credential. */
+  /** Get the account and the credential. Get the account, and the permissions of the credential that you send, with the limits of a key. Use it to check a credential. */
   'auth.me': {
     input: Record<string, never>;
     output: {
@@ -1145,13 +1145,13 @@ export interface Operations {
         /** Permissions of the credential. */
         permissions: string[];
         /** Sessions that the key may use; null for all. */
-        sessionIds: string[] | null;
+        sessionIds?: string[] | null;
         /** Networks that may use the key; null for all. */
-        allowedIps: string[] | null;
+        allowedIps?: string[] | null;
         /** Recipients to whom the key may send; null for all. */
-        allowedRecipients: string[] | null;
+        allowedRecipients?: string[] | null;
         /** Messages that the key may send per day (UTC); null for any number. */
-        sendQuota: number | null;
+        sendQuota?: number | null;
       };
     };
   };

@@ -49,9 +49,9 @@ type Input = Record<string, unknown>;
 
 /** Keeps the calls of keys that are limited to sessions within their sessions. */
 export class SessionScopes {
-  readonly #services: Pick<Services, 'database' | 'steady'>;
+  readonly #services: Pick<Services, 'database' | 'steady' | 'liveSessions'>;
 
-  constructor(services: Pick<Services, 'database' | 'steady'>) {
+  constructor(services: Pick<Services, 'database' | 'steady' | 'liveSessions'>) {
     this.#services = services;
   }
 
@@ -106,6 +106,10 @@ export class SessionScopes {
 
   /** @throws {AppError} `session_required` unless exactly one of the sessions exists */
   async #soleOf(accountId: string, sessionIds: readonly string[]): Promise<string> {
+    const [sessionId = ''] = sessionIds;
+    const { liveSessions } = this.#services;
+    // Most sends, which then cost no query.
+    if (sessionIds.length === 1 && liveSessions.stateOf({ accountId, sessionId }) !== undefined) return sessionId;
     const found = await presentSessions.all(this.#services.database.reader, {
       accountId,
       sessionIds: JSON.stringify(sessionIds),

@@ -154,7 +154,7 @@ export const me = defineOperation({
   effect: 'read',
   summary: 'Get the account and the credential',
   description:
-    'Get the account, and the permissions and limits of the credential that you send. Use it to check a credential.',
+    'Get the account, and the permissions of the credential that you send, with the limits of a key. Use it to check a credential.',
   input: {},
   output: object({
     account: Account,
@@ -162,12 +162,13 @@ export const me = defineOperation({
       type: oneOf(['jwt', 'api_key'], '`jwt` is a login token.'),
       keyId: optional(string('Id of the API key (`key_…`).')),
       permissions: list(Type.String(), 'Permissions of the credential.'),
-      ...limitOutput,
+      ...Type.Partial(Type.Object(limitOutput)).properties,
     }),
   }),
   async run(ctx) {
     const { credential } = ctx.caller;
-    const limits = toLimits(scopeOf(ctx.caller)?.columns ?? noLimits);
+    // A login token has none.
+    const limits = credential.type === 'api_key' && toLimits(scopeOf(ctx.caller)?.columns ?? noLimits);
     return {
       account: toAccount(await ownAccount(ctx)),
       credential: { ...credential, permissions: [...credential.permissions], ...limits },
