@@ -543,9 +543,9 @@ export interface WebhookConfiguration {
 }
 
 export interface WebhookTest {
-  /** Whether the receiver responded with 2xx. */
+  /** Whether the receiver responded with 2xx, or the broker confirmed the message. */
   delivered: boolean;
-  /** Outcome class; `ok` means that the receiver responded with 2xx. */
+  /** Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message. */
   class:
     | 'ok'
     | 'redirect'
@@ -568,10 +568,10 @@ export interface WebhookTest {
   message: string;
   /** Duration of the request in milliseconds. */
   latencyMs: number;
-  /** Result of each stage, in order: URL, name lookup, connection, TLS, HTTP. */
+  /** Result of each stage, in order: URL, name lookup, connection, TLS, then HTTP, or login and publishing. */
   stages: {
-    /** Stage of the request. */
-    stage: 'url' | 'dns' | 'connect' | 'tls' | 'http';
+    /** Stage of the request: `http` over HTTP, `login` and `publish` at a message broker. */
+    stage: 'url' | 'dns' | 'connect' | 'tls' | 'http' | 'login' | 'publish';
     /** Result of the stage. */
     result: 'ok' | 'failed' | 'skipped';
     /** Duration in milliseconds; null if the stage was not reached. */
@@ -682,7 +682,7 @@ export interface CircuitBreaker {
   reason: string | null;
   /** Last attempt that failed; null if none has. */
   lastError: {
-    /** Outcome class; `ok` means that the receiver responded with 2xx. */
+    /** Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message. */
     class:
       | 'ok'
       | 'redirect'
@@ -917,7 +917,7 @@ export interface DeliveryWithAttempts {
     number: number;
     /** Headers of the request, without the signatures, which are not stored. `webhook-id` and `webhook-timestamp` are present if the webhook has a secret now. */
     headers: Record<string, string>;
-    /** Outcome class; `ok` means that the receiver responded with 2xx. */
+    /** Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message. */
     class:
       | 'ok'
       | 'redirect'
@@ -954,6 +954,27 @@ export interface SecretRotation {
   previousSecretValidUntil: string | null;
 }
 
+export interface WebhookDestination {
+  /** How events are sent; `http` by default. */
+  type: 'http' | 'rabbitmq' | 'nats' | 'redis' | 'kafka' | 'sqs';
+  /** RabbitMQ: the exchange; left out for the default one, where `routingKey` names a queue. */
+  exchange?: string;
+  /** RabbitMQ: the routing key. */
+  routingKey?: string;
+  /** NATS: a subject of a JetStream stream. */
+  subject?: string;
+  /** Redis: the key of the stream. */
+  stream?: string;
+  /** Redis: the approximate number of entries to keep; left out for all. */
+  maxLength?: number;
+  /** Kafka: the topic. The conversation is the key of a message. */
+  topic?: string;
+  /** Kafka: how to log in; `plain` by default. */
+  saslMechanism?: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+  /** Amazon SQS: the region, if the URL does not name it. */
+  region?: string;
+}
+
 export interface WebhookEndpoint {
   /** Id of the webhook (`whk_…`). */
   webhookId: string;
@@ -977,6 +998,9 @@ export interface WebhookEndpoint {
   description: string | null;
   /** Your own data, as you set it. */
   metadata: Record<string, string>;
+  destination: WebhookDestination;
+  /** Names of the credentials that are set. */
+  credentialNames: string[];
   /** Selection of events; null for all. */
   filters: {
     /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
@@ -1044,6 +1068,9 @@ export interface ChangedWebhookEndpoint {
   description: string | null;
   /** Your own data, as you set it. */
   metadata: Record<string, string>;
+  destination: WebhookDestination;
+  /** Names of the credentials that are set. */
+  credentialNames: string[];
   /** Selection of events; null for all. */
   filters: {
     /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
@@ -2305,6 +2332,37 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
+      /** Where events go if not over HTTP. `webhookUrl` is then the address of the broker, such as `amqps://example.com/vhost`. */
+      destination?: {
+        /** How events are sent; `http` by default. */
+        type: 'http' | 'rabbitmq' | 'nats' | 'redis' | 'kafka' | 'sqs';
+        /** RabbitMQ: the exchange; left out for the default one, where `routingKey` names a queue. */
+        exchange?: string;
+        /** RabbitMQ: the routing key. */
+        routingKey?: string;
+        /** NATS: a subject of a JetStream stream. */
+        subject?: string;
+        /** Redis: the key of the stream. */
+        stream?: string;
+        /** Redis: the approximate number of entries to keep; left out for all. */
+        maxLength?: number;
+        /** Kafka: the topic. The conversation is the key of a message. */
+        topic?: string;
+        /** Kafka: how to log in; `plain` by default. */
+        saslMechanism?: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        /** Amazon SQS: the region, if the URL does not name it. */
+        region?: string;
+      };
+      /** Replaces all credentials; `null` removes them. */
+      credentials?: {
+        username?: string;
+        password?: string;
+        token?: string;
+        creds?: string;
+        accessKeyId?: string;
+        secretAccessKey?: string;
+        sessionToken?: string;
+      } | null;
       /** Only events of these sessions; `null` for all, which is the default. Not for the default webhook. */
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */
@@ -2375,6 +2433,37 @@ export interface Operations {
       enabled?: boolean;
       /** Number of deliveries in flight at the same time; 8 by default. */
       maxInFlight?: number;
+      /** Where events go if not over HTTP. `webhookUrl` is then the address of the broker, such as `amqps://example.com/vhost`. */
+      destination?: {
+        /** How events are sent; `http` by default. */
+        type: 'http' | 'rabbitmq' | 'nats' | 'redis' | 'kafka' | 'sqs';
+        /** RabbitMQ: the exchange; left out for the default one, where `routingKey` names a queue. */
+        exchange?: string;
+        /** RabbitMQ: the routing key. */
+        routingKey?: string;
+        /** NATS: a subject of a JetStream stream. */
+        subject?: string;
+        /** Redis: the key of the stream. */
+        stream?: string;
+        /** Redis: the approximate number of entries to keep; left out for all. */
+        maxLength?: number;
+        /** Kafka: the topic. The conversation is the key of a message. */
+        topic?: string;
+        /** Kafka: how to log in; `plain` by default. */
+        saslMechanism?: 'plain' | 'scram-sha-256' | 'scram-sha-512';
+        /** Amazon SQS: the region, if the URL does not name it. */
+        region?: string;
+      };
+      /** Replaces all credentials; `null` removes them. */
+      credentials?: {
+        username?: string;
+        password?: string;
+        token?: string;
+        creds?: string;
+        accessKeyId?: string;
+        secretAccessKey?: string;
+        sessionToken?: string;
+      } | null;
       /** Only events of these sessions; `null` for all, which is the default. Not for the default webhook. */
       sessionIds?: string[] | null;
       /** Note for people, such as `orders of the shop`. */

@@ -134,27 +134,46 @@ export function isLoopback(host: string): boolean {
   return loopback.some((range) => isWithin(ipaddr.parse(bare), range));
 }
 
-/** Vets a URL without resolving its name. */
-export function checkUrl(raw: string, policy: TargetPolicy): Verdict {
+const WEB_SCHEMES: readonly string[] = ['http', 'https'];
+
+/**
+ * Vets a URL without resolving its name.
+ * @param schemes those that the URL may have. Its host is normalized in the result, whatever the scheme.
+ */
+export function checkUrl(raw: string, policy: TargetPolicy, schemes = WEB_SCHEMES): Verdict {
   if (raw.length > MAX_URL_LENGTH) return refuse('too_long', `The URL is longer than ${MAX_URL_LENGTH} characters`);
   // The URL parser is too lenient: `http:host`, backslashes and line breaks would pass.
   if (!/^[a-z][a-z0-9+.-]*:\/\/[^/\\\s]/i.test(raw) || /[\s\\]/.test(raw) || !URL.canParse(raw)) {
     return refuse('not_absolute', `"${raw.slice(0, 100)}" is not an absolute URL, such as https://example.com/hooks`);
   }
   const url = new URL(raw);
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    return refuse('scheme', `The URL must use http or https, not ${url.protocol.slice(0, -1)}`);
-  }
+  const scheme = url.protocol.slice(0, -1);
+  if (!schemes.includes(scheme)) return refuse('scheme', `The URL must use ${schemes.join(' or ')}, not ${scheme}`);
   if (url.username !== '' || url.password !== '') {
     return refuse('credentials', 'The URL must not contain a user name or password');
   }
-  // The parser has normalized every spelling of an IPv4 address (octal, hexadecimal, one number).
-  const host = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+  // The parser normalizes every spelling of an IPv4 address (octal, hexadecimal, one number), but only in web URLs.
+  const asWeb = `http://${url.hostname}/`;
+  if (!URL.canParse(asWeb)) return refuse('not_absolute', `"${url.hostname.slice(0, 100)}" is not a host`);
+  if (!WEB_SCHEMES.includes(scheme)) url.hostname = new URL(asWeb).hostname;
+  const host = hostOf(url);
   if (/(^|\.)localhost$/i.test(host))
     return policy.allowLoopback ? { ok: true, url } : refuseAddress(host, 'this machine');
   if (!ipaddr.isValid(host)) return { ok: true, url };
   const why = refusalOf(host, policy);
   return why === undefined ? { ok: true, url } : refuseAddress(host, why);
+}
+
+/** Returns the host of a URL as sockets expect it: without the brackets of IPv6 and the final dot of a name. */
+export function hostOf({ hostname }: URL): string {
+  return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
+}
+
+/** Returns the origin of a URL of any scheme, such as `amqp://example.com:5672`. `URL.origin` has only those of the web. */
+export function originOf(url: string): string {
+  if (!URL.canParse(url)) return url;
+  const { protocol, host } = new URL(url);
+  return `${protocol}//${host}`;
 }
 
 /**

@@ -5,6 +5,7 @@ import { sql } from 'kysely';
 import { WrongKeyError } from '../src/db/sealing.ts';
 import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { sqsCredentials, startFakeSqs } from './support/fakeSqs.ts';
 import { startReceiver } from './support/receiver.ts';
 import { startAgain, type TestServer } from './support/server.ts';
 
@@ -12,6 +13,7 @@ const KEY = 'a key of more than thirty-two characters';
 const OTHER_KEY = 'another key of more than thirty-two chars';
 const SECRET = 'Schlüssel für die Prüfung';
 const HEADER = 'a token in a header';
+const QUEUE = '/123456789012/events';
 
 describeOnEachDatabase('encryption at rest', (newHome, database) => {
   const texts = async ({ app }: TestServer, table: string, columns: string) => {
@@ -85,6 +87,14 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     const { body: endpoints } = await call('GET', '/webhooks/endpoints');
     const headers = { 'X-Token': HEADER };
     await call('PATCH', `/webhooks/endpoints/${endpoints.data[0].webhookId}`, { headers });
+    const sqs = await startFakeSqs([QUEUE]);
+    t.after(() => sqs.stop());
+    const { body: broker } = await call('POST', '/webhooks/endpoints', {
+      webhookUrl: `http://127.0.0.1:${sqs.port}${QUEUE}`,
+      destination: { type: 'sqs', region: 'eu-central-1' },
+      credentials: sqsCredentials,
+      events: ['message.sent'],
+    });
     const { sessionId } = (await call('POST', '/sessions', { options: { pairing: true } })).body;
     await storeOf(first.app.services.database, sessionId).set('credentials', 'kept by a connector');
     await first.stop();
@@ -100,6 +110,9 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
       const server = await start();
       const headers = { authorization: `Bearer ${token}` };
       assert.equal((await server.call('GET', '/webhooks/test', undefined, headers)).body.delivered, true);
+      const toBroker = `/webhooks/endpoints/${broker.webhookId}/test`;
+      const { body: stored } = await server.call('GET', toBroker, undefined, headers);
+      assert.equal(stored.delivered, true, 'the broker accepts the signature');
       assert.deepEqual((await server.call('GET', `/sessions/${sessionId}`, undefined, headers)).body.options, {
         pairing: true,
       });
@@ -108,6 +121,8 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
       assert.equal(isOpen, !('ENCRYPTION_KEY' in env), JSON.stringify(env));
       const hasHeader = (await texts(server, 'webhooks', 'headers')).includes(HEADER);
       assert.equal(hasHeader, isOpen, JSON.stringify(env));
+      const hasKey = (await texts(server, 'webhooks', 'credentials')).includes(sqsCredentials.secretAccessKey);
+      assert.equal(hasKey, isOpen, JSON.stringify(env));
       await server.stop();
     }
     assert.ok(receiver.deliveries.every(({ headers: sent }) => sent['x-token'] === HEADER));

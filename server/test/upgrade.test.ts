@@ -119,6 +119,7 @@ describeOnEachFixture((version, database) => {
     assert.deepEqual([webhook.sessionIds, webhook.metadata], [null, {}], 'receives the events of all sessions');
     const { filters, headerNames, timeoutMs, retrySeconds, paused } = webhook;
     assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
+    assert.deepEqual([webhook.destination, webhook.credentialNames], [{ type: 'http' }, []]);
     const { body: keys } = await asOwner('GET', '/api-keys');
     for (const { sessionIds, allowedIps, allowedRecipients, sendQuota } of keys.data)
       assert.deepEqual([sessionIds, allowedIps, allowedRecipients, sendQuota], [null, null, null, null]);
@@ -217,6 +218,7 @@ const FROZEN = {
     8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
     9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
     10: '7fb0cbaa5c0da39b4fdf0ca1bc8f4c27cf056b65f9192235eb8fc4cf202d5d32',
+    11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -229,6 +231,7 @@ const FROZEN = {
     8: 'd4361656bded7cd936416474d1a5cbaf1e6599b3c73deee96469ed67a987bd99',
     9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
     10: '7fb0cbaa5c0da39b4fdf0ca1bc8f4c27cf056b65f9192235eb8fc4cf202d5d32',
+    11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
   },
 };
 

@@ -28,6 +28,7 @@ import { LiveSessions } from '../sessions/liveSessions.ts';
 import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
 import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
+import { AnyDeliver } from '../webhooks/anyDeliver.ts';
 import { HttpDeliver } from '../webhooks/deliver.ts';
 import { createEmit, type Emit } from '../webhooks/emit.ts';
 import { Engine } from '../webhooks/engine.ts';
@@ -38,6 +39,8 @@ import type { Foundation } from './foundation.ts';
 
 /** Deadline for fetching a file from a URL, for which a caller waits. */
 const FETCH_TIMEOUT_MS = 60_000;
+/** Connections to message brokers, of all accounts. */
+const MAX_BROKER_CONNECTIONS = 500;
 
 export async function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
   const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
@@ -100,8 +103,13 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   const openFiles = readOpenFiles(settings.outgoingConnections);
   const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
   const outgoing = new OutgoingConnections(maxSockets);
-  const http = new HttpDeliver({ policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, maxSockets, clock });
-  const deliver = tracing?.deliver(http) ?? http;
+  const options = { policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, clock };
+  const http = new HttpDeliver({ ...options, maxSockets });
+  const any = new AnyDeliver(http, async () => {
+    const { BrokerDeliver } = await import('../webhooks/brokers/brokerDeliver.ts');
+    return new BrokerDeliver({ ...options, maxConnections: Math.min(MAX_BROKER_CONNECTIONS, maxSockets), http });
+  });
+  const deliver = tracing?.deliver(any) ?? any;
   const addFields = createAddFields({ reader: database.reader, connectorsOf });
   const engine: Engine = new Engine({
     ...foundation,

@@ -12,7 +12,7 @@ import type { MessageType } from '../events/parts.ts';
  * - chat: a conversation of a session, with a number or a group. `chat_id` is the number's digits or the group's id.
  * - message: one message of a chat. `network_id` is the network's id of it.
  * - event: something that happened, of one of the eight event types. Its body is stored exactly as it is sent.
- * - webhook: a URL that subscribes to event types.
+ * - webhook: a URL, or a place at a message broker, that subscribes to event types.
  * - delivery: one event for one webhook; an attempt is one HTTP request of a delivery.
  * - conversation: the unit of order in deliveries: a chat of a session, or the session itself.
  */
@@ -226,6 +226,10 @@ export interface Schema {
     filters: string | null;
     /** JSON of the additional headers, sealed; null for none. */
     headers: string | null;
+    /** JSON of its `BrokerDestination`; null for HTTP. */
+    destination: string | null;
+    /** JSON of its credentials at the broker, sealed; null for none. */
+    credentials: string | null;
     timeout_ms: number | null;
     /** JSON list of its own retry schedule. */
     retry_seconds: string | null;

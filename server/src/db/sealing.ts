@@ -125,11 +125,15 @@ async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
   for (const { name, value } of await secrets.execute())
     await sql`update secrets set value = ${resealed(value, aboutSecret(name))} where name = ${name}`.execute(kysely);
-  const webhooks = kysely.selectFrom('webhooks').select(['webhook_id', 'secret', 'previous_secret', 'headers']);
-  for (const { webhook_id: id, secret, previous_secret: previous, headers } of await webhooks.execute()) {
-    const sealed = [secret, previous, headers].map((text) => text && resealed(text, aboutWebhook(id)));
-    const [newSecret, newPrevious, newHeaders] = sealed;
-    await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}, headers = ${newHeaders}
+  const webhooks = kysely
+    .selectFrom('webhooks')
+    .select(['webhook_id', 'secret', 'previous_secret', 'headers', 'credentials']);
+  for (const { webhook_id: id, ...columns } of await webhooks.execute()) {
+    const { secret, previous_secret: previous, headers, credentials } = columns;
+    const sealed = [secret, previous, headers, credentials].map((text) => text && resealed(text, aboutWebhook(id)));
+    const [newSecret, newPrevious, newHeaders, newCredentials] = sealed;
+    await sql`update webhooks set secret = ${newSecret}, previous_secret = ${newPrevious}, headers = ${newHeaders},
+      credentials = ${newCredentials}
       where webhook_id = ${id}`.execute(kysely);
   }
   const sessions = kysely.selectFrom('sessions').select(['session_id', 'options']);

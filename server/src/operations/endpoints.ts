@@ -18,15 +18,9 @@ import { countUnwanted } from '../webhooks/queue.ts';
 import { headersOf, includeOf } from '../webhooks/webhook.ts';
 import { acceptedSubscription, subscribedKinds } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
+import { acceptedReceiver, destinationInput, shownDestination, toDestination } from './webhookDestination.ts';
 import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
-import {
-  acceptedUrl,
-  secretField,
-  toConfiguration,
-  WebhookConfiguration,
-  WebhookId,
-  webhookFields,
-} from './webhookRecord.ts';
+import { secretField, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
 
 /* Webhooks by id, the default one included. */
 
@@ -54,6 +48,7 @@ const Endpoint = named('WebhookEndpoint', {
   sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions whose events it receives; null for all.'),
   description: orNull(Type.String(), 'Note for people; null if there is none.'),
   metadata: record(Type.String(), 'Your own data, as you set it.'),
+  ...shownDestination,
   ...shownOptions,
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
   breakerState: oneOf(
@@ -102,20 +97,32 @@ export const createEndpoint = defineOperation({
     secret: secretField('Without one, deliveries are not signed.'),
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
+    ...destinationInput,
     ...scopeFields,
     ...optionFields,
   },
   output: ChangedEndpoint,
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
-  async run(ctx, { webhookUrl, events, metadata = {}, sessionIds, filters, headers, ...fields }) {
+  async run(ctx, input) {
+    const {
+      webhookUrl,
+      destination,
+      credentials,
+      events,
+      metadata = {},
+      sessionIds,
+      filters,
+      headers,
+      ...fields
+    } = input;
     const change = {
       ...fields,
+      ...acceptedReceiver(ctx, { webhookUrl, destination, credentials, headers }),
       ...scopeOf(sessionIds),
       ...optionsOf(filters, headers),
       metadata: acceptedMetadata(metadata),
       events: acceptedSubscription(events),
-      url: acceptedUrl(ctx, webhookUrl),
     };
     const { row, warnings } = await ctx.database.commit(async (tx) => {
       await requireSessions(tx, ctx.accountId, change.sessionIds);
@@ -155,27 +162,30 @@ export const updateEndpoint = defineOperation({
     secret: webhookFields.secret,
     enabled: optional(Enabled),
     maxInFlight: optional(MaxInFlight),
+    ...destinationInput,
     ...scopeFields,
     ...optionFields,
   },
   output: ChangedEndpoint,
   errors: ['not_found'],
-  async run(ctx, { webhookId, webhookUrl, events, metadata, sessionIds, filters, headers, ...fields }) {
+  async run(ctx, input) {
+    const { webhookId, webhookUrl, destination, credentials, ...others } = input;
+    const { events, metadata, sessionIds, filters, headers, ...fields } = others;
+    const receiver = { webhookUrl, destination, credentials, headers };
     const change = {
       ...fields,
       ...scopeOf(sessionIds),
       ...optionsOf(filters, headers),
       ...(metadata !== undefined && { metadata: acceptedMetadata(metadata) }),
       ...(events !== undefined && { events: acceptedSubscription(events) }),
-      ...(webhookUrl !== undefined && { url: acceptedUrl(ctx, webhookUrl) }),
     };
     const known = await findWebhookRow(ctx.database.reader, ctx.accountId, webhookId);
     const cancelled = await countDropped(ctx, known, change);
     const { row, warnings } = await ctx.database.commit(async (tx) => {
       const present = await findWebhookRow(tx, ctx.accountId, webhookId);
-      if (present.is_default === 1) refuseSelection(change);
+      if (present.is_default === 1) refuseSelection({ ...change, destination });
       await requireSessions(tx, ctx.accountId, change.sessionIds, sessionsOf(present));
-      const changed = await changeWebhook(ctx, tx, present, change);
+      const changed = await changeWebhook(ctx, tx, present, { ...change, ...acceptedReceiver(ctx, receiver, present) });
       return { row: changed, warnings: await warningsOf(tx, changed, present) };
     }, ctx.accountId);
     return { ...toEndpoint(ctx, row), cancelled, warnings };
@@ -207,8 +217,14 @@ function optionsOf(filters: WebhookFilters | null | undefined, headers: Record<s
   };
 }
 
+interface Selection extends Pick<WebhookChange, 'sessionIds' | 'filters'> {
+  readonly destination: { readonly type: string } | undefined;
+}
+
 /** @throws {AppError} `validation_failed`, because the default webhook receives what `webhooks.set` says */
-function refuseSelection({ sessionIds, filters }: WebhookChange): void {
+function refuseSelection({ sessionIds, filters, destination = { type: 'http' } }: Selection): void {
+  if (destination.type !== 'http')
+    throw invalidField('destination', 'The default webhook is HTTP only; add another webhook', 'default_webhook');
   if (!sessionIds && !filters) return;
   throw invalidField(
     sessionIds ? 'sessionIds' : 'filters',
@@ -233,21 +249,22 @@ async function countDropped(
 async function warningsOf({ kysely }: Tx, row: WebhookTable, before?: WebhookTable): Promise<string[]> {
   const others = await kysely
     .selectFrom('webhooks')
-    .select(['webhook_id', 'events'])
+    .select(['webhook_id', 'events', 'destination'])
     .where('account_id', '=', row.account_id)
     .where('url', '=', row.url)
     .where('webhook_id', '<>', row.webhook_id)
     .execute();
   const kinds = subscribedKinds(JSON.parse(row.events));
-  const twice = others.flatMap(({ webhook_id, events }) => {
+  const twice = others.flatMap(({ webhook_id, events, destination }) => {
+    if (destination !== row.destination) return [];
     const shared = subscribedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
     if (shared.length === 0) return [];
     return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
   });
-  const lost =
-    before !== undefined && before.headers !== null && row.headers === null && before.url !== row.url
-      ? ['The headers were removed because the URL has another origin']
-      : [];
+  const isElsewhere = before !== undefined && (before.url !== row.url || before.destination !== row.destination);
+  const lost = (['headers', 'credentials'] as const)
+    .filter((secret) => isElsewhere && before[secret] !== null && row[secret] === null)
+    .map((secret) => `The ${secret} were removed because the URL has another origin`);
   return [...lost, ...twice];
 }
 
@@ -287,7 +304,7 @@ function sessionsOf({ session_ids: sessionIds }: WebhookTable): string[] | null 
   return sessionIds === null ? null : JSON.parse(sessionIds);
 }
 
-function toEndpoint({ database }: Context, row: WebhookTable) {
+function toEndpoint(ctx: Context, row: WebhookTable) {
   return {
     webhookId: row.webhook_id,
     isDefault: row.is_default === 1,
@@ -296,7 +313,8 @@ function toEndpoint({ database }: Context, row: WebhookTable) {
     description: row.description,
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     filters: row.filters === null ? null : JSON.parse(row.filters),
-    headerNames: Object.keys(headersOf(row, database.seal)),
+    ...toDestination(ctx, row),
+    headerNames: Object.keys(headersOf(row, ctx.database.seal)),
     timeoutMs: row.timeout_ms,
     retrySeconds: row.retry_seconds === null ? null : (JSON.parse(row.retry_seconds) as number[]),
     paused: row.paused === 1,

@@ -10,7 +10,7 @@ import { shownSubscription } from './eventTypes.ts';
 
 export const Class = oneOf(
   Object.keys(outcomeClasses) as OutcomeClass[],
-  'Outcome class; `ok` means that the receiver responded with 2xx.',
+  'Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message.',
 );
 
 export const secretField = (rule: string) =>

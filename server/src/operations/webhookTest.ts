@@ -7,18 +7,24 @@ import { acceptedKind } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
 
 const Stage = object({
-  stage: oneOf(['url', 'dns', 'connect', 'tls', 'http'], 'Stage of the request.'),
+  stage: oneOf(
+    ['url', 'dns', 'connect', 'tls', 'http', 'login', 'publish'],
+    'Stage of the request: `http` over HTTP, `login` and `publish` at a message broker.',
+  ),
   result: oneOf(['ok', 'failed', 'skipped'], 'Result of the stage.'),
   ms: orNull(Type.Integer(), 'Duration in milliseconds; null if the stage was not reached.'),
 });
 
 const WebhookTest = named('WebhookTest', {
-  delivered: boolean('Whether the receiver responded with 2xx.'),
+  delivered: boolean('Whether the receiver responded with 2xx, or the broker confirmed the message.'),
   class: Class,
   status: orNull(Type.Integer(), 'HTTP status of the response; null if there was none.'),
   message: string('Result as a sentence.'),
   latencyMs: integer('Duration of the request in milliseconds.'),
-  stages: list(Stage, 'Result of each stage, in order: URL, name lookup, connection, TLS, HTTP.'),
+  stages: list(
+    Stage,
+    'Result of each stage, in order: URL, name lookup, connection, TLS, then HTTP, or login and publishing.',
+  ),
   deliveryId: string('Id of the entry in the delivery log (`dlv_…`).'),
   request: object({
     url: string('URL of the request.'),

@@ -120,7 +120,9 @@ export class Tracing {
           const headers = { ...request.headers, traceparent: traceparentOf(span) };
           const outcome = await deliver.attempt({ ...request, headers });
           span.setAttributes({
-            'http.request.method': 'POST',
+            ...(request.broker === undefined
+              ? { 'http.request.method': 'POST' }
+              : { 'messaging.system': request.broker.destination.type }),
             'server.address': new URL(request.url).hostname,
             'switchboard.event_id': eventId ?? '',
             'switchboard.attempt': Number(attempt),

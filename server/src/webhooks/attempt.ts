@@ -1,6 +1,7 @@
 import type { Client, Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
 import type { ReceiverConnections } from './connections.ts';
+import type { BrokerDestination, Credentials } from './destination.ts';
 import {
   type AnswerHeaders,
   type Described,
@@ -21,6 +22,17 @@ export interface AttemptRequest {
   /** Deadline of the attempt; null for that of the server. */
   readonly timeoutMs?: number | null;
   readonly signal?: AbortSignal;
+  /** Undefined for HTTP. */
+  readonly broker?: BrokerRequest | undefined;
+}
+
+/** The part of an attempt that only a message broker needs. */
+export interface BrokerRequest {
+  readonly accountId: string;
+  readonly destination: BrokerDestination;
+  readonly credentials: Credentials;
+  /** Messages of one conversation stay in order. */
+  readonly conversation: string;
 }
 
 const BODY_READ_BYTES = 16 * 1024;

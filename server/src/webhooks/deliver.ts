@@ -14,9 +14,12 @@ export interface Deliver {
   close(): Promise<void>;
 }
 
-/** A step of an attempt. `skipped`: there was nothing to do, or the step was not reached. */
+/**
+ * A step of an attempt. `http` over HTTP; `login` and `publish` at a broker. `skipped`: there was nothing to do, or the
+ * step was not reached.
+ */
 export interface Stage {
-  readonly stage: 'url' | 'dns' | 'connect' | 'tls' | 'http';
+  readonly stage: 'url' | 'dns' | 'connect' | 'tls' | 'http' | 'login' | 'publish';
   readonly result: 'ok' | 'failed' | 'skipped';
   readonly ms: number | null;
 }
@@ -90,23 +93,49 @@ export class HttpDeliver implements Deliver {
 }
 
 function stagesOf(url: string, outcome: Outcome, startedAt: number, moments: ReadonlyMap<string, number>): Stage[] {
-  const { protocol = '', hostname = '' } = URL.canParse(url) ? new URL(url) : {};
-  const isLiteral = /^[\d.]+$|^\[/.test(hostname);
+  const { protocol = '' } = URL.canParse(url) ? new URL(url) : {};
   const endedAt = startedAt + outcome.durationMs;
-  const steps: { stage: Stage['stage']; at: number | undefined; applies: boolean }[] = [
+  return toStages(outcome, startedAt, [
+    ...connectionSteps(url, protocol === 'https:', outcome, startedAt, moments),
+    { stage: 'http', at: outcome.status === null ? undefined : endedAt, applies: true },
+  ]);
+}
+
+/** A step of an attempt, and when it was completed; undefined if it was not. */
+export interface Step {
+  readonly stage: Stage['stage'];
+  readonly at: number | undefined;
+  readonly applies: boolean;
+}
+
+/** The steps until a connection is open, from the moments at which its socket reached them. */
+export function connectionSteps(
+  url: string,
+  isSecure: boolean,
+  outcome: Outcome,
+  startedAt: number,
+  moments: ReadonlyMap<string, number>,
+): Step[] {
+  const { hostname = '' } = URL.canParse(url) ? new URL(url) : {};
+  const isLiteral = /^[\d.]+$|^\[/.test(hostname);
+  return [
     { stage: 'url', at: outcome.class === 'blocked_address' ? undefined : startedAt, applies: true },
     { stage: 'dns', at: outcome.class === 'dns' ? undefined : moments.get('lookup'), applies: !isLiteral },
     { stage: 'connect', at: moments.get('connect'), applies: true },
-    { stage: 'tls', at: moments.get('secureConnect'), applies: protocol === 'https:' },
-    { stage: 'http', at: outcome.status === null ? undefined : endedAt, applies: true },
+    { stage: 'tls', at: moments.get('secureConnect'), applies: isSecure },
   ];
+}
+
+/** The last step has failed unless the outcome is `ok`. */
+export function toStages(outcome: Outcome, startedAt: number, steps: readonly Step[]): Stage[] {
+  const endedAt = startedAt + outcome.durationMs;
   let since = startedAt;
   let hasFailed = false;
-  return steps.map(({ stage, at, applies }): Stage => {
+  return steps.map(({ stage, at, applies }, index): Stage => {
     if (!applies || hasFailed) return { stage, result: 'skipped', ms: null };
     const ms = Math.max(0, Math.round((at ?? endedAt) - since));
     since = at ?? endedAt;
-    hasFailed = at === undefined || (stage === 'http' && outcome.class !== 'ok');
+    hasFailed = at === undefined || (index === steps.length - 1 && outcome.class !== 'ok');
     return { stage, result: hasFailed ? 'failed' : 'ok', ms };
   });
 }

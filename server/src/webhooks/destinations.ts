@@ -11,8 +11,10 @@ import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import type { SteadyClock } from '../steadyClock.ts';
+import { originOf } from '../target.ts';
 import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import { type Credentials, type Destination, destinationOf, isSameReceiver, storedDestination } from './destination.ts';
 import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
 import type { WebhookFilters } from './filters.ts';
@@ -38,6 +40,9 @@ export interface WebhookContext {
 /** The new configuration of a webhook. A field that is left out does not change. */
 export interface WebhookChange {
   readonly url?: string;
+  readonly destination?: Destination;
+  /** Null for none. */
+  readonly credentials?: Credentials | null | undefined;
   readonly events?: readonly string[];
   /** Null for all sessions. */
   readonly sessionIds?: readonly string[] | null | undefined;
@@ -93,6 +98,8 @@ export async function insertWebhook(
   isDefault: boolean,
   {
     url = '',
+    destination = { type: 'http' },
+    credentials = null,
     events = [],
     sessionIds = null,
     description = null,
@@ -120,6 +127,8 @@ export async function insertWebhook(
       webhook_id: webhookId,
       is_default: isDefault ? 1 : 0,
       url,
+      destination: storedDestination(destination),
+      credentials: sealed(ctx, webhookId, credentials && JSON.stringify(credentials)),
       events: JSON.stringify(events),
       session_ids: sessionIds && JSON.stringify(sessionIds),
       description,
@@ -167,14 +176,16 @@ export async function changeWebhook(
   present: WebhookTable,
   change: WebhookChange,
 ): Promise<WebhookTable> {
-  const { url = present.url, events, sessionIds } = change;
+  const { url = present.url, destination = destinationOf(present), events, sessionIds } = change;
+  const before = { url: present.url, destination: destinationOf(present) };
   // They may contain a password, which is for the old receiver only.
-  const isElsewhere = originOf(url) !== originOf(present.url);
-  const columns = columnsOf(ctx, present.webhook_id, { ...(isElsewhere && { headers: null }), ...change });
+  const isElsewhere = originOf(url) !== originOf(before.url) || destination.type !== before.destination.type;
+  const removed = isElsewhere && { headers: null, credentials: null };
+  const columns = columnsOf(ctx, present.webhook_id, { ...removed, ...change });
   const changed = await updateRow(ctx, tx, present, columns);
-  if (url !== present.url) await closeBreaker(ctx, tx, present, 'new_url');
-  const before: string[] = JSON.parse(present.events);
-  if (events !== undefined && before.some((kind) => !events.includes(kind))) {
+  if (!isSameReceiver({ url, destination }, before)) await closeBreaker(ctx, tx, present, 'new_url');
+  const kinds: string[] = JSON.parse(present.events);
+  if (events !== undefined && kinds.some((kind) => !events.includes(kind))) {
     const reason = 'The webhook no longer subscribes to this event type';
     await inPieces(ctx, tx, present, (on, webhook) =>
       cancelUnwanted(on, webhook, 'kind', events, reason, ctx.clock.now()),
@@ -190,14 +201,16 @@ export async function changeWebhook(
   return changed;
 }
 
-const originOf = (url: string) => (URL.canParse(url) ? new URL(url).origin : url);
-
 /** The columns that a change sets. */
 function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight } = change;
-  const { filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
+  const { destination, credentials, filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
   return {
     ...(url !== undefined && { url }),
+    ...(destination !== undefined && { destination: storedDestination(destination) }),
+    ...(credentials !== undefined && {
+      credentials: sealed(ctx, webhookId, credentials && JSON.stringify(credentials)),
+    }),
     ...(events !== undefined && { events: JSON.stringify(events) }),
     ...(sessionIds !== undefined && { session_ids: sessionIds && JSON.stringify(sessionIds) }),
     ...(description !== undefined && { description }),

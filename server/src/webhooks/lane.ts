@@ -18,6 +18,7 @@ import {
   permit,
 } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
+import { isSameReceiver } from './destination.ts';
 import { type Due, readDue, readDueInOrder, readNextDue } from './due.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import type { Outcome } from './outcome.ts';
@@ -27,7 +28,7 @@ import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
 import { hold } from './strictOrder.ts';
-import type { Webhook } from './webhook.ts';
+import { brokerRequest, type Webhook } from './webhook.ts';
 
 export interface LaneOptions {
   readonly database: Database;
@@ -365,7 +366,9 @@ export class Lane {
     const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, sequence, now: startedAt };
     const headers = deliveryHeaders(attempt, body, webhook);
     const { url, timeoutMs } = webhook;
-    const outcome = await deliver.attempt({ url, headers, body, trace, timeoutMs, signal: this.#requests.signal });
+    const broker = brokerRequest(webhook, due.conversation);
+    const { signal } = this.#requests;
+    const outcome = await deliver.attempt({ url, headers, body, trace, timeoutMs, signal, broker });
     this.#inFlight--;
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
@@ -380,7 +383,7 @@ export class Lane {
     const now = steady.now();
     const retry = withOwnSteps(this.#deps.retry, webhook);
     // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
-    const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && this.#webhook.url !== webhook.url;
+    const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && !isSameReceiver(this.#webhook, webhook);
     const verdict = hasNewUrl
       ? ({ state: 'pending' } as const)
       : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);

@@ -5,13 +5,17 @@ import type { OutcomeClass } from '../db/schema.ts';
  * using up a step, `none` is final. `breaker`: how the circuit breaker counts it.
  */
 export const outcomeClasses = {
-  ok: { retry: 'none', breaker: 'success', meaning: 'answered 2xx' },
+  ok: { retry: 'none', breaker: 'success', meaning: 'answered 2xx, or confirmed the message' },
   redirect: { retry: 'schedule', breaker: 'failure', meaning: 'answered 3xx; redirects are not followed' },
-  client_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 4xx' },
+  client_error: {
+    retry: 'schedule',
+    breaker: 'failure',
+    meaning: 'answered 4xx, or refused the message or the credentials',
+  },
   gone: { retry: 'held', breaker: 'opens', meaning: 'answered 410: it accepts no more deliveries' },
   throttled: { retry: 'schedule', breaker: 'none', meaning: 'answered 429: too many deliveries at once' },
-  server_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 5xx' },
-  timeout: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer within the deadline' },
+  server_error: { retry: 'schedule', breaker: 'failure', meaning: 'answered 5xx, or could not store the message' },
+  timeout: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer or confirm within the deadline' },
   dns: {
     retry: 'schedule',
     breaker: 'failure',
@@ -20,7 +24,7 @@ export const outcomeClasses = {
   connect: { retry: 'schedule', breaker: 'failure', meaning: 'refused the connection or did not accept it in time' },
   tls: { retry: 'schedule', breaker: 'failure', meaning: 'its TLS certificate is invalid or the TLS handshake failed' },
   reset: { retry: 'schedule', breaker: 'failure', meaning: 'closed the connection before it answered' },
-  protocol: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer with valid HTTP' },
+  protocol: { retry: 'schedule', breaker: 'failure', meaning: 'did not answer in the protocol of its URL' },
   blocked_address: {
     retry: 'held',
     breaker: 'opens',

@@ -4,13 +4,16 @@ import { withFields } from '../events/addedFields.ts';
 import type { EventKind } from '../events/events.ts';
 import { sampleEvent, sampleFields } from '../events/samples.ts';
 import { type Breaker, onTestSuccess } from './breaker.ts';
+import { destinationOf, isSameReceiver } from './destination.ts';
 import { findWebhookRow, type WebhookContext } from './destinations.ts';
 import type { Outcome } from './outcome.ts';
 import { settle } from './queue.ts';
 import { deliveryHeaders } from './sign.ts';
-import { storeBreakers, type Webhook } from './webhook.ts';
+import { brokerRequest, storeBreakers, type Webhook } from './webhook.ts';
 
 const HIDDEN = '(hidden)';
+/** The conversation of sample events. */
+const TEST = 'test';
 
 /** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
 export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
@@ -23,7 +26,7 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   const body = JSON.stringify({ ...sample, data });
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
   const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
-    ctx.webhooks.deliver.probe({ url, headers, body, timeoutMs }),
+    ctx.webhooks.deliver.probe({ url, headers, body, timeoutMs, broker: brokerRequest(webhook, TEST) }),
   );
   const delivered = outcome.class === 'ok';
   await ctx.database.commit(async (tx) => {
@@ -64,7 +67,7 @@ async function logTest(
     account_id: accountId,
     event_id: event.eventId,
     kind: event.kind,
-    conversation: 'test',
+    conversation: TEST,
     is_test: 1,
     created_at: startedAt,
   };
@@ -90,9 +93,11 @@ async function logTest(
 }
 
 /** Lets an open breaker send its next probe now. */
-async function noteSuccess(ctx: WebhookContext, tx: Tx, { accountId, webhookId, url }: Webhook): Promise<void> {
+async function noteSuccess(ctx: WebhookContext, tx: Tx, webhook: Webhook): Promise<void> {
+  const { accountId, webhookId } = webhook;
   const row = await findWebhookRow(tx, accountId, webhookId);
-  if (row.url !== url) return; // the test says nothing about the new URL
+  // The test says nothing about a new receiver.
+  if (!isSameReceiver(webhook, { url: row.url, destination: destinationOf(row) })) return;
   const breaker: Breaker = JSON.parse(row.breaker);
   const next = onTestSuccess(breaker, ctx.steady.now());
   if (next === breaker) return;

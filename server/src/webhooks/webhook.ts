@@ -9,7 +9,10 @@ import { aboutWebhook } from '../db/sealing.ts';
 import type { Include } from '../events/addedFields.ts';
 import { contractKinds } from '../events/events.ts';
 import type { Seal } from '../seal.ts';
+import { originOf } from '../target.ts';
+import type { BrokerRequest } from './attempt.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
+import { type Credentials, credentialsOf, type Destination, destinationOf } from './destination.ts';
 import type { Emit } from './emit.ts';
 
 /** A webhook as the engine uses it, with its secrets decrypted. */
@@ -17,6 +20,9 @@ export interface Webhook {
   readonly accountId: string;
   readonly webhookId: string;
   readonly url: string;
+  readonly destination: Destination;
+  /** For its broker. */
+  readonly credentials: Credentials;
   readonly events: readonly string[];
   readonly secret: string | null;
   readonly previousSecret: string | null;
@@ -43,6 +49,8 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     accountId: row.account_id,
     webhookId: row.webhook_id,
     url: row.url,
+    destination: destinationOf(row),
+    credentials: credentialsOf(row, seal),
     events: JSON.parse(row.events),
     secret: opened(row.secret),
     previousSecret: opened(row.previous_secret),
@@ -56,6 +64,14 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     include: includeOf(row),
     breaker: JSON.parse(row.breaker),
   };
+}
+
+/** Returns what an attempt at the broker of the webhook needs; undefined over HTTP. */
+export function brokerRequest(
+  { accountId, destination, credentials }: Webhook,
+  conversation: string,
+): BrokerRequest | undefined {
+  return destination.type === 'http' ? undefined : { accountId, destination, credentials, conversation };
 }
 
 /**
@@ -131,7 +147,7 @@ function emitCircuit({ emit, clock }: CircuitEvents, tx: Tx, row: Updated, { bre
   const wasClosed = from === 'closed';
   if (wasClosed === (breaker.state === 'closed')) return;
   // Other receivers get it, and the rest of a URL often contains a secret.
-  const webhookOrigin = new URL(url).origin;
+  const webhookOrigin = originOf(url);
   const data = { webhookId, webhookOrigin, reason: breaker.reason ?? '', timestamp: isoTime(clock.now()) };
   const emission = { accountId, conversation: webhookId, except: webhookId, trace: null };
   const error = breaker.lastError?.message ?? null;

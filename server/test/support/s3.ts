@@ -1,8 +1,9 @@
-import { createHash, createHmac, type Hash, type Hmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { SignatureV4 } from '@smithy/signature-v4';
+import { Sha256 } from './sha256.ts';
 
 export interface S3Server {
   readonly env: Readonly<Record<string, string>>;
@@ -108,25 +109,4 @@ async function rightSignature({ method = '', url = '', headers }: IncomingMessag
     { signingDate: new Date(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`) },
   );
   return signed['authorization'];
-}
-
-/** A hash in the format of the signer, keyed if there is a secret. */
-class Sha256 {
-  readonly #hash: Hash | Hmac;
-  constructor(secret?: string | ArrayBuffer | ArrayBufferView) {
-    this.#hash = secret === undefined ? createHash('sha256') : createHmac('sha256', bytes(secret));
-  }
-  update(data: string | ArrayBuffer | ArrayBufferView): void {
-    this.#hash.update(bytes(data));
-  }
-  async digest(): Promise<Uint8Array> {
-    return this.#hash.digest();
-  }
-}
-
-function bytes(data: string | ArrayBuffer | ArrayBufferView): Uint8Array {
-  if (typeof data === 'string') return Buffer.from(data);
-  return ArrayBuffer.isView(data)
-    ? new Uint8Array(data.buffer, data.byteOffset, data.byteLength)
-    : new Uint8Array(data);
 }

@@ -8,6 +8,7 @@ import { webhookScope } from './0007-webhook-scope.ts';
 import { webhookOptions } from './0008-webhook-options.ts';
 import { keyScope } from './0009-key-scope.ts';
 import { strictOrder } from './0010-strict-order.ts';
+import { destinations } from './0011-destinations.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -28,4 +29,5 @@ export const migrations: readonly Migration[] = [
   webhookOptions,
   keyScope,
   strictOrder,
+  destinations,
 ];

@@ -1,0 +1,252 @@
+import { isIP } from 'node:net';
+import type { Connection, metadataV9 as Metadata, produceV9 as Produced } from '@platformatic/kafka';
+import { checkUrl } from '../../target.ts';
+import { version } from '../../version.ts';
+import { type BrokerDestination, brokers } from '../destination.ts';
+import { type Described, describeError as describeSocketError } from '../outcome.ts';
+import {
+  type BrokerClient,
+  type BrokerMessage,
+  type Open,
+  type Opening,
+  OpeningFailed,
+  ok,
+  quoted,
+  refused,
+  unavailable,
+} from './broker.ts';
+import { limitReceived, observe, tlsOptions } from './socket.ts';
+
+type Kafka = Extract<BrokerDestination, { type: 'kafka' }>;
+type Library = typeof import('@platformatic/kafka');
+type TopicMetadata = Pick<Metadata.MetadataResponse, 'brokers' | 'topics'>;
+
+interface Place {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Metadata of a topic with thousands of partitions. */
+const FIRST_BYTES = 1024 * 1024;
+const MAX_IN_FLIGHT = 256;
+/** An address that does not answer gets this long if the name has others. */
+const NEXT_ADDRESS_MS = 2000;
+const ALL_REPLICAS = -1;
+
+export const openKafka: Open<Kafka> = async (opening) => {
+  const library = await import('@platformatic/kafka');
+  const nodes = new KafkaNodes(library, opening);
+  try {
+    const first = await nodes.connect(opening.address);
+    const { apiKeys } = await library.apiVersionsV1.api.async(first, 'switchboard', version);
+    const highest = new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion]));
+    const isRecent = (api: { key: number; version: number }) => (highest.get(api.key) ?? 0) >= api.version;
+    const { metadataV9, metadataV4, produceV9, produceV3 } = library;
+    const readMetadata = isRecent(metadataV9.api) ? metadataV9.api : metadataV4.api;
+    const metadata: TopicMetadata = await readMetadata.async(first, [opening.destination.topic], false, false);
+    const produce = isRecent(produceV9.api) ? produceV9.api : produceV3.api;
+    return new KafkaClient(library, nodes, metadata, produce, opening);
+  } catch (error) {
+    nodes.close();
+    throw describeOpening(error as Error, opening);
+  }
+};
+
+/** Connections to the nodes of a cluster. Their addresses are those that the cluster itself advertises. */
+class KafkaNodes {
+  readonly #library: Library;
+  readonly #opening: Opening<Kafka>;
+  readonly #connections = new Map<string, Promise<Connection>>();
+  readonly #sockets = new Set<Connection>();
+
+  constructor(library: Library, opening: Opening<Kafka>) {
+    this.#library = library;
+    this.#opening = opening;
+  }
+
+  /** @throws {OpeningFailed} if the address may not be reached, and the errors of the client */
+  connect(place: Place): Promise<Connection> {
+    const key = `${place.host}:${place.port}`;
+    let connection = this.#connections.get(key);
+    if (connection === undefined) {
+      connection = this.#open(place);
+      this.#connections.set(key, connection);
+    }
+    return connection;
+  }
+
+  close(): void {
+    for (const connection of this.#sockets) connection.close(() => {});
+  }
+
+  async #open({ host, port }: Place): Promise<Connection> {
+    const addresses = await this.#resolve(host, port);
+    let last: unknown;
+    for (const [index, address] of addresses.entries()) {
+      try {
+        const hasNext = index < addresses.length - 1;
+        return await this.#openAt({ host, port }, address, hasNext);
+      } catch (error) {
+        last = error;
+        if (this.#opening.signal.aborted) break;
+      }
+    }
+    throw last;
+  }
+
+  async #openAt({ host, port }: Place, address: string, hasNext: boolean): Promise<Connection> {
+    const opening = { ...this.#opening, address: { ...this.#opening.address, host, port } };
+    const { timeoutMs, onLost } = opening;
+    const sasl = saslOf(opening);
+    const connection = new this.#library.Connection('switchboard', {
+      connectTimeout: hasNext ? Math.min(NEXT_ADDRESS_MS, timeoutMs) : timeoutMs,
+      requestTimeout: timeoutMs,
+      maxInflights: MAX_IN_FLIGHT,
+      // The address was resolved here, so the certificate is checked for the name.
+      ...(opening.address.isSecure && { tls: tlsOptions(opening) }),
+      ...(sasl !== undefined && { sasl }),
+    });
+    this.#sockets.add(connection);
+    connection.on('error', () => {});
+    const connected = connection.connect(address, port);
+    // The type leaves out the getter.
+    const { socket } = connection as unknown as { socket: Parameters<typeof observe>[0] };
+    limitReceived(observe(socket, opening), FIRST_BYTES);
+    connection.once('close', () => this.#sockets.delete(connection));
+    await connected;
+    connection.once('close', onLost);
+    return connection;
+  }
+
+  /** Returns the addresses of a host, all of which may be dialed: a cluster can advertise any. */
+  #resolve(host: string, port: number): Promise<readonly string[]> {
+    const { policy, lookup, moments } = this.#opening;
+    const verdict = checkUrl(`kafka://${isIP(host) === 6 ? `[${host}]` : host}:${port}`, policy, brokers.kafka.schemes);
+    if (!verdict.ok) {
+      const message = `Kafka advertises the broker ${quoted(host)}:${port}. ${verdict.message}`;
+      return Promise.reject(new OpeningFailed(['blocked_address', null, message]));
+    }
+    if (isIP(host) !== 0) return Promise.resolve([host]);
+    const { promise, resolve, reject } = Promise.withResolvers<readonly string[]>();
+    lookup(host, { all: true }, (error, found) => {
+      if (error !== null) return reject(error);
+      moments.set('lookup', performance.now());
+      resolve(typeof found === 'string' ? [found] : found.map(({ address }) => address));
+    });
+    return promise;
+  }
+}
+
+type Produce = Library['produceV9']['api'] | Library['produceV3']['api'];
+
+class KafkaClient implements BrokerClient {
+  readonly #library: Library;
+  readonly #nodes: KafkaNodes;
+  readonly #metadata: TopicMetadata;
+  readonly #produce: Produce;
+  readonly #opening: Opening<Kafka>;
+
+  constructor(library: Library, nodes: KafkaNodes, metadata: TopicMetadata, produce: Produce, opening: Opening<Kafka>) {
+    this.#library = library;
+    this.#nodes = nodes;
+    this.#metadata = metadata;
+    this.#produce = produce;
+    this.#opening = opening;
+  }
+
+  async publish({ conversation, headers, body }: BrokerMessage, timeoutMs: number): Promise<Described> {
+    const { topic } = this.#opening.destination;
+    const key = Buffer.from(conversation);
+    const partitions = this.#metadata.topics[0]?.partitions ?? [];
+    // Like Kafka's own producers, so that others choose the same partition for a key.
+    const index = (this.#library.murmur2(key) & 0x7fffffff) % Math.max(1, partitions.length);
+    const partition = partitions.find(({ partitionIndex }) => partitionIndex === index);
+    const leader = this.#metadata.brokers.find(({ nodeId }) => nodeId === partition?.leaderId);
+    if (leader === undefined) {
+      this.#opening.onLost();
+      return unavailable(`The partition ${index} of the topic "${topic}" has no leader now`);
+    }
+    const pairs = Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)] as const);
+    const record = { topic, partition: index, key, value: body, headers: new Map(pairs) };
+    try {
+      const connection = await this.#nodes.connect(leader);
+      const response = await this.#produce.async(connection, ALL_REPLICAS, timeoutMs, [record], {});
+      return this.#confirmed(response, index);
+    } catch (error) {
+      // The leader may be another one by now: the next attempt asks.
+      this.#opening.onLost();
+      return describeFailure(error as Error, leader, topic, timeoutMs);
+    }
+  }
+
+  close(): void {
+    this.#nodes.close();
+  }
+
+  #confirmed(response: boolean | Produced.ProduceResponse, partition: number): Described {
+    const found = typeof response === 'boolean' ? undefined : response.responses[0]?.partitionResponses[0];
+    if (found?.index !== partition || found.errorCode !== 0)
+      return ['protocol', null, 'Kafka did not confirm the message with its offset'];
+    return ok(`Kafka stored the message in partition ${partition} at offset ${found.baseOffset}`);
+  }
+}
+
+function saslOf({ credentials: { username, password }, destination }: Opening<Kafka>) {
+  if (username === undefined || password === undefined) return undefined;
+  const mechanisms = { plain: 'PLAIN', 'scram-sha-256': 'SCRAM-SHA-256', 'scram-sha-512': 'SCRAM-SHA-512' } as const;
+  return { mechanism: mechanisms[destination.saslMechanism ?? 'plain'], username, password };
+}
+
+/** Errors that only a change at the broker or of the webhook resolves. */
+const LASTING = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'INVALID_TOPIC_EXCEPTION',
+  'TOPIC_AUTHORIZATION_FAILED',
+  'CLUSTER_AUTHORIZATION_FAILED',
+  'MESSAGE_TOO_LARGE',
+  'RECORD_LIST_TOO_LARGE',
+  'INVALID_RECORD',
+  'POLICY_VIOLATION',
+]);
+
+function describeFailure(error: Error, { host, port }: Place, topic: string, timeoutMs: number): Described {
+  if (error instanceof OpeningFailed) return error.described;
+  const all = errorsWithin(error);
+  const login = all.find(
+    ({ code, apiId }) => code === 'PLT_KFK_AUTHENTICATION' || apiId === 'SASL_AUTHENTICATION_FAILED',
+  );
+  if (login !== undefined) return refused(`Kafka at ${host}:${port} refused the login: ${quoted(login.message)}`);
+  const apiId = all.find((one) => 'apiId' in one)?.apiId;
+  if (apiId !== undefined) {
+    const message = `Kafka refused the message for the topic "${topic}": ${quoted(apiId)}`;
+    return LASTING.has(String(apiId)) ? refused(message) : unavailable(message);
+  }
+  if (all.some(({ message }) => message === 'Broker requires TLS.'))
+    return ['tls', null, `${host}:${port} requires TLS: should the URL start with kafkas://?`];
+  if (/timed out/i.test(error.message)) return ['timeout', null, `${host}:${port} did not answer in time`];
+  const system = all.find(({ code }) => typeof code === 'string' && !code.startsWith('PLT_KFK_'));
+  if (system !== undefined) return describeSocketError(system, new URL(`kafka://${hostPart(host)}:${port}`), timeoutMs);
+  if (all.some(({ code }) => code === 'PLT_KFK_NETWORK'))
+    return ['reset', null, `${host}:${port} closed the connection before Kafka confirmed the message`];
+  return ['protocol', null, `${host}:${port} did not answer in Kafka's protocol: ${quoted(error.message)}`];
+}
+
+const hostPart = (host: string) => (isIP(host) === 6 ? `[${host}]` : host);
+
+type Detailed = Error & { readonly code?: unknown; readonly apiId?: unknown };
+
+/** An error, its causes and the errors that it joins. */
+function errorsWithin(error: unknown, depth = 0): Detailed[] {
+  if (!(error instanceof Error) || depth > 4) return [];
+  const joined = (error as { errors?: unknown }).errors;
+  const others = [error.cause, ...(Array.isArray(joined) ? joined.slice(0, 4) : [])];
+  return [error, ...others.flatMap((one) => errorsWithin(one, depth + 1))];
+}
+
+function describeOpening(error: Error, { address, destination, timeoutMs }: Opening<Kafka>): Error {
+  if (error instanceof OpeningFailed) return error;
+  const { host, port } = address;
+  const [kind, status, message] = describeFailure(error, { host, port }, destination.topic, timeoutMs);
+  const missing = errorsWithin(error).some(({ apiId }) => apiId === 'UNKNOWN_TOPIC_OR_PARTITION');
+  return new OpeningFailed(missing ? refused(`Kafka has no topic "${destination.topic}"`) : [kind, status, message]);
+}
