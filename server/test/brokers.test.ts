@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { getCACertificates, setDefaultCACertificates } from 'node:tls';
+import { generate } from 'selfsigned';
 import { verify } from '../../sdk/src/webhooks.ts';
 import { type BrokerKind, brokerKinds, type RunningBroker } from './support/brokerTable.ts';
 import { eventually } from './support/eventually.ts';
@@ -9,6 +11,13 @@ const COUNT = 160;
 const AT_ONCE = 8;
 const SECRET = 'the secret of the webhook';
 
+/** For the name localhost only, and signed by itself. */
+const certificate = await generate([{ name: 'commonName', value: 'localhost' }], {
+  keyType: 'ec',
+  algorithm: 'sha256',
+  extensions: [{ name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }],
+}).then(({ private: key, cert }) => ({ key, cert }));
+
 /* Every broker passes the same suite: on the real server where it is installed, and Kafka and Amazon SQS on fakes. */
 for (const kind of brokerKinds) describe(`a webhook to ${kind.name}`, { skip: kind.skip }, () => conform(kind));
 
@@ -16,6 +25,7 @@ function conform(kind: BrokerKind): void {
   const start = serversFor('sqlite', { env: { BREAKER_OPEN_SECONDS: '1' } });
   let broker: RunningBroker;
   before(async () => {
+    setDefaultCACertificates([...getCACertificates('default'), certificate.cert]);
     broker = await kind.start();
   });
   after(() => broker.stop());
@@ -95,6 +105,27 @@ function conform(kind: BrokerKind): void {
     assert.deepEqual([delivered, outcome], [false, 'client_error'], message);
     assert.match(message, kind.absence);
   });
+
+  it('checks the certificate of the broker', async (test) => {
+    if (broker.secure === undefined) return test.skip('it is HTTP');
+    const { create, test: probe } = await setUp();
+    const secure = await broker.secure(certificate);
+    test.after(() => secure.stop());
+    const { webhookId } = await create({ webhookUrl: secure.webhookUrl });
+    const resultsOf = ({ stages }: Answer['body']) =>
+      stages.slice(1).map(({ stage, result }: { stage: string; result: string }) => `${stage} ${result}`);
+    const trusted = await probe(webhookId);
+    const all = ['dns ok', 'connect ok', 'tls ok', 'login ok', 'publish ok'];
+    assert.deepEqual(resultsOf(trusted), all, trusted.message);
+
+    const webhookUrl = secure.webhookUrl.replace('localhost', '127.0.0.1');
+    const other = await probe((await create({ webhookUrl })).webhookId);
+    assert.equal(other.class, 'tls', other.message);
+    assert.match(other.message, /its certificate is for another host name/);
+    assert.deepEqual(resultsOf(other), ['dns skipped', 'connect ok', 'tls failed', 'login skipped', 'publish skipped']);
+  });
+
+  kind.more?.(async () => ({ ...(await setUp()), broker }));
 
   it('loses nothing when the broker is killed and restarted under load', async () => {
     const { create, write, deliveries } = await setUp();

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { JointWork } from '../src/db/commit.ts';
@@ -10,6 +9,7 @@ import { createLog } from '../src/log.ts';
 import { listSessions } from '../src/operations/sessions.ts';
 import { Tracing } from '../src/tracing/tracing.ts';
 import { describeOnEachDeployment, newHome } from './support/databases.ts';
+import { loadedBy } from './support/loadedBy.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
 import { connectSession, startServer, type TestServer } from './support/server.ts';
@@ -257,15 +257,4 @@ async function transactionsOf(
   await group.stop();
   await store.close();
   return { transactions: begin.mock.callCount(), joint };
-}
-
-/** The files that a process has loaded after loading a module of the server. */
-function loadedBy(file: string): string {
-  const path = new URL(`../src/${file}`, import.meta.url).href;
-  const script = `
-    const { registerHooks } = await import('node:module');
-    registerHooks({ load: (url, context, next) => (console.log(url), next(url, context)) });
-    await import(${JSON.stringify(path)});
-    process.exit();`;
-  return execFileSync(process.execPath, ['--input-type=module', '-e', script], { encoding: 'utf8' });
 }

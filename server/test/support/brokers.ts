@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
 import { eventually } from './eventually.ts';
 
 /* Message brokers for tests: real servers on free ports of loopback, each with a folder of its own. */
@@ -43,15 +44,20 @@ export async function startRedis(password: string): Promise<BrokerServer> {
   }));
 }
 
-export async function startNats(user: string, password: string): Promise<BrokerServer> {
-  const server = await start(async (port, folder) => {
+/** @param certificate for TLS */
+export async function startNats(user: string, password: string, certificate?: Certificate): Promise<BrokerServer> {
+  return start(async (port, folder) => {
+    const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
+    await writeFile(certFile, certificate?.cert ?? '');
+    await writeFile(keyFile, certificate?.key ?? '');
+    const tls = certificate === undefined ? '' : `tls { cert_file: "${certFile}", key_file: "${keyFile}" }`;
     const config = `listen: "127.0.0.1:${port}"
       jetstream { store_dir: "${folder}" }
+      ${tls}
       authorization { user: "${user}", password: "${password}" }`;
     await writeFile(join(folder, 'nats.conf'), config);
     return { file: NATS, args: ['-c', join(folder, 'nats.conf')] };
   });
-  return server;
 }
 
 export async function startRabbitMq(): Promise<BrokerServer> {
@@ -81,6 +87,35 @@ export async function startRabbitMq(): Promise<BrokerServer> {
     async stop() {
       await server.stop();
       await ended(epmd);
+    },
+  };
+}
+
+export interface Certificate {
+  readonly key: string;
+  readonly cert: string;
+}
+
+/** Accepts TLS in front of a broker. */
+export async function startTlsProxy(upstream: number, certificate: Certificate) {
+  const sockets = new Set<Socket>();
+  const server = createTlsServer({ ...certificate }, (socket) => {
+    const onward = connect(upstream, '127.0.0.1');
+    for (const [from, to] of [[socket, onward] as const, [onward, socket] as const]) {
+      sockets.add(from);
+      from.on('error', () => to.destroy());
+      from.on('close', () => to.destroy());
+      from.pipe(to);
+    }
+  });
+  server.on('tlsClientError', () => {});
+  const port = await freePort();
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  return {
+    port,
+    async stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
     },
   };
 }
