@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
+import { missing, startRedis } from '../../server/test/support/brokers.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { type Receiver, startReceiver } from '../../server/test/support/receiver.ts';
 import { connectSession, type TestServer } from '../../server/test/support/server.ts';
@@ -66,6 +67,47 @@ describe('webhooks pages', async () => {
     await page.getByRole('button', { name: 'I have saved it' }).click();
     await page.waitForURL('**/webhooks/whk_*');
     assert.equal((await call('GET', '/webhooks')).body.webhookUrl, `${receiver.url}first`);
+  });
+
+  it('add one that publishes to Redis, and never show its password', { skip: missing.redis }, async (test) => {
+    const password = 'the password of Redis';
+    const redis = await startRedis(password);
+    test.after(() => redis.stop());
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await page.goto('/webhooks');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Destination').selectOption('Redis stream');
+    const url = `redis://127.0.0.1:${redis.port}`;
+    await dialog.getByLabel('URL').fill(url);
+    await dialog.getByLabel('Stream').fill('events');
+    await dialog.getByLabel('Entries to keep').fill('1000');
+    await dialog.getByLabel('Password').fill('not the password');
+    assert.equal(await dialog.getByLabel('Password').getAttribute('type'), 'password');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'Add webhook' }).click();
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await page.getByRole('heading', { level: 1, name: url }).waitFor();
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByRole('alert').filter({ hasText: 'refused the user name or the password' }).waitFor();
+
+    assert.equal(await page.getByLabel('Password').inputValue(), '');
+    await page.getByText('Set: Password.').waitFor();
+    await page.getByLabel('Password').fill(password);
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    await assertSoon(() => page.getByLabel('Password').inputValue(), '');
+    await page.getByRole('button', { name: 'Send test' }).click();
+    await page.getByText('The receiver accepted the request').waitFor();
+    const stages = page.getByRole('list', { name: 'Stages' });
+    for (const stage of ['Login', 'Confirmation']) await stages.getByText(stage).waitFor();
+    await assertNothingCutOff(page);
+    await assertAccessible(page);
+    const [webhook] = (await call('GET', '/webhooks/endpoints')).body.data;
+    assert.deepEqual(webhook.destination, { type: 'redis', stream: 'events', maxLength: 1000 });
+    assert.equal(webhook.isDefault, false, 'the default webhook is HTTP only');
+    await page.getByRole('link', { name: 'All webhooks' }).click();
+    await page.getByRole('table').getByText('Redis stream').waitFor();
   });
 
   it('show the error of a URL at its field', async (test) => {

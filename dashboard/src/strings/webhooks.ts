@@ -2,7 +2,7 @@ import { attemptsSummary, counted, milliseconds } from './format.ts';
 
 export const webhookStrings = {
   title: 'Webhooks',
-  lead: 'URLs of your applications, which receive events as signed HTTP requests.',
+  lead: 'Your applications and message brokers, which receive signed events.',
   create: 'Add webhook',
   createTitle: 'Add webhook',
   createFirst: 'Add your first webhook',

@@ -4,13 +4,13 @@ import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
 import { SubscriptionField } from '../../components/eventTypeField.tsx';
-import { TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { usualTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
+import { destinationFieldNames, enteredCredentials, type Receiver, ReceiverFields } from './destinationFields.tsx';
 import { newSecret, SecretField } from './secretField.tsx';
 
 interface AddWebhookProps {
@@ -65,13 +65,23 @@ function AddForm({
   readonly onCancel: () => void;
   readonly onAdded: (webhookId: string, secret: string) => void;
 }) {
-  const [webhookUrl, setUrl] = useState('');
+  const [receiver, setReceiver] = useState<Receiver>({
+    webhookUrl: '',
+    destination: { type: 'http' },
+    credentials: {},
+  });
   const [events, setEvents] = useState<readonly string[]>(usualTypes);
   const [secret, setSecret] = useState(newSecret);
   const refresh = useRefresh();
   const toast = useToast();
   const add = useMutation({
-    mutationFn: () => addWebhook({ webhookUrl, events: [...events], ...(secret !== '' && { secret }) }, isFirst),
+    mutationFn: () => {
+      const { webhookUrl, destination, credentials } = receiver;
+      const webhook = { webhookUrl, events: [...events], ...(secret !== '' && { secret }) };
+      if (destination.type === 'http') return addWebhook(webhook, isFirst);
+      const entered = enteredCredentials(destination.type, credentials);
+      return addEndpoint({ ...webhook, destination, ...(entered && { credentials: entered }) });
+    },
     onSuccess: (webhookId) => {
       void refresh('webhooks');
       toast(webhookStrings.created);
@@ -84,22 +94,19 @@ function AddForm({
     <Form
       submit={webhookStrings.create}
       error={add.error}
-      fields={['webhookUrl', 'events', 'secret']}
+      fields={['webhookUrl', 'events', 'secret', ...destinationFieldNames]}
       busy={add.isPending}
       disabled={events.length === 0}
       onCancel={onCancel}
       onSubmit={() => add.mutate()}
     >
-      <TextField
-        label={webhookStrings.url}
-        hint={webhookStrings.urlHint}
-        error={problem('webhookUrl')}
-        type="url"
-        required
+      <ReceiverFields
+        value={receiver}
+        onChange={(change) => setReceiver((before) => ({ ...before, ...change }))}
+        problem={problem}
+        known={[]}
+        urlHint={webhookStrings.urlHint}
         autoFocus
-        placeholder="https://example.com/webhook"
-        value={webhookUrl}
-        onChange={(event) => setUrl(event.currentTarget.value)}
       />
       <SubscriptionField label={webhookStrings.types} value={events} onChange={setEvents} error={problem('events')} />
       <SecretField
@@ -115,12 +122,18 @@ function AddForm({
 }
 
 type NewWebhook = Parameters<typeof api.webhooks.set>[0];
+type NewEndpoint = Parameters<typeof api.webhooks.endpoints.create>[0];
+
+/** @returns its id */
+async function addEndpoint(webhook: NewEndpoint): Promise<string> {
+  return (await api.webhooks.endpoints.create(webhook)).webhookId;
+}
 
 /** @returns its id */
 async function addWebhook(webhook: NewWebhook, isFirst: boolean): Promise<string> {
   // Setting the default webhook would replace one that was set elsewhere meanwhile.
   const isDefaultSet = !isFirst || (await api.webhooks.get()).webhookUrl !== null;
-  if (isDefaultSet) return (await api.webhooks.endpoints.create(webhook)).webhookId;
+  if (isDefaultSet) return addEndpoint(webhook);
   await api.webhooks.set(webhook);
   for await (const { webhookId, isDefault } of api.webhooks.endpoints.list.all()) if (isDefault) return webhookId;
   throw new Error('the webhook that was just set is not listed');

@@ -11,12 +11,15 @@ import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
+import { destinationFieldNames, enteredCredentials, ReceiverFields } from './destinationFields.tsx';
 
 /** The URL, event types, sessions and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
   const { webhookId } = webhook;
   const { values, edit, changed, saved } = useEdits({
     webhookUrl: webhook.webhookUrl ?? '',
+    destination: webhook.destination,
+    credentials: {},
     events: webhook.events,
     sessionIds: webhook.sessionIds,
     description: webhook.description ?? '',
@@ -24,17 +27,20 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     paused: webhook.paused,
     maxInFlight: String(webhook.maxInFlight),
   });
-  const { webhookUrl, events, sessionIds, description, enabled, paused, maxInFlight } = values;
+  const { destination, events, sessionIds, description, enabled, paused, maxInFlight } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
-    mutationFn: ({ maxInFlight: most, description: note, ...more }: typeof changed) =>
-      api.webhooks.endpoints.update({
+    mutationFn: ({ maxInFlight: most, description: note, credentials = {}, ...more }: typeof changed) => {
+      const entered = enteredCredentials(destination.type, credentials);
+      return api.webhooks.endpoints.update({
         webhookId,
         ...more,
+        ...(entered && { credentials: entered }),
         ...(note !== undefined && { description: note.trim() || null }),
         ...(most !== undefined && { maxInFlight: Number(most) }),
-      }),
+      });
+    },
     onSuccess: async ({ cancelled }, sent) => {
       toast(cancelled > 0 ? webhookStrings.savedAndCancelled(cancelled) : sharedStrings.saved);
       await refresh('webhooks');
@@ -48,19 +54,18 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
       <Form
         submit={sharedStrings.save}
         error={save.error}
-        fields={['webhookUrl', 'events', 'sessionIds', 'description', 'maxInFlight']}
+        fields={['webhookUrl', 'events', 'sessionIds', 'description', 'maxInFlight', ...destinationFieldNames]}
         busy={save.isPending}
         disabled={events.length === 0 || sessionIds?.length === 0}
         onSubmit={() => save.mutate(changed)}
       >
-        <TextField
-          label={webhookStrings.url}
-          hint={webhookStrings.newUrlHint}
-          error={problem('webhookUrl')}
-          type="url"
-          required
-          value={webhookUrl}
-          onChange={(event) => edit({ webhookUrl: event.currentTarget.value })}
+        <ReceiverFields
+          value={values}
+          onChange={edit}
+          problem={problem}
+          known={webhook.credentialNames}
+          urlHint={webhookStrings.newUrlHint}
+          isHttpOnly={webhook.isDefault}
         />
         <SubscriptionField
           label={webhookStrings.types}

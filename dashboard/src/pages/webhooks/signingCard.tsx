@@ -22,10 +22,12 @@ interface Signed {
   readonly webhookId: string;
   readonly webhookUrl: string;
   readonly hasSecret: boolean;
+  /** Whether it receives HTTP requests, for which there are examples. */
+  readonly isHttp: boolean;
 }
 
 /** The secret of a webhook, with examples of receivers that verify its signatures. */
-export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
+export function SigningCard({ webhookId, webhookUrl, hasSecret, isHttp }: Signed) {
   const [isReplacing, setReplacing] = useState(false);
   const [shown, setShown] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
@@ -72,14 +74,16 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret }: Signed) {
             {webhookStrings.bothUntil} <Time at={bothUntil} />.
           </p>
         )}
-        <div>
-          <h3 className="text-sm font-medium">{webhookStrings.verify}</h3>
-          <p className="mb-2 text-sm text-ink-faint">{webhookStrings.verifyHint}</p>
-          <CodeSnippets
-            label={webhookStrings.verifySnippets}
-            snippets={[...receiverSnippets, curlSnippet(webhookUrl)]}
-          />
-        </div>
+        {isHttp && (
+          <div>
+            <h3 className="text-sm font-medium">{webhookStrings.verify}</h3>
+            <p className="mb-2 text-sm text-ink-faint">{webhookStrings.verifyHint}</p>
+            <CodeSnippets
+              label={webhookStrings.verifySnippets}
+              snippets={[...receiverSnippets, curlSnippet(webhookUrl)]}
+            />
+          </div>
+        )}
       </div>
       <Dialog
         title={hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
@@ -108,7 +112,7 @@ function ReplaceForm({
   hasSecret,
   onCancel,
   onReplaced,
-}: Omit<Signed, 'webhookUrl'> & {
+}: Pick<Signed, 'webhookId' | 'hasSecret'> & {
   readonly onCancel: () => void;
   readonly onReplaced: (secret: string, bothUntil: string | null) => void;
 }) {

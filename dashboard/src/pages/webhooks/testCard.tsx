@@ -66,7 +66,7 @@ function TestResult({ result }: { readonly result: WebhookTest }) {
   return (
     <>
       <Notice tone={delivered ? 'good' : 'bad'}>{delivered ? webhookStrings.arrived(latencyMs) : message}</Notice>
-      <ol aria-label={webhookStrings.stages} className="grid gap-2 wide:grid-cols-5">
+      <ol aria-label={webhookStrings.stages} className="grid gap-2 wide:grid-cols-6">
         {stages.map(({ stage, result: outcome, ms }) => (
           <li key={stage} className="rounded-lg border border-line px-3 py-2">
             <Lamp tone={stageTones[outcome]}>{webhookStrings.stageNames[stage]}</Lamp>

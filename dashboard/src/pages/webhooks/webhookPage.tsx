@@ -48,7 +48,7 @@ export function WebhookPage() {
 }
 
 function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
-  const { webhookId, webhookUrl, events, hasSecret, enabled, paused } = webhook;
+  const { webhookId, webhookUrl, destination, events, hasSecret, enabled, paused } = webhook;
   return (
     <>
       {!enabled && <Notice tone="warn">{webhookStrings.enabledHint}</Notice>}
@@ -58,7 +58,12 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
         <HealthCard webhookId={webhookId} />
       </div>
       <TestCard webhookId={webhookId} types={eventTypes.filter((type) => isSubscribed(events, type))} />
-      <SigningCard webhookId={webhookId} webhookUrl={webhookUrl ?? ''} hasSecret={hasSecret} />
+      <SigningCard
+        webhookId={webhookId}
+        webhookUrl={webhookUrl ?? ''}
+        hasSecret={hasSecret}
+        isHttp={destination.type === 'http'}
+      />
       <SettingsCard webhook={webhook} />
     </>
   );

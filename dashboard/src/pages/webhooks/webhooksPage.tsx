@@ -9,6 +9,7 @@ import { Lamp, Tag } from '../../components/lamp.tsx';
 import { ListPage } from '../../components/listPage.tsx';
 import { isSubscribed } from '../../model/subscription.ts';
 import { usePaged } from '../../paged.ts';
+import { destinationStrings } from '../../strings/destinations.ts';
 import { eventTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { AddWebhook } from './addWebhook.tsx';
@@ -18,12 +19,13 @@ const columns: readonly Column<WebhookEndpoint>[] = [
     id: 'url',
     header: webhookStrings.url,
     width: 'minmax(0, 1fr)',
-    cell: ({ webhookId, webhookUrl, isDefault }) => (
+    cell: ({ webhookId, webhookUrl, isDefault, destination }) => (
       <>
         <Link to="/webhooks/$webhookId" params={{ webhookId }} className={rowLinkClass}>
           {webhookUrl}
         </Link>{' '}
         {isDefault && <Tag>{webhookStrings.isDefault}</Tag>}
+        {destination.type !== 'http' && <Tag>{destinationStrings.names[destination.type]}</Tag>}
       </>
     ),
   },
