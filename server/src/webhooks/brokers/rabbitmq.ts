@@ -144,7 +144,8 @@ class RabbitMqClient implements BrokerClient {
     if (code === 404) return refused(`RabbitMQ: ${quoted(cause.message)}`);
     if (code === 403) return refused(`RabbitMQ does not permit publishing: ${quoted(cause.message)}`);
     if (typeof code === 'number') return unavailable(`RabbitMQ closed the connection: ${quoted(cause.message)}`);
-    if (cause.name === 'RangeError') return refused(`The message does not fit: ${quoted(cause.message)}`);
+    // The client could not encode the message.
+    if (cause.name === 'RangeError' || cause.name === 'TypeError') return refused(`RabbitMQ: ${quoted(cause.message)}`);
     return ['reset', null, 'RabbitMQ closed the connection before it confirmed the message'];
   }
 }

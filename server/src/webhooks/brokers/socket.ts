@@ -92,7 +92,8 @@ export function observe(socket: Socket, { moments, signal }: Opening): Socket {
   for (const name of ['lookup', 'connect']) socket.once(name, () => moments.set(name, performance.now()));
   // A socket without a listener would end the process.
   socket.on('error', () => {});
-  const onAbort = () => socket.destroy();
+  // With an error, because a client that is connecting does not notice a mere end.
+  const onAbort = () => socket.destroy(new Error('the attempt is over'));
   signal.addEventListener('abort', onAbort);
   socket.once('close', () => signal.removeEventListener('abort', onAbort));
   if (signal.aborted) onAbort();
