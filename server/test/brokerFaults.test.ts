@@ -210,14 +210,20 @@ describe('an attempt at a faulty broker', () => {
       assert.equal(obscure.class, 'blocked_address', obscure.message);
       if (type === 'sqs') return; // its names are looked up by the HTTP part
       const lookup: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
-      const aim = { host: 'broker.example.com', port: listener.port };
-      const named = await newDeliver({ policy: strict, lookup }).attempt(requestFor(kind, aim));
-      assert.equal(named.class, 'dns', named.message);
-      assert.match(named.message, /does not resolve to a public address/);
-      assert.equal(listener.accepted, 0);
-      const allowed = await newDeliver({ lookup }).attempt({ ...requestFor(kind, aim), timeoutMs: SHORT_MS });
-      assert.equal(allowed.class, 'timeout', allowed.message);
-      assert.ok(listener.accepted > 0, 'the vetted address is dialed');
+      for (const isSecure of [false, true]) {
+        const secured = { host: 'broker.example.com', port: listener.port, isSecure };
+        const named = await newDeliver({ policy: strict, lookup }).attempt(requestFor(kind, secured));
+        assert.equal(named.class, 'dns', named.message);
+        assert.match(named.message, /does not resolve to a public address/);
+        assert.equal(listener.accepted, 0);
+      }
+      for (const isSecure of [false, true]) {
+        const aim = { host: 'broker.example.com', port: listener.port, isSecure };
+        const allowed = await newDeliver({ lookup }).attempt({ ...requestFor(kind, aim), timeoutMs: SHORT_MS });
+        assert.equal(allowed.class, 'timeout', allowed.message);
+        assert.ok(listener.accepted > 0, 'the vetted address is dialed');
+        listener.reset();
+      }
     });
 
     it(`is aborted at once when a webhook to ${type} is removed`, async () => {
@@ -273,6 +279,22 @@ describe('connections to brokers', () => {
     listener.serve = serveRedis((socket) => socket.write('$3\r\n1-2\r\n'));
     assert.equal((await deliver.attempt(requestFor(redis, listener))).class, 'ok');
     assert.equal(listener.accepted, 2);
+  });
+
+  it('are closed once no attempt waits for them, and the errors of a broker show no credentials', async () => {
+    listener.reset(serveRedis(() => {}));
+    const deliver = newDeliver();
+    const attempts = Array.from({ length: 3 }, () =>
+      deliver.attempt({ ...requestFor(redis, listener), timeoutMs: SHORT_MS }),
+    );
+    for (const outcome of await Promise.all(attempts)) assert.equal(outcome.class, 'timeout', outcome.message);
+    await eventually(
+      async () => listener.sockets.size,
+      (count) => count === 0,
+    );
+    listener.serve = serveRedis((socket) => socket.write(`-ERR you said ${login.password}\r\n`));
+    const echoed = await deliver.attempt(requestFor(redis, listener));
+    assert.match(echoed.message, /you said \(hidden\)/);
   });
 
   it('are replaced once the broker closes them', async () => {

@@ -13,8 +13,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '71DqLHCkYOTd3QIBn4Rv_cTywGSKRGgruBpAoaahPYA',
-  postgres: 'fEKx-aM_XuCDDSUcfJoK1J-o4nltt-0HPEMA_ONb8aY',
+  sqlite: '7eqiViAGsQllTvl6z2n1UNwLdrjnUEXfVu-iz34c4EA',
+  postgres: 'l6gtqSE8-nAQdyYVvz8cx6CFh6khcJg-VhI35pf9R-k',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */

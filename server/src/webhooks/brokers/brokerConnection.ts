@@ -52,18 +52,22 @@ export class BrokerConnection {
     return this.#inFlight;
   }
 
-  /** Sends a message. Never rejects. The caller need not wait for the result. */
-  async send(message: BrokerMessage, timeoutMs: number): Promise<Described> {
+  /** Keeps the connection open while an attempt uses it. */
+  async use<T>(attempt: () => Promise<T>): Promise<T> {
     this.#inFlight++;
     this.#cancelIdle();
     try {
-      const client = await this.#client;
-      if (!('publish' in client)) return client;
-      return await client.publish(message, timeoutMs);
+      return await attempt();
     } finally {
       this.#inFlight--;
       this.#onIdle();
     }
+  }
+
+  /** Sends a message. Never rejects, but may stay pending if the broker is silent. */
+  async send(message: BrokerMessage, timeoutMs: number): Promise<Described> {
+    const client = await this.#client;
+    return 'publish' in client ? client.publish(message, timeoutMs) : client;
   }
 
   /** Why the broker did not confirm a message in time. */

@@ -4,7 +4,7 @@ import type { Clock } from '../../clock.ts';
 import { checkUrl, hostOf, type Lookup, type TargetPolicy } from '../../target.ts';
 import type { AttemptRequest, BrokerRequest } from '../attempt.ts';
 import { connectionSteps, type Deliver, type Stage, toStages } from '../deliver.ts';
-import { type BrokerDestination, type BrokerType, brokers } from '../destination.ts';
+import { type BrokerDestination, type BrokerType, brokers, type Credentials } from '../destination.ts';
 import type { Described, Outcome } from '../outcome.ts';
 import type { Address, BrokerMessage, Open } from './broker.ts';
 import { BrokerConnection } from './brokerConnection.ts';
@@ -94,9 +94,9 @@ export class BrokerDeliver implements Deliver {
     const connection = this.#connectionFor(request.broker, verdict.url, timeoutMs, isProbe);
     if (connection === undefined)
       return done(['no_socket', null, 'This server has as many connections to brokers as it may, and all are in use']);
-    const described = await this.#send(connection, request, timeoutMs);
+    const [kind, status, message] = await connection.use(() => this.#send(connection, request, timeoutMs));
     if (isProbe) connection.retire();
-    return done(described, connection.moments);
+    return done([kind, status, withoutSecrets(message, request.broker.credentials)], connection.moments);
   }
 
   /** Sends the message, within the deadline. A connection that missed it is used for no further messages. */
@@ -108,7 +108,7 @@ export class BrokerDeliver implements Deliver {
     };
     const cancelDeadline = this.#options.clock.after(timeoutMs, () => {
       end(['timeout', null, connection.describeSilence(timeoutMs)]);
-      connection.retire(connection.inFlight <= 1);
+      connection.retire();
     });
     request.signal?.addEventListener('abort', onAbort);
     this.#inFlight.add(end);
@@ -184,6 +184,11 @@ function addressOf(url: URL, type: BrokerType): Address {
 function toMessage({ headers, body, broker: { conversation } }: BrokerAttempt): BrokerMessage {
   const { 'x-webhook-id': id = '', 'x-webhook-event': type = '' } = headers;
   return { id, type, conversation, headers, body: Buffer.from(body) };
+}
+
+/** A broker may repeat the credentials in its errors. */
+function withoutSecrets(message: string, { username: _, ...secrets }: Credentials): string {
+  return Object.values(secrets).reduce((text, secret) => text.replaceAll(secret, '(hidden)'), message);
 }
 
 function toOutcome([kind, status, message]: Described, startedAt: number): Outcome {

@@ -28,6 +28,8 @@ export function dial(opening: Opening, firstBytes = FIRST_BYTES): Socket {
   const plain = dialPlain(opening);
   if (!address.isSecure) return limitReceived(plain, firstBytes);
   const secure = connectTls({ ...tlsOptions(opening), socket: plain });
+  // Node may report an error of the plain socket here a second time.
+  secure.on('error', () => {});
   plain.once('error', (error) => secure.destroy(error));
   return limitReceived(secure, firstBytes);
 }
@@ -56,10 +58,9 @@ export function captureSocket(opening: Opening, connect: () => void): Socket {
   return observe(opened, opening);
 }
 
-/** The certificate must be for the host of the URL. */
+/** The certificate must be for the host of the URL. Without `host`, which would replace a vetted address in its place. */
 export function tlsOptions({ address: { host }, moments }: Opening): ConnectionOptions {
   return {
-    host,
     ...(isIP(host) === 0 && { servername: host }),
     // Called once the certificate is trusted, as the last check of a handshake.
     checkServerIdentity(_: string, certificate: PeerCertificate) {
