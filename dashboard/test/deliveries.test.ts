@@ -137,6 +137,31 @@ describe('delivery log', async () => {
     await page.getByText('Attempt 3', { exact: true }).waitFor();
   });
 
+  it('cancels a delivery that holds back the later ones of its chat', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await setWebhook(call);
+    const { webhookId } = (await call('GET', '/webhooks/endpoints')).body.data[0];
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByRole('checkbox', { name: 'Strict order' }).check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved', { exact: true }).waitFor();
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { retrySeconds: [3600] });
+    receiver.respond(({ parsed }, response) => response.writeHead(parsed.data.message === 'poison' ? 500 : 200).end());
+    const write = await writer(call);
+    await write('poison');
+    await write('behind it');
+    await page.goto('/deliveries');
+    const held = page.getByRole('row').filter({ hasText: 'Waits for an earlier delivery of its chat' });
+    await held.getByRole('link').first().click();
+    await page.getByText('It waits for the earlier delivery').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('link', { name: /^dlv_/ }).click();
+    await page.getByText('Attempt 1', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).click();
+    await page.getByText('It was cancelled at').waitFor();
+    await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.message === 'behind it'));
+  });
+
   it('replays a time range after counting its deliveries', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await setWebhook(call);

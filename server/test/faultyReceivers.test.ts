@@ -89,9 +89,10 @@ describeOnEachDatabase('faulty receivers', (_, database) => {
       ({ body }) => body.data.length > 0,
     );
     const [event] = log.data;
+    const { session: _, ...data } = event.data; // which the log adds
     for (const { id, body, attempt } of healthy.deliveries) {
       assert.equal(id, event.eventId);
-      assert.deepEqual(JSON.parse(body), { event: 'session.connected', data: event.data });
+      assert.deepEqual(JSON.parse(body), { event: 'session.connected', data });
       assert.equal(attempt, 2);
     }
     const { body } = await eventually(

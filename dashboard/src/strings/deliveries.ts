@@ -15,6 +15,7 @@ export const deliveryStrings = {
   any: 'Any',
   time: 'Time',
   reason: 'Reason',
+  waitsForEarlier: 'Waits for an earlier delivery of its chat',
   waitsForBreaker: (error: string | null) => `Held by the circuit breaker${error === null ? '' : `: ${error}`}`,
   waitsForWebhook: 'The webhook is disabled',
   waitsForTurn: 'Waiting to be sent',
@@ -62,6 +63,11 @@ export const deliveryStrings = {
   redeliverHint: 'Sends it again with the same X-Webhook-Id, so that the receiver can recognize it.',
   redelivered: 'Delivery queued again',
   notRedelivered: 'This delivery cannot be sent again: its webhook was deleted, or it was a test.',
+
+  cancel: 'Cancel',
+  cancelHint: 'Does not send it again. Deliveries that wait behind it go out. You can redeliver it later.',
+  cancelled: 'Delivery cancelled',
+  heldBehind: 'Waits for',
 
   replay: 'Replay',
   replayTitle: 'Replay deliveries',

@@ -43,6 +43,9 @@ export const webhookStrings = {
   enabledHint: 'While a webhook is disabled, nothing is sent, and new events are not queued for it.',
   paused: 'Paused',
   pausedHint: 'While a webhook is paused, its events are queued and go out once you resume it.',
+  strict: 'Strict order',
+  strictHint:
+    'An event that failed holds back the later ones of its chat until it arrives, fails for good or is cancelled.',
   savedAndCancelled: (count: number) => `Saved; ${counted(count, 'pending delivery', 'pending deliveries')} cancelled`,
   maxInFlight: 'Concurrent requests',
   maxInFlightHint: '1 to 256. A lower number spares a slow receiver.',

@@ -46,6 +46,14 @@ it('a message from the phone is stored as sent, with its content, an event and r
     type: 'text',
     sentElsewhere: true,
     message: 'from the phone',
+    // Fields that the log adds.
+    networkId: id,
+    networkChatId: bob.numberJid,
+    isGroup: false,
+    networkFrom: me.numberJid,
+    senderName: null,
+    toNumber: bob.number,
+    session: { name: null, metadata: {} },
   });
   await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
   bob.read(me.number, id);

@@ -160,9 +160,10 @@ function columnsFor(webhooks: ReturnType<typeof useWebhooks>): readonly Column<D
 }
 
 /** Explains the state of a delivery: the outcome of its last attempt, or what it waits for. */
-function reasonOf({ state, lastMessage }: Delivery, webhook: WebhookEndpoint | undefined): string {
+function reasonOf({ state, lastMessage, heldBehind }: Delivery, webhook: WebhookEndpoint | undefined): string {
   if (state !== 'pending' || webhook === undefined) return lastMessage ?? '';
   if (!webhook.enabled) return deliveryStrings.waitsForWebhook;
   if (webhook.breakerState !== 'closed') return deliveryStrings.waitsForBreaker(lastMessage);
+  if (heldBehind !== null) return deliveryStrings.waitsForEarlier;
   return lastMessage ?? deliveryStrings.waitsForTurn;
 }

@@ -41,6 +41,7 @@ export function DeliveryPage() {
       actions={
         <>
           <LinkButton to="/deliveries">{deliveryStrings.back}</LinkButton>
+          {query.data?.state === 'pending' && <Cancel delivery={query.data} />}
           {query.data !== undefined && <Redeliver delivery={query.data} />}
         </>
       }
@@ -49,6 +50,23 @@ export function DeliveryPage() {
         {(delivery) => <Parts delivery={delivery} />}
       </Loaded>
     </Page>
+  );
+}
+
+function Cancel({ delivery: { deliveryId } }: { readonly delivery: DeliveryWithAttempts }) {
+  const queries = useQueryClient();
+  const toast = useToast();
+  const cancel = useMutation({
+    mutationFn: () => api.webhooks.cancelDelivery({ deliveryId }),
+    onSuccess: () => toast(deliveryStrings.cancelled),
+    onError: (error) => toast(errorText(error), 'bad'),
+    // It may have been delivered meanwhile.
+    onSettled: () => queries.invalidateQueries({ queryKey: ['deliveries'] }),
+  });
+  return (
+    <Button title={deliveryStrings.cancelHint} busy={cancel.isPending} onClick={() => cancel.mutate()}>
+      {deliveryStrings.cancel}
+    </Button>
   );
 }
 
@@ -126,7 +144,7 @@ function Parts({ delivery }: { readonly delivery: DeliveryWithAttempts }) {
 }
 
 function factsOf(delivery: DeliveryWithAttempts, url: string | undefined) {
-  const { webhookId, eventId, messageId, createdAt, settledAt, dueAt, attempts } = delivery;
+  const { webhookId, eventId, messageId, createdAt, settledAt, dueAt, heldBehind, attempts } = delivery;
   return [
     [deliveryStrings.state, <DeliveryState key="state" delivery={delivery} />],
     [
@@ -145,10 +163,21 @@ function factsOf(delivery: DeliveryWithAttempts, url: string | undefined) {
     ...(dueAt === null || Date.parse(dueAt) < Date.now()
       ? []
       : [[deliveryStrings.due, <Time key="due" at={dueAt} as="relative" />] as const]),
+    ...(heldBehind === null
+      ? []
+      : [[deliveryStrings.heldBehind, <EarlierDelivery key="held" id={heldBehind} />] as const]),
     [deliveryStrings.attempts, attempts],
     [deliveryStrings.eventId, <code key="event">{eventId}</code>],
     ...(messageId === null ? [] : [[deliveryStrings.message, <code key="message">{messageId}</code>] as const]),
   ] as const;
+}
+
+function EarlierDelivery({ id: deliveryId }: { readonly id: string }) {
+  return (
+    <Link to="/deliveries/$deliveryId" params={{ deliveryId }} className="text-accent underline">
+      {deliveryId}
+    </Link>
+  );
 }
 
 function Payload({ body }: { readonly body: string }) {

@@ -25,9 +25,10 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     description: webhook.description ?? '',
     enabled: webhook.enabled,
     paused: webhook.paused,
+    ordering: webhook.ordering,
     maxInFlight: String(webhook.maxInFlight),
   });
-  const { destination, events, sessionIds, description, enabled, paused, maxInFlight } = values;
+  const { destination, events, sessionIds, description, maxInFlight } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
@@ -101,21 +102,21 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           value={maxInFlight}
           onChange={(event) => edit({ maxInFlight: event.currentTarget.value })}
         />
-        <StateFields enabled={enabled} paused={paused} onChange={edit} />
+        <StateFields value={values} onChange={edit} />
       </Form>
     </Card>
   );
 }
 
-/** Whether events are queued, and whether they are sent. */
+type State = Pick<WebhookEndpoint, 'enabled' | 'paused' | 'ordering'>;
+
+/** Whether events are queued, whether they are sent, and in which order. */
 function StateFields({
-  enabled,
-  paused,
+  value: { enabled, paused, ordering },
   onChange,
 }: {
-  readonly enabled: boolean;
-  readonly paused: boolean;
-  readonly onChange: (change: { enabled?: boolean; paused?: boolean }) => void;
+  readonly value: State;
+  readonly onChange: (change: Partial<State>) => void;
 }) {
   return (
     <>
@@ -130,6 +131,12 @@ function StateFields({
         hint={webhookStrings.pausedHint}
         checked={paused}
         onChange={(event) => onChange({ paused: event.currentTarget.checked })}
+      />
+      <CheckField
+        label={webhookStrings.strict}
+        hint={webhookStrings.strictHint}
+        checked={ordering === 'strict'}
+        onChange={(event) => onChange({ ordering: event.currentTarget.checked ? 'strict' : 'best_effort' })}
       />
     </>
   );
