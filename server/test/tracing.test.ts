@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { after, before, beforeEach, describe, it, type TestContext } from 'node:test';
+import { after, afterEach, before, beforeEach, describe, it, type TestContext } from 'node:test';
 import type { JointWork } from '../src/db/commit.ts';
 import type { Database } from '../src/db/database.ts';
 import { GroupCommit } from '../src/db/groupCommit.ts';
@@ -28,6 +28,7 @@ beforeEach(async () => {
   collector = await startTraceCollector();
   receiver.respond(200);
 });
+afterEach(() => collector.close());
 after(() => receiver.close());
 
 /** A server that exports its traces to the collector, with a session and a webhook. */
