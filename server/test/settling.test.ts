@@ -35,7 +35,7 @@ describeOnEachDatabase('settling the attempts of several lanes together', (_, da
           db.commitJointly(settleLanes, {
             webhookId,
             settlements: Array.from({ length: n + 1 }, (_, m) => settlement(10 * n + m)),
-            isStrict: false,
+            released: [],
             minute,
             breaker: { ...newBreaker(steady.now()), failures },
             // The second one was changed since the lane has read it.

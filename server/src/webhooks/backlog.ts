@@ -75,6 +75,11 @@ export class Backlog {
     return this.#ready.shift();
   }
 
+  /** Whether no other delivery of its conversation waits behind this one. */
+  isLast({ conversation }: Due): boolean {
+    return (this.#behind.get(conversation)?.length ?? 0) === 0;
+  }
+
   /** Makes the next delivery of the conversation ready. Returns whether the conversation has room again. */
   moveUp(ended: Due): boolean {
     if (this.#apart.has(ended.deliveryId)) return false;

@@ -62,6 +62,8 @@ interface Ended extends Settlement {
   readonly due: Due;
   /** Its retry goes out before the later deliveries of its conversation. */
   readonly holdsBack: boolean;
+  /** It was the last one of its conversation in memory, so the next ones may be held. */
+  readonly releases: boolean;
 }
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
@@ -387,8 +389,10 @@ export class Lane {
     const verdict = hasNewUrl
       ? ({ state: 'pending' } as const)
       : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
-    const holdsBack = this.#backlog.isStrict && verdict.state === 'pending';
-    this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict, holdsBack });
+    const { isStrict } = this.#backlog;
+    const holdsBack = isStrict && verdict.state === 'pending';
+    const releases = isStrict && !holdsBack && this.#backlog.isLast(due);
+    this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict, holdsBack, releases });
     this.#changed.notify();
     this.#moveBreaker(outcome, webhook.breaker.generation);
     // A read may have left the conversation out while it had no room.
@@ -476,13 +480,13 @@ export class Lane {
   }
 
   /** Commits settlements together with the breaker. If it was reset or the URL changed meanwhile, that wins. */
-  async #commit(settlements: readonly Settlement[]): Promise<void> {
+  async #commit(settlements: readonly Ended[]): Promise<void> {
     const { database, clock, steady, settleLanes } = this.#deps;
     const breaker = this.#webhook?.breaker;
     const outcomes: LaneOutcomes = {
       webhookId: this.webhookId,
       settlements,
-      isStrict: this.#backlog.isStrict,
+      released: settlements.filter(({ releases }) => releases).map(({ due }) => due.conversation),
       minute: minuteOf(clock.now()),
       breaker,
       from: this.#stored.state,

@@ -3,15 +3,15 @@ import { storeSteadyTime } from '../db/steadyTime.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
 import { type Settlement, settle } from './queue.ts';
 import { addFigures, count, type MinuteFigures } from './stats.ts';
-import { type Ended, release } from './strictOrder.ts';
+import { release } from './strictOrder.ts';
 import { storeBreakers } from './webhook.ts';
 
 /** The attempts of one lane that have ended, and the breaker that they led to. */
 export interface LaneOutcomes {
   readonly webhookId: string;
   readonly settlements: readonly Settlement[];
-  /** Whether retries hold back the later deliveries of their conversation. */
-  readonly isStrict: boolean;
+  /** The conversations whose next deliveries may be held and are due now. */
+  readonly released: readonly string[];
   /** The minute to which the attempts count. */
   readonly minute: number;
   /** Undefined if the webhook was removed. */
@@ -38,7 +38,10 @@ export const createSettleLanes =
   async (tx, lanes) => {
     const settlements = lanes.flatMap((lane) => lane.settlements);
     await settle(tx, settlements);
-    const released = await release(tx, lanes.flatMap(endedInOrder));
+    const released = await release(
+      tx,
+      lanes.flatMap(({ webhookId, released: some }) => some.map((conversation) => ({ webhookId, conversation }))),
+    );
     // Nodes that share a database store steady time with their heartbeats.
     if (!tx.dialect.hasConcurrentWriters) await storeSteadyTime(tx, Math.max(...lanes.map(({ steadyMs }) => steadyMs)));
     await addFigures(tx, lanes.filter((lane) => lane.settlements.length > 0).map(figuresOf));
@@ -51,12 +54,6 @@ export const createSettleLanes =
       hasReleased: released.has(webhookId),
     }));
   };
-
-function endedInOrder({ webhookId, settlements, isStrict }: LaneOutcomes): Ended[] {
-  if (!isStrict) return [];
-  const ended = settlements.filter(({ state }) => state !== 'pending');
-  return ended.map(({ due }) => ({ webhookId, conversation: due.conversation }));
-}
 
 function figuresOf({ webhookId, minute, settlements }: LaneOutcomes): MinuteFigures {
   return { webhookId, minute, figures: count(settlements) };

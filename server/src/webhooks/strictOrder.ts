@@ -18,15 +18,16 @@ export interface Held {
   readonly heldBehind: string;
 }
 
-/** A delivery of a strict webhook that will not be retried. */
-export interface Ended {
+/** A conversation of a webhook in which a delivery was settled. */
+interface Released {
   readonly webhookId: string;
   readonly conversation: string;
 }
 
 /** Held deliveries are read again after this time, in case nothing has released them. */
 const HELD_MS = 3_600_000;
-const RELEASED_AT_ONCE = 64;
+/** As many as a lane keeps in memory. */
+const RELEASED_AT_ONCE = 16;
 
 /**
  * Holds deliveries back, except behind those that have been settled meanwhile. A lock keeps the earlier ones waiting
@@ -50,8 +51,8 @@ export async function hold(tx: Tx, accountId: string, held: readonly Held[], now
 }
 
 /** Makes the next held deliveries of conversations due. Returns the webhooks that have some. */
-export async function release(tx: Tx, ended: readonly Ended[]): Promise<Set<string>> {
-  const rows = ended.map(({ webhookId, conversation }) => ({ webhook_id: webhookId, conversation }));
+export async function release(tx: Tx, released: readonly Released[]): Promise<Set<string>> {
+  const rows = released.map(({ webhookId, conversation }) => ({ webhook_id: webhookId, conversation }));
   const next = await nextHeld.all(tx, rows);
   await makeDue.run(tx, next);
   return new Set(next.map(({ webhook_id }) => webhook_id));

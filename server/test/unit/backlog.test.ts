@@ -82,6 +82,7 @@ describe('the backlog of a lane', () => {
     const retry = due('a1', 'a', 1);
     for (const one of [retry, due('a2', 'a'), due('b1', 'b')]) backlog.add(one);
     assert.deepEqual(takeAll(backlog), ['a1', 'b1']);
+    assert.deepEqual([backlog.isLast(retry), backlog.isLast(due('b1', 'b'))], [false, true]);
     backlog.moveUp(retry);
     assert.deepEqual(takeAll(backlog), ['a2']);
   });
