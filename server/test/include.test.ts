@@ -137,5 +137,6 @@ describeOnEachDeployment('the fields that a webhook adds', (_, database) => {
     const { body } = await call('POST', '/api-keys/create', { name: 'meta', permissions: ['events:metadata'] });
     const some = await logged(bearer(server.url, body.apiKey ?? body.key));
     assert.deepEqual([some.senderName, some.networkFrom, some.contentHidden], [undefined, ANN, true]);
+    assert.equal(some.session, undefined, 'needs `sessions:read`');
   });
 });

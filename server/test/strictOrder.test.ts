@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { sql } from 'kysely';
+import { firstIdAt } from '../src/ids.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { type Received, startReceiver } from './support/receiver.ts';
@@ -20,7 +22,8 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     retrySeconds: readonly number[],
     refuses: (received: Received) => boolean,
   ) {
-    const { call } = await (await start()).account();
+    const server = await start();
+    const { call } = await server.account();
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const accepted: string[] = [];
@@ -47,14 +50,14 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&limit=200`)).body.data.toReversed();
     const whenHeld = (count: number) =>
       eventually(deliveries, (all) => all.filter(({ heldBehind }) => heldBehind !== null).length === count);
-    return { call, receiver, accepted, webhookId, write, deliveries, whenHeld };
+    return { server, call, receiver, accepted, webhookId, write, deliveries, whenHeld };
   }
 
   it('holds back the chat of a delivery that failed, and no other', async (test) => {
     let isDown = true;
     const { call, receiver, accepted, write, whenHeld } = await setUp(
       test,
-      [1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+      Array(20).fill(1),
       (received) => isDown && textOf(received) === 'a1',
     );
     await write(ANN, 'a1', 'a2', 'a3');
@@ -137,8 +140,8 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     assert.deepEqual(accepted, ['a2', 'a3']);
   });
 
-  it('releases what it held behind a delivery of an event type that it dropped', async (test) => {
-    const { call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
+  it('releases what it held behind one of many deliveries of an event type that it dropped', async (test) => {
+    const { server, call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
       test,
       FOREVER,
       (received) => received.event === 'message.reaction',
@@ -150,11 +153,66 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     const { messageId, sessionId } = data[0];
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'react', from: ANN, messageId, emoji: '👍' });
     await write(ANN, 'a2');
-    await whenHeld(1);
+    const [, head] = await whenHeld(1);
+    // They are cancelled before it, and not in one transaction.
+    const others = 6000;
+    await server.app.services.database.commit(({ kysely }) =>
+      sql`
+        with recursive count(n) as (select 1 union all select n + 1 from count where n < ${sql.lit(others)})
+        insert into deliveries (account_id, delivery_id, webhook_id, event_id, kind, conversation, state, due_at, attempts,
+          steps, is_test, created_at)
+        select d.account_id, d.delivery_id || count.n, d.webhook_id, d.event_id, d.kind, 'chat ' || count.n, 'pending',
+          d.due_at - 60000, 1, 1, 0, d.created_at
+        from deliveries d, count where d.delivery_id = ${head.deliveryId}`.execute(kysely),
+    );
     const { body } = await call('PATCH', `/webhooks/endpoints/${webhookId}`, { events: ['message.incoming'] });
-    assert.equal(body.cancelled, 1);
+    assert.equal(body.cancelled, others + 1);
     await receiver.waitFor(() => accepted.length === 2);
     assert.deepEqual(accepted, ['a1', 'a2']);
+  });
+
+  it('says for which delivery one waits now, not for which it was held', async (test) => {
+    let isDown = true;
+    const { call, receiver, accepted, write, deliveries, whenHeld } = await setUp(
+      test,
+      [1, 3600],
+      (received) => textOf(received) === 'a2' || (isDown && textOf(received) === 'a1'),
+    );
+    const later = Array.from({ length: 40 }, (_, n) => `a${n + 3}`);
+    await write(ANN, 'a1', 'a2', ...later);
+    await whenHeld(41);
+    isDown = false;
+    await receiver.waitFor(() => accepted.length === 1);
+    const all = await eventually(deliveries, (some) => some[1].attempts > 1 && some[0].state === 'delivered');
+    assert.deepEqual(new Set(all.slice(2).map(({ heldBehind }) => heldBehind)), new Set([all[1].deliveryId]));
+    assert.equal((await call('POST', `/webhooks/deliveries/${all[41].heldBehind}/cancel`)).status, 200);
+    await receiver.waitFor(() => accepted.length === 41);
+    assert.deepEqual(accepted, ['a1', ...later]);
+  });
+
+  it('goes on once the delivery has expired', async (test) => {
+    const { server, call, receiver, accepted, write, whenHeld, webhookId } = await setUp(
+      test,
+      FOREVER,
+      (received) => textOf(received) === 'a1',
+    );
+    await write(ANN, 'a1', 'a2', 'a3');
+    const [head] = await whenHeld(2);
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { paused: true });
+    const { retention, services } = server.app;
+    const { steady, database: db } = services;
+    const WEEK = 8 * 86_400_000;
+    await db.commit(({ kysely }) =>
+      kysely
+        .updateTable('deliveries')
+        .set({ delivery_id: firstIdAt('dlv', steady.now() - WEEK), due_at: steady.now() - WEEK })
+        .where('delivery_id', '=', head.deliveryId)
+        .execute(),
+    );
+    assert.equal((await retention.run()).expired, 1);
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { paused: false });
+    await receiver.waitFor(() => accepted.length === 2);
+    assert.deepEqual(accepted, ['a2', 'a3']);
   });
 
   it('keeps the order across a restart', async (test) => {
@@ -174,7 +232,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       webhookUrl: receiver.url,
       events: ['message.incoming'],
       ordering: 'strict',
-      retrySeconds: [1, 1, 1, 1, 1, 1, 1, 1, 1, 1],
+      retrySeconds: Array(20).fill(1),
     });
     for (const message of ['a1', 'a2', 'a3'])
       await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: ANN, message });

@@ -110,7 +110,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     return new BrokerDeliver({ ...options, maxConnections: Math.min(MAX_BROKER_CONNECTIONS, maxSockets), http });
   });
   const deliver = tracing?.deliver(any) ?? any;
-  const addFields = createAddFields({ reader: database.reader, connectorsOf });
+  const addFields = createAddFields({ reader: database.reader, log: foundation.log, connectorsOf });
   const engine: Engine = new Engine({
     ...foundation,
     addFields,

@@ -4,10 +4,12 @@ import { query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { type AddedFields, type AddFields, type StoredEvent, withFields } from '../events/addedFields.ts';
 import { chatOf, sessionOf } from '../events/conversation.ts';
+import type { Log } from '../log.ts';
 import { addressOf, networkIdOf, networkIdsOfGroups } from './networkNames.ts';
 
 interface Deps {
   readonly reader: Queryable;
+  readonly log: Log;
   /** Returns a function that returns the connector of one of the sessions; undefined if this server does not have it. */
   connectorsOf(sessionIds: readonly string[]): Promise<(sessionId: string) => Connector | undefined>;
 }
@@ -44,8 +46,14 @@ export function createAddFields(deps: Deps): AddFields {
       parsed.map(({ event, envelope }) => ({ ...event, ...envelope.data })),
     );
     return parsed.map(({ event, envelope }) => {
-      const data = withFields(envelope.data, fieldsOf(event, envelope.data, found), include);
-      return { ...event, body: JSON.stringify({ ...envelope, data }) };
+      try {
+        const data = withFields(envelope.data, fieldsOf(event, envelope.data, found), include);
+        return { ...event, body: JSON.stringify({ ...envelope, data }) };
+      } catch (error) {
+        // A bug, for example of a connector. It must not hold up the event.
+        deps.log.error({ err: error, event: envelope.event }, 'failed to add fields to an event');
+        return event;
+      }
     });
   };
 }

@@ -80,6 +80,7 @@ export const listContacts = defineOperation({
 export const getContact = defineOperation({
   id: 'contacts.get',
   route: 'GET /contacts/{contactId}',
+  owner: { field: 'sessionId' },
   permission: 'contacts:read',
   scope: 'sessionId',
   effect: 'read',

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -26,6 +27,7 @@ import { parseTime } from '../invoke/validate.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { cancelDelivery } from '../webhooks/destinations.ts';
+import { firstWaitingBefore } from '../webhooks/due.ts';
 import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { includeOf } from '../webhooks/webhook.ts';
@@ -327,14 +329,18 @@ async function webhookIds(ctx: Context): Promise<string[]> {
 const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.accountId);
 
 function deliveriesOf({ kysely }: Pick<Queryable, 'kysely'>, accountId: string) {
-  return kysely
-    .selectFrom('deliveries as d')
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .selectAll('d')
-    .select('e.message_id')
-    .where('d.account_id', '=', accountId);
+  return (
+    kysely
+      .selectFrom('deliveries as d')
+      .innerJoin('events as e', (join) =>
+        join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+      )
+      .selectAll('d')
+      .select('e.message_id')
+      // The one that it was held behind may be settled.
+      .select(sql<string | null>`case when d.held_behind is not null then ${firstWaitingBefore} end`.as('held_now'))
+      .where('d.account_id', '=', accountId)
+  );
 }
 
 /** Returns the attempts in order. The last one is in the row itself, unless an earlier version stored it. */
@@ -360,7 +366,10 @@ async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: 
   return [...stored.filter(({ number }) => number < row.attempts), last];
 }
 
-function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: SteadyClock) {
+/** A delivery with the message that its event is about, and the earlier delivery for which it waits. */
+type ShownRow = DeliveryRow & { readonly message_id: string | null; readonly held_now: string | null };
+
+function toDelivery(row: ShownRow, steady: SteadyClock) {
   return {
     deliveryId: row.delivery_id,
     webhookId: row.webhook_id,
@@ -370,8 +379,8 @@ function toDelivery(row: DeliveryRow & { message_id: string | null }, steady: St
     attempts: row.attempts,
     lastClass: row.last_class,
     lastMessage: row.reason ?? row.last_message,
-    dueAt: row.state === 'pending' && row.held_behind === null ? isoTime(dueAt(row, steady)) : null,
-    heldBehind: row.held_behind,
+    dueAt: row.state === 'pending' && row.held_now === null ? isoTime(dueAt(row, steady)) : null,
+    heldBehind: row.held_now,
     messageId: row.message_id,
     isTest: row.is_test === 1,
     createdAt: isoTime(row.created_at),
@@ -384,7 +393,7 @@ const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
   row.due_at === 0 ? row.created_at : steady.toWall(row.due_at);
 
 /** Explains in one sentence why a delivery has or has not arrived. */
-function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
+function explain(row: ShownRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const settledAt = isoTime(row.settled_at);
   const last = row.reason ?? row.last_message ?? 'no attempt has been made';
   switch (row.state) {
@@ -403,7 +412,7 @@ function explain(row: DeliveryRow, webhook: WebhookTable | undefined, steady: St
   }
 }
 
-function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
+function explainPending(row: ShownRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
   const now = steady.now();
   const shown = (at: number) => isoTime(steady.toWall(at));
   if (webhook === undefined) return 'The webhook was removed.';
@@ -419,8 +428,9 @@ function explainPending(row: DeliveryRow, webhook: WebhookTable | undefined, ste
   if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
   if (pausedUntil !== null && pausedUntil > now)
     return `The receiver throttled deliveries, so they are paused until ${shown(pausedUntil)}.`;
-  if (row.held_behind !== null)
-    return `It waits for the earlier delivery ${row.held_behind} of its chat, because the webhook has \`ordering: "strict"\`.`;
+  if (row.held_now !== null)
+    return `It waits for the earlier delivery ${row.held_now} of its chat, because the webhook has \`ordering: "strict"\`.`;
+  if (row.held_behind !== null) return 'The earlier deliveries of its chat are settled; it is about to be sent.';
   if (row.due_at > now && (row.attempts === 0 || row.last_class === 'ok'))
     return `It is being replayed, and is due at ${shown(row.due_at)}.`;
   if (row.due_at > now)

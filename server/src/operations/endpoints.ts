@@ -186,7 +186,7 @@ export const updateEndpoint = defineOperation({
       if (present.is_default === 1) refuseSelection({ ...change, destination });
       await requireSessions(tx, ctx.accountId, change.sessionIds, sessionsOf(present));
       const changed = await changeWebhook(ctx, tx, present, { ...change, ...acceptedReceiver(ctx, receiver, present) });
-      return { row: changed, warnings: await warningsOf(tx, changed, present) };
+      return { row: changed, warnings: [...lossesOf(input, present, changed), ...(await warningsOf(tx, changed))] };
     }, ctx.accountId);
     return { ...toEndpoint(ctx, row), cancelled, warnings };
   },
@@ -245,8 +245,19 @@ async function countDropped(
   return countUnwanted(database.longReader, webhookId, kinds, sessionIds ?? null);
 }
 
+/** Says what a change removed besides what it named. */
+function lossesOf(
+  input: { readonly headers?: unknown; readonly credentials?: unknown },
+  before: WebhookTable,
+  after: WebhookTable,
+): string[] {
+  return (['headers', 'credentials'] as const)
+    .filter((name) => input[name] === undefined && before[name] !== null && after[name] === null)
+    .map((name) => `The ${name} were removed because the receiver is another one`);
+}
+
 /** Remarks on a new or changed webhook. */
-async function warningsOf({ kysely }: Tx, row: WebhookTable, before?: WebhookTable): Promise<string[]> {
+async function warningsOf({ kysely }: Tx, row: WebhookTable): Promise<string[]> {
   const others = await kysely
     .selectFrom('webhooks')
     .select(['webhook_id', 'events', 'destination'])
@@ -255,17 +266,12 @@ async function warningsOf({ kysely }: Tx, row: WebhookTable, before?: WebhookTab
     .where('webhook_id', '<>', row.webhook_id)
     .execute();
   const kinds = subscribedKinds(JSON.parse(row.events));
-  const twice = others.flatMap(({ webhook_id, events, destination }) => {
+  return others.flatMap(({ webhook_id, events, destination }) => {
     if (destination !== row.destination) return [];
     const shared = subscribedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
     if (shared.length === 0) return [];
     return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
   });
-  const isElsewhere = before !== undefined && (before.url !== row.url || before.destination !== row.destination);
-  const lost = (['headers', 'credentials'] as const)
-    .filter((secret) => isElsewhere && before[secret] !== null && row[secret] === null)
-    .map((secret) => `The ${secret} were removed because the URL has another origin`);
-  return [...lost, ...twice];
 }
 
 function scopeOf(sessionIds: readonly string[] | null | undefined) {

@@ -151,8 +151,8 @@ const contentless = new Map(
 );
 
 /**
- * The body of an event as the caller may see it: without message content, and without the codes that link a phone, unless
- * the caller may.
+ * The body of an event as the caller may see it: without message content, the codes that link a phone, and the session's
+ * name and metadata, unless the caller may.
  */
 export function visibleBody(
   { caller }: Pick<Context, 'caller'>,
@@ -160,11 +160,22 @@ export function visibleBody(
   kind: string,
   body: string,
 ): string {
-  if (isContentHidden({ caller }, resource)) return withoutContent(kind, body);
-  if (kind !== 'session.status' || allows(caller.credential.permissions, 'sessions:write')) return body;
-  const { event, data } = JSON.parse(body) as Envelope<'session.status'>;
-  const { qr: _, pairingCode: __, expiresAt: ___, ...rest } = data;
-  return JSON.stringify({ event, data: rest });
+  const { permissions } = caller.credential;
+  const hidesCodes = kind === 'session.status' && !allows(permissions, 'sessions:write');
+  const hidden = [
+    ...(hidesCodes ? ['qr', 'pairingCode', 'expiresAt'] : []),
+    ...(allows(permissions, 'sessions:read') ? [] : ['session']),
+  ];
+  const shown = isContentHidden({ caller }, resource) ? withoutContent(kind, body) : body;
+  return hidden.length === 0 ? shown : withoutFields(hidden, shown);
+}
+
+function withoutFields(names: readonly string[], body: string): string {
+  const { event, data } = JSON.parse(body) as Envelope;
+  return JSON.stringify({
+    event,
+    data: Object.fromEntries(Object.entries(data).filter(([name]) => !names.includes(name))),
+  });
 }
 
 /** Nothing is left of an event type that is unknown here. */

@@ -91,7 +91,9 @@ export class Backlog {
   }
 
   /** Forgets the deliveries behind this one, which have to wait for its retry, and frees the conversation. */
-  forgetBehind({ conversation }: Due): void {
+  forgetBehind({ conversation, deliveryId }: Due): void {
+    // It began before the order was strict: another one has the turn.
+    if (this.#apart.has(deliveryId)) return;
     for (const due of this.#behind.get(conversation) ?? []) this.remove(due);
     this.#behind.delete(conversation);
   }

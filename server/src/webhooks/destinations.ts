@@ -176,7 +176,7 @@ export async function changeWebhook(
   present: WebhookTable,
   change: WebhookChange,
 ): Promise<WebhookTable> {
-  const { url = present.url, destination = destinationOf(present), events, sessionIds } = change;
+  const { url = present.url, destination = destinationOf(present) } = change;
   const before = { url: present.url, destination: destinationOf(present) };
   // They may contain a password, which is for the old receiver only.
   const isElsewhere = originOf(url) !== originOf(before.url) || destination.type !== before.destination.type;
@@ -184,21 +184,31 @@ export async function changeWebhook(
   const columns = columnsOf(ctx, present.webhook_id, { ...removed, ...change });
   const changed = await updateRow(ctx, tx, present, columns);
   if (!isSameReceiver({ url, destination }, before)) await closeBreaker(ctx, tx, present, 'new_url');
+  await inPieces(ctx, tx, present, queueChanges(ctx, present, change));
+  return changed;
+}
+
+/** Returns the steps by which a change of a webhook changes its queue. */
+function queueChanges(
+  { clock }: WebhookContext,
+  present: WebhookTable,
+  { events, sessionIds, ordering = present.ordering }: WebhookChange,
+): QueueChange[] {
+  const steps: QueueChange[] = [];
+  const now = clock.now();
   const kinds: string[] = JSON.parse(present.events);
   if (events !== undefined && kinds.some((kind) => !events.includes(kind))) {
     const reason = 'The webhook no longer subscribes to this event type';
-    await inPieces(ctx, tx, present, (on, webhook) =>
-      cancelUnwanted(on, webhook, 'kind', events, reason, ctx.clock.now()),
-    );
+    steps.push((on, webhook) => cancelUnwanted(on, webhook, 'kind', events, reason, now));
   }
   if (sessionIds) {
     const reason = 'The webhook no longer receives the events of this session';
-    const now = ctx.clock.now();
-    await inPieces(ctx, tx, present, (on, webhook) => cancelUnwanted(on, webhook, 'session', sessionIds, reason, now));
+    steps.push((on, webhook) => cancelUnwanted(on, webhook, 'session', sessionIds, reason, now));
   }
   // The cancelled deliveries may have held others back. Those that still have to wait are held again when they are read.
-  if (present.ordering === 'strict') await inPieces(ctx, tx, present, releaseSome);
-  return changed;
+  const mayRelease = steps.length > 0 || ordering !== 'strict';
+  if (present.ordering === 'strict' && mayRelease) steps.push(releaseSome);
+  return steps;
 }
 
 /** The columns that a change sets. */
@@ -265,7 +275,7 @@ export async function removeWebhook(
     if (row === undefined) return undefined;
     const { webhook_id: webhookId } = row;
     const reason = 'The webhook was removed';
-    await inPieces(ctx, tx, row, (on, webhook) => cancelUnwanted(on, webhook, 'kind', [], reason, ctx.clock.now()));
+    await inPieces(ctx, tx, row, [(on, webhook) => cancelUnwanted(on, webhook, 'kind', [], reason, ctx.clock.now())]);
     await tx.kysely
       .deleteFrom('webhooks')
       .where('account_id', '=', ctx.accountId)
@@ -310,25 +320,31 @@ async function closeBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTable, reas
   const next = reset(breaker, reason, ctx.steady.now());
   await storeBreakers(ctx, tx, [{ webhookId: row.webhook_id, breaker: next, from, generation }]);
   if (reason === 'reset' && breaker.state === 'closed') return;
-  await inPieces(ctx, tx, row, (on, webhook) => dueNow(on, webhook, ctx.steady.now()));
+  await inPieces(ctx, tx, row, [(on, webhook) => dueNow(on, webhook, ctx.steady.now())]);
 }
 
+/** Changes some rows of a queue. Returns whether none is left to change. */
+type QueueChange = (on: Queryable, webhook: WebhookRef) => Promise<boolean>;
+
 /**
- * Changes a queue, which may have a million rows: the first batch in the transaction, the others after it, one by one,
- * so that no other write waits long. If the server dies in between, the lane of a removed webhook cancels the rest, and
- * deliveries of dropped event types still go out.
+ * Changes a queue, which may have a million rows, in steps, one after the other. The rows beyond the first batch of a
+ * step follow after the transaction, batch by batch, so that no other write waits long. If the server dies in between,
+ * the lane of a removed webhook cancels the rest, deliveries of dropped event types still go out, and held ones are read
+ * again within an hour.
  */
 async function inPieces(
   ctx: WebhookContext,
   tx: Tx,
   { account_id: accountId, webhook_id: webhookId }: WebhookTable,
-  change: (on: Queryable, webhook: WebhookRef) => Promise<boolean>,
+  steps: readonly QueueChange[],
 ): Promise<void> {
   const webhook = { accountId, webhookId };
-  if (await change(tx, webhook)) return;
+  const left = [...steps];
+  while (left[0] !== undefined && (await left[0](tx, webhook))) left.shift();
+  if (left.length === 0) return;
   const { database, log, webhooks } = ctx;
   const goOn = async () => {
-    while (!(await database.commit((next) => change(next, webhook)))) await setImmediate();
+    for (const change of left) while (!(await database.commit((next) => change(next, webhook)))) await setImmediate();
     webhooks.engine.reload(webhookId);
   };
   tx.afterCommit(() => {

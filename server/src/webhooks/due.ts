@@ -104,7 +104,7 @@ const dueDeliveries = query<DueRange, Due>((db, p, dialect) => {
  * The first waiting delivery before `d` in its conversation; null if there is none. Two
  * ranges of the index, because SQLite has no ranges of pairs: all its new deliveries have the same position.
  */
-const firstWaitingBefore = sql<string | null>`coalesce(
+export const firstWaitingBefore = sql<string | null>`coalesce(
   ${waitingWhere(sql`w.position < d.position`)},
   ${waitingWhere(sql`w.position = d.position and w.delivery_id < d.delivery_id`)}
 )`;

@@ -468,11 +468,11 @@ export class Lane {
     const { metrics } = this.#deps;
     await this.#commit(batch);
     for (const { due, state, holdsBack } of batch) {
-      this.#backlog.remove(due);
       if (holdsBack) {
         this.#backlog.forgetBehind(due);
         if (this.#isReading) this.#retriedMeanwhile.add(due.conversation);
       }
+      this.#backlog.remove(due);
       if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
       if (state === 'pending') this.#mayHaveMore = true;
       else metrics.settled.inc({ state });

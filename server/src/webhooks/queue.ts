@@ -323,7 +323,7 @@ const requeue = batch(
   { account_id: 'text', delivery_id: 'text', due_at: 'bigint' },
   ({ row, from }) => sql`
     update deliveries set state = 'pending', due_at = ${row.due_at}, steps = 0, settled_at = null,
-      reason = null
+      reason = null, held_behind = null
     ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
       and deliveries.state <> 'pending'`,

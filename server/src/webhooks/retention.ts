@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -7,7 +8,8 @@ import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import { pendingOf, readLanes } from './queue.ts';
+import { ownerOfPending, pendingOf, readLanes } from './queue.ts';
+import { releaseSome } from './strictOrder.ts';
 
 interface Options {
   readonly database: Database;
@@ -95,9 +97,19 @@ export class Retention {
     let expired = 0;
     for (const { webhook_id: webhookId } of await readLanes(this.#database.reader)) {
       const held = { webhookId, before, firstKept: firstIdAt('dlv', before), limit: CHUNK, reason };
-      expired += await this.#repeat((tx) => expireHeld.run(tx, { ...held, now: clock.now() }));
+      const some = await this.#repeat((tx) => expireHeld.run(tx, { ...held, now: clock.now() }));
+      if (some > 0) await this.#releaseBehind(webhookId);
+      expired += some;
     }
     return expired;
+  }
+
+  /** The expired deliveries may have held later ones back. */
+  async #releaseBehind(webhookId: string): Promise<void> {
+    const accountId = await ownerOfPending(this.#database.reader, webhookId);
+    if (accountId === undefined) return;
+    const piece = () => this.#database.commit((tx) => releaseSome(tx, { accountId, webhookId }));
+    while (!this.#isStopped && !(await piece())) await setImmediate();
   }
 
   async #pruneCounters(now: number): Promise<void> {

@@ -31,8 +31,8 @@ const RELEASED_AT_ONCE = 16;
 
 /**
  * Holds deliveries back, except behind those that have been settled meanwhile. A lock keeps the earlier ones waiting
- * until this commits, so that their settlement finds the deliveries to release. Those that are being settled are
- * skipped rather than waited for, and what was behind them is read again.
+ * until this commits, so that their settlement finds the deliveries to release, and keeps the webhook strict. Rows that
+ * others are changing are skipped rather than waited for, and the deliveries behind them are read again.
  * @param now steady time
  */
 export async function hold(tx: Tx, accountId: string, held: readonly Held[], now: number): Promise<void> {
@@ -67,12 +67,15 @@ const CHANGED_AT_ONCE = 5000;
 
 const lockWaiting = query((db, p: { accountId: string; deliveryIds: string }, dialect) => {
   const waiting = db
-    .selectFrom('deliveries')
-    .select('delivery_id')
-    .where('account_id', '=', p.accountId)
-    .where('delivery_id', 'in', dialect.texts(p.deliveryIds))
-    .where('state', '=', 'pending')
-    .where('due_at', '>', 0);
+    .selectFrom('deliveries as d')
+    .innerJoin('webhooks as w', 'w.webhook_id', 'd.webhook_id')
+    .select('d.delivery_id')
+    .where('w.account_id', '=', p.accountId)
+    .where('w.ordering', '=', 'strict')
+    .where('d.account_id', '=', p.accountId)
+    .where('d.delivery_id', 'in', dialect.texts(p.deliveryIds))
+    .where('d.state', '=', 'pending')
+    .where('d.due_at', '>', 0);
   return dialect.hasConcurrentWriters ? waiting.forShare().skipLocked() : waiting;
 });
 
@@ -94,6 +97,7 @@ const nextHeld = batch({ webhook_id: 'text', conversation: 'text' }, ({ row, fro
   const held = sql`(
     select account_id, delivery_id, webhook_id from deliveries
     where webhook_id = ${row.webhook_id} and conversation = ${row.conversation} and held_behind is not null
+      and state = 'pending'
     order by position, delivery_id limit ${sql.lit(RELEASED_AT_ONCE)}
   ) as held`;
   const each = dialect.recordset === undefined ? sql`from` : sql`${from} cross join lateral`;
@@ -104,7 +108,8 @@ const makeDue = batch(
   { account_id: 'text', delivery_id: 'text' },
   ({ row, from }) => sql`
     update deliveries set due_at = 0, held_behind = null ${from}
-    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}`,
+    where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
+      and deliveries.state = 'pending' and deliveries.held_behind is not null`,
 );
 
 const makeSomeDue = query((db, p: WebhookRef & { limit: number }) =>
