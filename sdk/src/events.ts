@@ -112,7 +112,7 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
-    /** New status: `sent`, `delivered` or `read`. */
+    /** New status, as in the name of the event, such as `sent`. */
     status: string;
     /** When the message reached the status. */
     timestamp: string;
@@ -191,7 +191,7 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
-    /** New status: `sent`, `delivered` or `read`. */
+    /** New status, as in the name of the event, such as `sent`. */
     status: string;
     /** When the message reached the status. */
     timestamp: string;
@@ -214,7 +214,7 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
-    /** New status: `sent`, `delivered` or `read`. */
+    /** New status, as in the name of the event, such as `sent`. */
     status: string;
     /** When the message reached the status. */
     timestamp: string;
@@ -390,7 +390,7 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
-    /** New status: `sent`, `delivered` or `read`. */
+    /** New status, as in the name of the event, such as `sent`. */
     status: string;
     /** When the message reached the status. */
     timestamp: string;
@@ -415,7 +415,7 @@ export interface EventData {
     messageId: string;
     /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
     to: string;
-    /** New status: `sent`, `delivered` or `read`. */
+    /** New status, as in the name of the event, such as `sent`. */
     status: string;
     /** When the message reached the status. */
     timestamp: string;

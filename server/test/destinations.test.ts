@@ -94,6 +94,8 @@ describeOnEachDeployment('the destination of a webhook', (_, database) => {
       ['destination.subject', 'nats://example.com', { type: 'nats', subject: 'events.*' }],
       ['destination.subject', 'nats://example.com', { type: 'nats', subject: 'events.>' }],
       ['destination.subject', 'nats://example.com', { type: 'nats', subject: '.events' }],
+      ['destination.subject', 'nats://example.com', { type: 'nats', subject: '$JS.API.STREAM.DELETE.EVENTS' }],
+      ['destination.subject', 'nats://example.com', { type: 'nats', subject: '_INBOX.x' }],
       ['destination.stream', 'redis://example.com', { type: 'redis', stream: '' }],
       ['destination.maxLength', 'redis://example.com', { ...redis, maxLength: 0 }],
       ['destination.topic', 'kafka://example.com', { type: 'kafka', topic: 'a/b' }],

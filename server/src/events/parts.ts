@@ -126,7 +126,7 @@ export const MessageStatusChange = Type.Object({
     description:
       'Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits.',
   }),
-  status: Type.String({ description: 'New status: `sent`, `delivered` or `read`.' }),
+  status: Type.String({ description: 'New status, as in the name of the event, such as `sent`.' }),
   timestamp: Timestamp('When the message reached the status.'),
   sessionId: Type.Optional(SessionId),
   chatId: Type.Optional(ChatId),

@@ -43,7 +43,13 @@ export const listEventTypes = defineOperation({
 export function acceptedKinds(wanted: readonly string[], field = 'events'): EventKind[] {
   const unknown = wanted
     .filter((one) => !eventKinds.some((kind) => includes(one, kind)))
-    .map((one): FieldError => ({ field, code: 'unknown_kind', message: unknownEventType(one) }));
+    .map(
+      (one): FieldError => ({
+        field,
+        code: 'unknown_kind',
+        message: `${unknownEventType(one)}, or a pattern such as message.*`,
+      }),
+    );
   if (unknown.length > 0) throw new AppError('validation_failed', unknown[0]?.message, { fields: unknown });
   return eventKinds.filter((kind) => wanted.some((one) => includes(one, kind)));
 }
@@ -81,5 +87,5 @@ function includes(wanted: string, kind: EventKind): boolean {
 }
 
 function unknownEventType(kind: string): string {
-  return `"${kind}" is not an event type; use ${eventKinds.join(', ')}, or a pattern such as message.*`;
+  return `"${kind}" is not an event type; use ${eventKinds.join(', ')}`;
 }

@@ -177,7 +177,7 @@ function acceptedDestination(given: Given, url: string): Destination {
       requireText('routingKey', routingKey, exchange === '' ? /^[^\p{C}]+$/u : /^[^\p{C}]*$/u, NO_ROUTING_KEY);
       return { type, exchange, routingKey };
     case 'nats':
-      requireText('subject', subject, /^[^\s\p{C}.*>]+(\.[^\s\p{C}.*>]+)*$/u, BAD_SUBJECT);
+      requireText('subject', subject, /^(?!\$|_INBOX\.)[^\s\p{C}.*>]+(\.[^\s\p{C}.*>]+)*$/u, BAD_SUBJECT);
       return { type, subject };
     case 'redis':
       requireText('stream', stream, /^[^\p{C}]+$/u, 'must be a key without control characters');
@@ -191,7 +191,8 @@ function acceptedDestination(given: Given, url: string): Destination {
 }
 
 const NO_ROUTING_KEY = 'must not contain control characters, and must name a queue if there is no exchange';
-const BAD_SUBJECT = 'must be tokens separated by dots, without spaces and wildcards';
+const BAD_SUBJECT =
+  'must be tokens separated by dots, without spaces and wildcards, and not a subject of NATS itself (`$…`, `_INBOX.…`)';
 
 function requireText(name: FieldName, value: string, pattern: RegExp, rule: string): void {
   // The brokers' limits are in bytes.

@@ -191,6 +191,18 @@ const nats: BrokerKind = {
 };
 
 nats.more = (setUp) => {
+  it('takes only the answer of a stream for a confirmation', async () => {
+    const { broker, create, call } = await setUp();
+    const servers = new URL(String(broker.webhook.webhookUrl)).host;
+    const connection = await connectNats({ servers, user: USER, pass: PASSWORD });
+    connection.subscribe('answered', { callback: (_, message) => void message.respond('{}') });
+    await connection.flush();
+    const { webhookId } = await create({ destination: { type: 'nats', subject: 'answered' } });
+    const { body } = await call('GET', `/webhooks/endpoints/${webhookId}/test`);
+    await connection.close();
+    assert.deepEqual([body.delivered, body.class], [false, 'protocol'], body.message);
+  });
+
   it('stores a replayed event once, within the window of the stream', async () => {
     const { broker, create, write, deliveries, call } = await setUp();
     const { webhookId } = await create();

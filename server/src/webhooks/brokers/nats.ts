@@ -135,8 +135,12 @@ class NatsClient implements BrokerClient {
     for (const [name, value] of Object.entries(headers)) sent.set(name, value);
     try {
       const ack = await this.#jetstream.publish(subject, body, { msgID: id, headers: sent, timeout: timeoutMs });
+      // Anybody who subscribes to the subject can answer, and the client accepts any object.
+      const { stream, seq } = ack as { stream?: unknown; seq?: unknown };
+      if (typeof stream !== 'string' || stream === '' || !Number.isSafeInteger(seq) || Number(seq) < 1)
+        return ['protocol', null, 'The answer is not a confirmation of JetStream: a stream must store the subject'];
       const what = ack.duplicate ? 'had already stored the message' : 'stored the message';
-      return ok(`JetStream ${what} in ${quoted(ack.stream)} as ${quoted(ack.seq)}`);
+      return ok(`JetStream ${what} in ${quoted(stream)} as ${quoted(seq)}`);
     } catch (error) {
       return describeError(error as Error, subject, this.#connection.isClosed());
     }
