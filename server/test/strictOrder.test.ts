@@ -175,7 +175,8 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     let isDown = true;
     const { call, receiver, accepted, write, deliveries, whenHeld } = await setUp(
       test,
-      [1, 3600],
+      // Time enough for the first one to be repeated until it is accepted, and for the second one to stay.
+      [...Array(19).fill(1), 3600],
       (received) => textOf(received) === 'a2' || (isDown && textOf(received) === 'a1'),
     );
     const later = Array.from({ length: 40 }, (_, n) => `a${n + 3}`);
