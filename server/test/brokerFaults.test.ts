@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
 import { createTargetPolicy, type Lookup } from '../src/target.ts';
 import { BrokerDeliver } from '../src/webhooks/brokers/brokerDeliver.ts';
@@ -391,6 +392,56 @@ describe('the brokers that a Kafka cluster advertises', () => {
     assert.equal(moved.class, 'server_error', moved.message);
     assert.match(moved.message, /NOT_LEADER/);
     assert.equal((await deliver.attempt(requestFor(kafka, cluster))).class, 'ok');
+  });
+
+  it('are not dialed once the attempt is over', async (test) => {
+    listener.reset();
+    cluster.advertise('leader.example.com', listener.port);
+    test.after(() => cluster.advertise('127.0.0.1', cluster.port));
+    const { promise: asked, resolve: onAsked } = Promise.withResolvers<() => void>();
+    const lookup: Lookup = (_, __, callback) => onAsked(() => callback(null, [{ address: '127.0.0.1', family: 4 }]));
+    const deliver = newDeliver({ lookup });
+    const late = await deliver.attempt({ ...requestFor(kafka, cluster), timeoutMs: SHORT_MS });
+    assert.equal(late.class, 'timeout', late.message);
+    (await asked)();
+    await setImmediate();
+    // Connections are accepted in the order in which they were made.
+    const probe = connect(listener.port, '127.0.0.1');
+    await eventually(
+      async () => [...listener.sockets].map(({ remotePort }) => remotePort),
+      (ports) => ports.includes(probe.localPort),
+    );
+    probe.destroy();
+    assert.equal(listener.accepted, 1);
+  });
+
+  it('are disconnected after the attempt if they say nothing', async (test) => {
+    listener.reset();
+    cluster.advertise('127.0.0.1', listener.port);
+    test.after(() => cluster.advertise('127.0.0.1', cluster.port));
+    const late = await newDeliver().attempt({ ...requestFor(kafka, cluster), timeoutMs: SHORT_MS });
+    assert.equal(late.class, 'timeout', late.message);
+    assert.equal(listener.accepted, 1);
+    await eventually(
+      async () => listener.sockets.size,
+      (count) => count === 0,
+    );
+  });
+
+  it('are limited in number: idle ones give way, and others wait', async (test) => {
+    const large = await startFakeKafka({ topic: 'events', partitions: 64, leaders: 64, ...login });
+    test.after(() => large.stop());
+    const lookup: Lookup = (_, __, callback) => callback(null, [{ address: '127.0.0.1', family: 4 }]);
+    const deliver = newDeliver({ lookup });
+    const attempts = Array.from({ length: 200 }, (_, n) => {
+      const request = requestFor(kafka, large);
+      return deliver.attempt({ ...request, broker: { ...request.broker, conversation: `${n}` } });
+    });
+    for (const outcome of await Promise.all(attempts)) assert.equal(outcome.class, 'ok', outcome.message);
+    assert.equal(large.records.length, 200);
+    assert.ok(new Set(large.records.map(({ partition }) => partition)).size > 40);
+    // A closed connection may be noticed after the next one.
+    assert.ok(large.mostConnections <= 32, `${large.mostConnections} connections`);
   });
 
   it('may be older than the flexible versions of the protocol', async (test) => {

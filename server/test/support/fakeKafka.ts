@@ -11,6 +11,8 @@ export interface KafkaRecord {
 
 export interface FakeKafka extends BrokerServer {
   readonly records: readonly KafkaRecord[];
+  /** The most connections that were open at the same time. */
+  readonly mostConnections: number;
   /** Where the cluster says that its brokers are. */
   advertise(host: string, port: number): void;
   /** Answers the next produce requests with this error code. */
@@ -24,6 +26,8 @@ interface Options {
   readonly password: string;
   /** Whether it also knows the flexible versions of requests, of Kafka 2.4 and later. */
   readonly isRecent?: boolean;
+  /** Number of leaders that it advertises as `node-0.example.com` and so on. Without it, it leads all partitions. */
+  readonly leaders?: number;
 }
 
 const API = { produce: 0, metadata: 3, saslHandshake: 17, apiVersions: 18, saslAuthenticate: 36 };
@@ -32,7 +36,7 @@ const AUTHENTICATION_FAILED = 58;
 
 /** One broker that speaks enough of Kafka's protocol for a producer that logs in by SASL/PLAIN. */
 export async function startFakeKafka(options: Options): Promise<FakeKafka> {
-  const { topic, partitions, username, password, isRecent = true } = options;
+  const { topic, partitions, username, password, isRecent = true, leaders } = options;
   const records: KafkaRecord[] = [];
   const port = await freePort();
   let advertised = { host: '127.0.0.1', port };
@@ -76,16 +80,20 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
     const names = reader.readArray((r) => r.readString(isFlexible), isFlexible, isFlexible);
     const { host, port: shownPort } = advertised;
     out.appendInt32(0);
+    const hostOf = (id: number) => (leaders === undefined ? host : `node-${id}.example.com`);
     out.appendArray(
-      [0],
-      (w, id) => w.appendInt32(id).appendString(host, isFlexible).appendInt32(shownPort).appendString(null, isFlexible),
+      [...Array(leaders ?? 1).keys()],
+      (w, id) =>
+        w.appendInt32(id).appendString(hostOf(id), isFlexible).appendInt32(shownPort).appendString(null, isFlexible),
       isFlexible,
       isFlexible,
     );
     out.appendString('cluster', isFlexible).appendInt32(0);
     const nodes = (w: Writer) => w.appendArray([0], (v, id) => v.appendInt32(id), isFlexible, false);
     const writePartition = (w: Writer, index: number) => {
-      w.appendInt16(0).appendInt32(index).appendInt32(0);
+      w.appendInt16(0)
+        .appendInt32(index)
+        .appendInt32(index % (leaders ?? 1));
       if (isFlexible) w.appendInt32(0);
       nodes(w);
       nodes(w);
@@ -181,10 +189,12 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
   }
 
   const sockets = new Set<Socket>();
+  let mostConnections = 0;
   let server: Server;
   const restart = async () => {
     server = createServer((socket) => {
       sockets.add(socket);
+      mostConnections = Math.max(mostConnections, sockets.size);
       socket.once('close', () => sockets.delete(socket));
       serve(socket);
     });
@@ -199,6 +209,9 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
   return {
     port,
     records,
+    get mostConnections() {
+      return mostConnections;
+    },
     kill,
     restart,
     stop: kill,

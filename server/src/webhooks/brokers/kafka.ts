@@ -1,5 +1,6 @@
-import { isIP } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { Connection, metadataV9 as Metadata, produceV9 as Produced } from '@platformatic/kafka';
+import { Condition } from '../../async.ts';
 import { checkUrl } from '../../target.ts';
 import { version } from '../../version.ts';
 import { type BrokerDestination, brokers } from '../destination.ts';
@@ -32,70 +33,121 @@ const MAX_IN_FLIGHT = 256;
 /** An address that does not answer gets this long if the name has others. */
 const NEXT_ADDRESS_MS = 2000;
 const ALL_REPLICAS = -1;
+/** Connections of one client: a cluster can advertise any number of leaders. */
+const MAX_NODES = 16;
+
+const isOver = () => new Error('the attempt is over');
 
 export const openKafka: Open<Kafka> = async (opening) => {
   const library = await import('@platformatic/kafka');
   const nodes = new KafkaNodes(library, opening);
   try {
-    const first = await nodes.connect(opening.address);
-    const { apiKeys } = await library.apiVersionsV1.api.async(first, 'switchboard', version);
-    const highest = new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion]));
-    const isRecent = (api: { key: number; version: number }) => (highest.get(api.key) ?? 0) >= api.version;
-    const { metadataV9, metadataV4, produceV9, produceV3 } = library;
-    const readMetadata = isRecent(metadataV9.api) ? metadataV9.api : metadataV4.api;
-    const metadata: TopicMetadata = await readMetadata.async(first, [opening.destination.topic], false, false);
-    const produce = isRecent(produceV9.api) ? produceV9.api : produceV3.api;
-    return new KafkaClient(library, nodes, metadata, produce, opening);
+    return await nodes.use(opening.address, async (first) => {
+      const { apiKeys } = await library.apiVersionsV1.api.async(first, 'switchboard', version);
+      const highest = new Map(apiKeys.map(({ apiKey, maxVersion }) => [apiKey, maxVersion]));
+      const isRecent = (api: { key: number; version: number }) => (highest.get(api.key) ?? 0) >= api.version;
+      const { metadataV9, metadataV4, produceV9, produceV3 } = library;
+      const readMetadata = isRecent(metadataV9.api) ? metadataV9.api : metadataV4.api;
+      const metadata: TopicMetadata = await readMetadata.async(first, [opening.destination.topic], false, false);
+      const produce = isRecent(produceV9.api) ? produceV9.api : produceV3.api;
+      return new KafkaClient(library, nodes, metadata, produce, opening);
+    });
   } catch (error) {
     nodes.close();
     throw describeOpening(error as Error, opening);
   }
 };
 
-/** Connections to the nodes of a cluster. Their addresses are those that the cluster itself advertises. */
+interface Node {
+  readonly connection: Promise<Connection>;
+  /** Destroys its sockets, whatever they are doing. */
+  readonly abort: AbortController;
+  inUse: number;
+}
+
+/**
+ * Connections to the nodes of a cluster. Their addresses are those that the cluster itself advertises, so their number
+ * has a bound: idle ones give way, and while all are in use, others wait.
+ */
 class KafkaNodes {
   readonly #library: Library;
   readonly #opening: Opening<Kafka>;
-  readonly #connections = new Map<string, Promise<Connection>>();
-  readonly #sockets = new Set<Connection>();
+  /** The one that was not used for longest is first. */
+  readonly #nodes = new Map<string, Node>();
+  /** Notified when a node is no longer in use, and by the close. */
+  readonly #changed = new Condition();
+  #isClosed = false;
 
   constructor(library: Library, opening: Opening<Kafka>) {
     this.#library = library;
     this.#opening = opening;
   }
 
-  /** @throws {OpeningFailed} if the address may not be reached, and the errors of the client */
-  connect(place: Place): Promise<Connection> {
+  /** @throws {OpeningFailed} if the address may not be reached, and the errors of the client and of `work` */
+  async use<T>(place: Place, work: (connection: Connection) => Promise<T>): Promise<T> {
     const key = `${place.host}:${place.port}`;
-    let connection = this.#connections.get(key);
-    if (connection === undefined) {
-      connection = this.#open(place);
-      this.#connections.set(key, connection);
+    // Another caller may take the room before this one goes on.
+    while (!this.#hasRoom(key)) await this.#changed.until(() => this.#hasRoom(key));
+    if (this.#isClosed) throw isOver();
+    const node = this.#nodes.get(key) ?? this.#add(place);
+    this.#nodes.delete(key);
+    this.#nodes.set(key, node);
+    node.inUse++;
+    try {
+      const connection = await node.connection;
+      node.abort.signal.throwIfAborted();
+      return await work(connection);
+    } finally {
+      node.inUse--;
+      this.#changed.notify();
     }
-    return connection;
   }
 
   close(): void {
-    for (const connection of this.#sockets) connection.close(() => {});
+    this.#isClosed = true;
+    for (const { abort } of this.#nodes.values()) abort.abort(isOver());
+    this.#changed.notify();
   }
 
-  async #open({ host, port }: Place): Promise<Connection> {
+  #hasRoom(key: string): boolean {
+    if (this.#isClosed || this.#nodes.has(key) || this.#nodes.size < MAX_NODES) return true;
+    return this.#idle() !== undefined;
+  }
+
+  /** Returns the one that was idle longest. */
+  #idle(): [string, Node] | undefined {
+    for (const entry of this.#nodes) if (entry[1].inUse === 0) return entry;
+    return undefined;
+  }
+
+  #add(place: Place): Node {
+    const idle = this.#nodes.size < MAX_NODES ? undefined : this.#idle();
+    if (idle !== undefined) {
+      this.#nodes.delete(idle[0]);
+      idle[1].abort.abort(isOver());
+    }
+    const abort = new AbortController();
+    const signal = AbortSignal.any([this.#opening.signal, abort.signal]);
+    return { connection: this.#open(place, signal), abort, inUse: 0 };
+  }
+
+  async #open({ host, port }: Place, signal: AbortSignal): Promise<Connection> {
     const addresses = await this.#resolve(host, port);
     let last: unknown;
     for (const [index, address] of addresses.entries()) {
+      signal.throwIfAborted();
       try {
         const hasNext = index < addresses.length - 1;
-        return await this.#openAt({ host, port }, address, hasNext);
+        return await this.#openAt({ host, port }, address, hasNext, signal);
       } catch (error) {
         last = error;
-        if (this.#opening.signal.aborted) break;
       }
     }
     throw last;
   }
 
-  async #openAt({ host, port }: Place, address: string, hasNext: boolean): Promise<Connection> {
-    const opening = { ...this.#opening, address: { ...this.#opening.address, host, port } };
+  async #openAt({ host, port }: Place, ip: string, hasNext: boolean, signal: AbortSignal): Promise<Connection> {
+    const opening = { ...this.#opening, signal, address: { ...this.#opening.address, host, port } };
     const { timeoutMs, onLost } = opening;
     const sasl = saslOf(opening);
     const connection = new this.#library.Connection('switchboard', {
@@ -106,15 +158,21 @@ class KafkaNodes {
       ...(opening.address.isSecure && { tls: tlsOptions(opening) }),
       ...(sasl !== undefined && { sasl }),
     });
-    this.#sockets.add(connection);
     connection.on('error', () => {});
-    const connected = connection.connect(address, port);
+    const connected = connection.connect(ip, port);
     // The type leaves out the getter.
-    const { socket } = connection as unknown as { socket: Parameters<typeof observe>[0] };
+    const { socket } = connection as unknown as { socket: Socket };
     limitReceived(observe(socket, opening), FIRST_BYTES);
-    connection.once('close', () => this.#sockets.delete(connection));
-    await connected;
-    connection.once('close', onLost);
+    try {
+      await connected;
+    } catch (error) {
+      // After a refused login, the client closes only its own half.
+      socket.destroy();
+      throw error;
+    }
+    connection.once('close', () => {
+      if (!signal.aborted) onLost();
+    });
     return connection;
   }
 
@@ -168,10 +226,15 @@ class KafkaClient implements BrokerClient {
     }
     const pairs = Object.entries(headers).map(([name, value]) => [Buffer.from(name), Buffer.from(value)] as const);
     const record = { topic, partition: index, key, value: body, headers: new Map(pairs) };
+    const endsAt = performance.now() + timeoutMs;
     try {
-      const connection = await this.#nodes.connect(leader);
-      const response = await this.#produce.async(connection, ALL_REPLICAS, timeoutMs, [record], {});
-      return this.#confirmed(response, index);
+      return await this.#nodes.use(leader, async (connection) => {
+        const leftMs = Math.ceil(endsAt - performance.now());
+        // The attempt has ended, and its retry sends the message.
+        if (leftMs <= 0) return ['timeout', null, `${leader.host}:${leader.port} was not connected in time`];
+        const response = await this.#produce.async(connection, ALL_REPLICAS, leftMs, [record], {});
+        return this.#confirmed(response, index);
+      });
     } catch (error) {
       // The leader may be another one by now: the next attempt asks.
       this.#opening.onLost();
