@@ -202,7 +202,11 @@ export async function startFakeKafka(options: Options): Promise<FakeKafka> {
   };
   const kill = async () => {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    for (const socket of sockets) socket.resetAndDestroy();
+    for (const socket of sockets) {
+      // A reset fails while the socket is shutting down, and would leave its handle open.
+      if (socket.writableEnded) socket.destroy();
+      else socket.resetAndDestroy();
+    }
     await closed;
   };
   await restart();
