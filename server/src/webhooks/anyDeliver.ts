@@ -13,14 +13,18 @@ export class AnyDeliver implements Deliver {
     this.#loadBrokers = loadBrokers;
   }
 
-  attempt(request: AttemptRequest): Promise<Outcome> {
+  async attempt(request: AttemptRequest): Promise<Outcome> {
     if (request.broker === undefined) return this.#http.attempt(request);
-    return this.#useBrokers((brokers) => brokers.attempt(request));
+    const startedAt = performance.now();
+    const brokers = await this.#load();
+    return brokers instanceof Error ? notLoaded(brokers, startedAt) : brokers.attempt(request);
   }
 
-  probe(request: AttemptRequest): Promise<{ outcome: Outcome; stages: readonly Stage[] }> {
+  async probe(request: AttemptRequest): Promise<{ outcome: Outcome; stages: readonly Stage[] }> {
     if (request.broker === undefined) return this.#http.probe(request);
-    return this.#useBrokers((brokers) => brokers.probe(request));
+    const startedAt = performance.now();
+    const brokers = await this.#load();
+    return brokers instanceof Error ? { outcome: notLoaded(brokers, startedAt), stages: [] } : brokers.probe(request);
   }
 
   async close(): Promise<void> {
@@ -28,8 +32,27 @@ export class AnyDeliver implements Deliver {
     await (await this.#brokers?.catch(() => undefined))?.close();
   }
 
-  async #useBrokers<T>(use: (brokers: Deliver) => Promise<T>): Promise<T> {
+  /** Returns the error of a failed load, such as too many open files. The next attempt loads again. */
+  async #load(): Promise<Deliver | Error> {
     this.#brokers ??= this.#loadBrokers();
-    return use(await this.#brokers);
+    const loading = this.#brokers;
+    try {
+      return await loading;
+    } catch (error) {
+      if (this.#brokers === loading) this.#brokers = undefined;
+      return error instanceof Error ? error : new Error(String(error));
+    }
   }
+}
+
+function notLoaded(error: Error, startedAt: number): Outcome {
+  const { code } = error as { code?: unknown };
+  return {
+    class: 'no_socket',
+    status: null,
+    durationMs: Math.round(performance.now() - startedAt),
+    message: `This server could not load its clients of brokers (${String(code ?? error.name)}): nothing was contacted`,
+    response: null,
+    retryAfterMs: null,
+  };
 }

@@ -64,7 +64,10 @@ type Loaded = Awaited<ReturnType<typeof importClient>>;
 let loaded: Promise<Loaded> | undefined;
 
 function loadClient(): Promise<Loaded> {
-  loaded ??= importClient();
+  loaded ??= importClient().catch((error) => {
+    loaded = undefined;
+    throw error;
+  });
   return loaded;
 }
 
