@@ -202,9 +202,11 @@ function requireText(name: FieldName, value: string, pattern: RegExp, rule: stri
   if (!pattern.test(value)) throw invalidField(`destination.${name}`, `\`${name}\` ${rule}`, 'pattern');
 }
 
+const REGION_IN_HOST = /^sqs(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?$/;
+
 function regionOf(given: string | undefined, url: string): string {
   const { hostname } = new URL(url);
-  const region = given ?? /^sqs(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com(\.cn)?$/.exec(hostname)?.[1];
+  const region = given ?? REGION_IN_HOST.exec(hostname)?.[1];
   if (region !== undefined && /^[a-z0-9-]+$/.test(region)) return region;
   throw invalidField(
     'destination.region',
@@ -219,7 +221,7 @@ function regionOf(given: string | undefined, url: string): string {
 function requireRegion(url: string, present: WebhookTable | undefined): void {
   const stored = present && destinationOf(present);
   const { region } = stored as Extract<BrokerDestination, { type: 'sqs' }>;
-  const named = /^sqs(?:-fips)?\.([a-z0-9-]+)\.amazonaws\.com/.exec(new URL(url).hostname)?.[1];
+  const named = REGION_IN_HOST.exec(new URL(url).hostname)?.[1];
   if (named !== undefined && named !== region)
     throw invalidField('destination', `The URL is in another region than ${region}; set \`destination\` too`, 'region');
 }
