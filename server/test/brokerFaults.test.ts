@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { systemClock } from '../src/clock.ts';
+import { type Clock, systemClock } from '../src/clock.ts';
 import { createTargetPolicy, type Lookup } from '../src/target.ts';
 import { BrokerDeliver } from '../src/webhooks/brokers/brokerDeliver.ts';
 import { HttpDeliver } from '../src/webhooks/deliver.ts';
@@ -74,8 +74,13 @@ const kinds: readonly Kind[] = [
 
 const delivers: BrokerDeliver[] = [];
 
-function newDeliver({ policy = open, lookup = undefined as Lookup | undefined, maxConnections = 10 } = {}) {
-  const shared = { policy, timeoutMs: TIMEOUT_MS, clock: systemClock };
+function newDeliver({
+  policy = open,
+  lookup = undefined as Lookup | undefined,
+  maxConnections = 10,
+  clock = systemClock,
+} = {}) {
+  const shared = { policy, timeoutMs: TIMEOUT_MS, clock };
   const http = new HttpDeliver({ ...shared, maxSockets: 100 });
   const deliver = new BrokerDeliver({ ...shared, maxConnections, http, ...(lookup && { lookup }) });
   delivers.push(deliver);
@@ -296,6 +301,25 @@ describe('connections to brokers', () => {
     listener.serve = serveRedis((socket) => socket.write(`-ERR you said ${login.password}\r\n`));
     const echoed = await deliver.attempt(requestFor(redis, listener));
     assert.match(echoed.message, /you said \(hidden\)/);
+    const short = { ...redis, credentials: { password: 'a' } };
+    listener.serve = serveRedis((socket) => socket.write('-ERR a bad command\r\n'));
+    assert.match((await deliver.attempt(requestFor(short, listener))).message, /a bad command/);
+  });
+
+  it('do not publish a message whose attempt has ended while the connection was opening', async () => {
+    let added = 0;
+    const onAdd = (socket: Socket) => socket.write(`$3\r\n1-${++added}\r\n`);
+    listener.reset((socket) => socket.pause());
+    const deliver = newDeliver();
+    const later = deliver.attempt(requestFor(redis, listener));
+    const early = await deliver.attempt({ ...requestFor(redis, listener), timeoutMs: SHORT_MS });
+    assert.equal(early.class, 'timeout', early.message);
+    for (const socket of listener.sockets) {
+      serveRedis(onAdd)(socket);
+      socket.resume();
+    }
+    assert.equal((await later).class, 'ok');
+    assert.equal(added, 1);
   });
 
   it('are replaced once the broker closes them', async () => {
@@ -442,6 +466,20 @@ describe('the brokers that a Kafka cluster advertises', () => {
     assert.ok(new Set(large.records.map(({ partition }) => partition)).size > 40);
     // A closed connection may be noticed after the next one.
     assert.ok(large.mostConnections <= 32, `${large.mostConnections} connections`);
+  });
+
+  it('are read again after 5 minutes', async (test) => {
+    let passedMs = 0;
+    const clock: Clock = { ...systemClock, elapsed: () => systemClock.elapsed() + passedMs };
+    const moving = await startFakeKafka({ topic: 'events', partitions: 1, ...login });
+    test.after(() => moving.stop());
+    const deliver = newDeliver({ clock });
+    assert.equal((await deliver.attempt(requestFor(kafka, moving))).class, 'ok');
+    moving.advertise('10.0.0.1', moving.port);
+    assert.equal((await deliver.attempt(requestFor(kafka, moving))).class, 'ok', 'still the known leader');
+    passedMs = 5 * 60_000;
+    assert.equal((await deliver.attempt(requestFor(kafka, moving))).class, 'ok', 'the last one on this connection');
+    assert.equal((await deliver.attempt(requestFor(kafka, moving))).class, 'blocked_address');
   });
 
   it('may be older than the flexible versions of the protocol', async (test) => {

@@ -52,6 +52,8 @@ export interface BrokerClient {
   publish(message: BrokerMessage, timeoutMs: number): Promise<Described>;
   /** A sentence that may explain a missing confirmation. */
   readonly hint?: string | undefined;
+  /** The first message after this time is the last one on the connection. */
+  readonly maxAgeMs?: number;
   /** Closes the connection, within a second. */
   close(): void;
 }

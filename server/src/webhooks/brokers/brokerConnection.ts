@@ -42,6 +42,7 @@ export class BrokerConnection {
   #isRetired = false;
   #isClosed = false;
   #cancelIdle = () => {};
+  #openedAt = 0;
 
   constructor(options: Options) {
     this.#options = options;
@@ -66,8 +67,16 @@ export class BrokerConnection {
 
   /** Sends a message. Never rejects, but may stay pending if the broker is silent. */
   async send(message: BrokerMessage, timeoutMs: number): Promise<Described> {
+    const { clock } = this.#options;
+    const endsAt = clock.elapsed() + timeoutMs;
     const client = await this.#client;
-    return 'publish' in client ? client.publish(message, timeoutMs) : client;
+    if (!('publish' in client)) return client;
+    const leftMs = Math.ceil(endsAt - clock.elapsed());
+    // Later attempts keep the connection open. The retry of this one sends the message.
+    if (leftMs <= 0) return ['timeout', null, this.describeSilence(timeoutMs)];
+    // Without a timer: the message that notices it is the last one.
+    if (clock.elapsed() - this.#openedAt >= (client.maxAgeMs ?? Infinity)) this.retire();
+    return client.publish(message, leftMs);
   }
 
   /** Why the broker did not confirm a message in time. */
@@ -93,7 +102,7 @@ export class BrokerConnection {
   }
 
   async #connect(): Promise<BrokerClient | Described> {
-    const { open, address, request, policy, lookup, timeoutMs, url } = this.#options;
+    const { open, address, request, policy, lookup, timeoutMs, url, clock } = this.#options;
     const { destination, credentials } = request;
     const { signal } = this.#opening;
     const onLost = () => this.retire();
@@ -112,6 +121,7 @@ export class BrokerConnection {
       this.moments.set('login', performance.now());
       this.#open = client;
       if (signal.aborted) client.close();
+      this.#openedAt = clock.elapsed();
       return client;
     } catch (error) {
       this.retire();

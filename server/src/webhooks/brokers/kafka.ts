@@ -35,6 +35,8 @@ const NEXT_ADDRESS_MS = 2000;
 const ALL_REPLICAS = -1;
 /** Connections of one client: a cluster can advertise any number of leaders. */
 const MAX_NODES = 16;
+/** As `metadata.max.age.ms` of Kafka's own producers. */
+const METADATA_MAX_AGE_MS = 5 * 60_000;
 
 const isOver = () => new Error('the attempt is over');
 
@@ -198,6 +200,8 @@ class KafkaNodes {
 type Produce = Library['produceV9']['api'] | Library['produceV3']['api'];
 
 class KafkaClient implements BrokerClient {
+  /** Each connection reads the metadata once. Partitions may be added, and leaders move without an error. */
+  readonly maxAgeMs = METADATA_MAX_AGE_MS;
   readonly #library: Library;
   readonly #nodes: KafkaNodes;
   readonly #metadata: TopicMetadata;
