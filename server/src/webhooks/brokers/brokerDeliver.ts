@@ -186,9 +186,13 @@ function toMessage({ headers, body, broker: { conversation } }: BrokerAttempt): 
   return { id, type, conversation, headers, body: Buffer.from(body) };
 }
 
+/** Shorter secrets are parts of ordinary words: hiding them would only make the message unreadable, and show where. */
+const LEAST_HIDDEN = 4;
+
 /** A broker may repeat the credentials in its errors. */
 function withoutSecrets(message: string, { username: _, ...secrets }: Credentials): string {
-  return Object.values(secrets).reduce((text, secret) => text.replaceAll(secret, '(hidden)'), message);
+  const hidden = Object.values(secrets).filter(({ length }) => length >= LEAST_HIDDEN);
+  return hidden.reduce((text, secret) => text.replaceAll(secret, '(hidden)'), message);
 }
 
 function toOutcome([kind, status, message]: Described, startedAt: number): Outcome {
