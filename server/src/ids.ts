@@ -72,6 +72,11 @@ export function createIds(clock: Clock): NewId {
   };
 }
 
+/** Whether the id of a chat is that of a group. A direct chat has that of a person: digits. */
+export function isGroupId(chatId: string): boolean {
+  return chatId.startsWith('grp_');
+}
+
 /** The smallest id of a type that can have been made at `ms` or later: the start of a time range. */
 export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;

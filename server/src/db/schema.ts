@@ -11,9 +11,9 @@ import type { MessageType } from '../events/parts.ts';
  * - session: one phone number on one network, reached through a connector.
  * - chat: a conversation of a session, with a number or a group. `chat_id` is the number's digits or the group's id.
  * - message: one message of a chat. `network_id` is the network's id of it.
- * - event: something that happened, of one of the eight event types. Its body is stored exactly as it is sent.
+ * - event: something that happened, of one of the event types. Its body is stored exactly as it is sent.
  * - webhook: a URL, or a place at a message broker, that subscribes to event types.
- * - delivery: one event for one webhook; an attempt is one HTTP request of a delivery.
+ * - delivery: one event for one webhook; an attempt sends it once, over HTTP or to a broker.
  * - conversation: the unit of order in deliveries: a chat of a session, or the session itself.
  */
 export interface Schema {

@@ -4,6 +4,7 @@ import { query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { type AddedFields, type AddFields, type StoredEvent, withFields } from '../events/addedFields.ts';
 import { chatOf, sessionOf } from '../events/conversation.ts';
+import { isGroupId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { addressOf, networkIdOf, networkIdsOfGroups } from './networkNames.ts';
 
@@ -73,21 +74,20 @@ function fieldsOf({ conversation }: StoredEvent, { messageId, from, to }: Names,
       networkFrom: addressOf({ type: 'direct', id: from }, connector),
       senderName: found.contacts.get(`${sessionId}/${from}`) ?? null,
     }),
-    ...(from !== undefined && isGroup(chatOf(conversation)) && { participant: from }),
-    ...(to !== undefined && { toNumber: isGroup(chatOf(conversation)) ? null : to }),
+    ...(from !== undefined && isGroupId(chatOf(conversation)) && { participant: from }),
+    ...(to !== undefined && { toNumber: isGroupId(chatOf(conversation)) ? null : to }),
     session: { name: session.name, metadata: JSON.parse(session.metadata) },
   };
 }
 
 function chatFields(chatId: string, connector: Connector | undefined, { groups }: Found): AddedFields {
   if (chatId === '') return {};
-  if (!isGroup(chatId)) return { networkChatId: addressOf({ type: 'direct', id: chatId }, connector), isGroup: false };
+  if (!isGroupId(chatId))
+    return { networkChatId: addressOf({ type: 'direct', id: chatId }, connector), isGroup: false };
   const id = groups.get(chatId);
   const address = id && addressOf({ type: 'group', id }, connector);
   return { ...(address && { networkChatId: address, networkGroupId: address }), isGroup: true, groupId: chatId };
 }
-
-const isGroup = (chatId: string) => chatId.startsWith('grp_');
 
 async function find(
   { reader, connectorsOf }: Deps,
@@ -100,7 +100,7 @@ async function find(
   const [sessions, messages, groups, contacts, connectorOf] = await Promise.all([
     sessionsById.all(reader, listed(sessionIds)),
     messagesById.all(reader, listed(unique(events.map(({ messageId }) => messageId)))),
-    networkIdsOfGroups(reader, accountId, chatIds.filter(isGroup)),
+    networkIdsOfGroups(reader, accountId, chatIds.filter(isGroupId)),
     contactsByNumber.all(reader, {
       ...listed(sessionIds),
       phoneNumbers: JSON.stringify(unique(events.map(({ from }) => from))),

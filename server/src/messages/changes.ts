@@ -4,6 +4,7 @@ import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import type { EventData } from '../events/events.ts';
+import { isGroupId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { contentOf, searchText } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
@@ -162,7 +163,7 @@ function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
     type,
     sessionId,
     chatId,
-    ...(chatId.startsWith('grp_') && { groupId: chatId }),
+    ...(isGroupId(chatId) && { groupId: chatId }),
     from,
     fromMe,
     ...(isPlaceholder(from) && { unidentified: true as const }),
@@ -207,7 +208,7 @@ async function findReferredTo(
 ): Promise<MessageRow | undefined> {
   const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
   return findByNetworkId(tx, session, networkId, (row) =>
-    row.chat_id.startsWith('grp_')
+    isGroupId(row.chat_id)
       ? chat === undefined || row.chat_id === groupId
       : [row.chat_id, row.from_number, row.to_id].includes(from),
   );

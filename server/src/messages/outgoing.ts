@@ -3,6 +3,7 @@ import type { MessageKey, NetworkChat, OutgoingMessage } from '../connectors/con
 import type { Queryable } from '../db/dialect.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { isGroupId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import { toNetworkContent } from './content.ts';
 import { findMessage, type NewRow, networkIdOfGroup, type SessionRef } from './store.ts';
@@ -12,7 +13,7 @@ const UNDELIVERED_KEPT = 10_000;
 
 /** @throws {AppError} `not_found` if the session has no such group */
 export async function chatOf(on: Queryable, session: SessionRef, chatId: string): Promise<NetworkChat> {
-  if (!chatId.startsWith('grp_')) return { type: 'direct', id: chatId };
+  if (!isGroupId(chatId)) return { type: 'direct', id: chatId };
   const id = await networkIdOfGroup(on, session, chatId);
   if (id === undefined) throw new AppError('not_found', 'The session is not in this group');
   return { type: 'group', id };

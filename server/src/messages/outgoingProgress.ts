@@ -4,6 +4,7 @@ import type { Connection, NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
+import { isGroupId } from '../ids.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { progressOf, type Step } from './status.ts';
 import { findMessage, type SessionRef, touchChat } from './store.ts';
@@ -149,7 +150,7 @@ export function emissionOf({ account_id: accountId, session_id, chat_id, message
 
 export function statusOf(row: SentMessage, status: Step | 'queued' | 'failed', timestamp: number) {
   const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
-  const group = chatId.startsWith('grp_') && { groupId: chatId };
+  const group = isGroupId(chatId) && { groupId: chatId };
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
 }
 

@@ -3,6 +3,7 @@ import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
+import { isGroupId } from '../ids.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
 
@@ -60,7 +61,7 @@ export async function touchChat(tx: Tx, row: NewRow, at: number): Promise<void> 
 }
 
 function chatTouch({ account_id, session_id, chat_id, message_id, timestamp }: NewRow, unread: number) {
-  const type = chat_id.startsWith('grp_') ? 'group' : 'direct';
+  const type = isGroupId(chat_id) ? 'group' : 'direct';
   return { account_id, session_id, chat_id, type, last_message_id: message_id, last_message_at: timestamp, unread };
 }
 

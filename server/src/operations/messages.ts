@@ -13,7 +13,7 @@ import {
   SentElsewhere,
   Unidentified,
 } from '../events/parts.ts';
-import { firstIdAt } from '../ids.ts';
+import { firstIdAt, isGroupId } from '../ids.ts';
 import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
@@ -230,7 +230,7 @@ const networkIdField = (networkId: string | undefined) => networkId !== undefine
 
 /** The recipient in fields of one meaning each, unlike `to`. */
 function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
-  return chatId.startsWith('grp_') ? { toNumber: null, groupId: chatId } : { toNumber: to };
+  return isGroupId(chatId) ? { toNumber: null, groupId: chatId } : { toNumber: to };
 }
 
 function historyOf(row: MessageRow) {

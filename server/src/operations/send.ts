@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { MessageType } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { isGroupId } from '../ids.ts';
 import { optional, string, time } from '../invoke/fields.ts';
 import { isGroupAddress } from '../invoke/networkIds.ts';
 import { type Context, requireContent } from '../invoke/operation.ts';
@@ -122,8 +123,6 @@ export function quotaOf({ caller: { credential }, clock }: Context) {
 export function recipientOf(to: string, field = 'to'): string {
   return isGroupId(to) ? to : phoneNumber(field, to);
 }
-
-const isGroupId = (to: unknown): boolean => typeof to === 'string' && to.startsWith('grp_');
 
 /** @throws {AppError} `validation_failed`, or `permission_denied` if the quote would show a message to others */
 async function requireQuotable(ctx: Context, { sessionId }: SessionRef, messageId: string, to: string): Promise<void> {

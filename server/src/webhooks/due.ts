@@ -41,10 +41,9 @@ export async function readDue(
   webhookId: string,
   now: number,
   limit: number,
-  { deliveryIds, conversations }: Known,
+  known: Known,
 ): Promise<Due[]> {
-  const known = { deliveryIds: JSON.stringify(deliveryIds), conversations: JSON.stringify(conversations) };
-  const rows = await dueDeliveries.all(on, { webhookId, now, limit, ...known });
+  const rows = await dueDeliveries.all(on, { webhookId, now, limit, ...asLists(known) });
   return interleave(rows).slice(0, limit);
 }
 
@@ -54,12 +53,16 @@ export async function readDueInOrder(
   webhookId: string,
   now: number,
   limit: number,
-  { deliveryIds, conversations }: Known,
+  known: Known,
 ): Promise<DueInOrder[]> {
-  const known = { deliveryIds: JSON.stringify(deliveryIds), conversations: JSON.stringify(conversations) };
-  const rows = await dueInOrder.all(on, { webhookId, now, limit, ...known });
+  const rows = await dueInOrder.all(on, { webhookId, now, limit, ...asLists(known) });
   return interleave(rows).slice(0, limit);
 }
+
+const asLists = ({ deliveryIds, conversations }: Known) => ({
+  deliveryIds: JSON.stringify(deliveryIds),
+  conversations: JSON.stringify(conversations),
+});
 
 /** Reads the first due deliveries of many lanes, at most `limit` of each. */
 export async function readFirstDue(
@@ -101,8 +104,8 @@ const dueDeliveries = query<DueRange, Due>((db, p, dialect) => {
 });
 
 /**
- * The first waiting delivery before `d` in its conversation; null if there is none. Two
- * ranges of the index, because SQLite has no ranges of pairs: all its new deliveries have the same position.
+ * The first waiting delivery before `d` in its conversation; null if there is none. Two ranges of the index, because
+ * SQLite has no ranges of pairs: all its new deliveries have the same position.
  */
 export const firstWaitingBefore = sql<string | null>`coalesce(
   ${waitingWhere(sql`w.position < d.position`)},

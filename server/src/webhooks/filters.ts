@@ -1,4 +1,5 @@
 import type { EventKind } from '../events/events.ts';
+import { isGroupId } from '../ids.ts';
 
 /** Selects the events of a webhook. A field that is left out selects all. */
 export interface WebhookFilters {
@@ -30,7 +31,7 @@ function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: s
   const isListed = (patterns: readonly string[]) => patterns.some((pattern) => includesChat(pattern, chatId));
   if (chats !== undefined && !isListed(chats)) return false;
   if (ignoredChats !== undefined && isListed(ignoredChats)) return false;
-  return chatTypes?.includes(chatId.startsWith('grp_') ? 'group' : 'direct') ?? true;
+  return chatTypes?.includes(isGroupId(chatId) ? 'group' : 'direct') ?? true;
 }
 
 function isOfContent({ fromMe, messageTypes }: WebhookFilters, event: Filtered): boolean {
