@@ -164,6 +164,14 @@ describeOnEachDatabase('event types', (_, database) => {
       assert.deepEqual([status, body.errors?.[0].field], [400, 'events'], wrong);
       assert.ok(body.detail.includes(`"${wrong}"`), body.detail);
     }
+    for (const wrong of [1, null, 'x'.repeat(60)]) {
+      const { status, body } = await call('POST', '/webhooks/endpoints', {
+        webhookUrl: 'https://example.com/hooks',
+        events: ['message.sent', wrong],
+      });
+      assert.deepEqual([status, body.errors[0].field], [400, 'events'], String(wrong));
+      assert.match(body.errors[0].message, /^has an entry that must /);
+    }
     const { body } = await call('GET', '/events?kinds=nope');
     assert.equal(body.errors[0].field, 'kinds');
   });

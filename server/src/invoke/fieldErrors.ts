@@ -10,6 +10,9 @@ export const NO_SUCH_TIME = 'must be a date and time that exists, such as 2026-0
 /** Longer texts are not repeated in errors. */
 const MAX_REPEATED = 40;
 
+/** Lists of event types. Their errors name the list, as those of unknown event types do. */
+const EVENT_TYPES = new Set(['events', 'kinds']);
+
 /** The parts of a schema that its errors mention. */
 interface Shape {
   readonly type?: string;
@@ -57,6 +60,9 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
       return [{ field: path.join('.'), code: 'phone_number', message: error.message }];
     default: {
       const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));
+      const [field = '', entry] = path;
+      if (entry !== undefined && EVENT_TYPES.has(field))
+        return [{ field, code: keyword, message: `has an entry that ${message}` }];
       return [{ field: path.join('.'), code: keyword, message }];
     }
   }
