@@ -35,11 +35,15 @@ export function describe(found: readonly TLocalizedValidationError[], schema: TS
   const fields = new Map<string, FieldError>();
   for (const error of found)
     for (const field of fieldErrors(error, schema, input)) if (!fields.has(field.field)) fields.set(field.field, field);
-  const list = [...fields.values()].slice(0, MAX_ERRORS);
+  const list = [...fields.values()].filter((field) => !isExplained(field, fields)).slice(0, MAX_ERRORS);
   return new AppError('validation_failed', list.map(({ field, message }) => `${field} ${message}`).join('; '), {
     fields: list,
   });
 }
+
+/** Whether the field may be null, and is something else with an error inside. */
+const isExplained = ({ field, code }: FieldError, others: ReadonlyMap<string, FieldError>) =>
+  code === 'type' && [...others.keys()].some((other) => other.startsWith(`${field}.`));
 
 function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: unknown): FieldError[] {
   const { keyword, instancePath } = error;

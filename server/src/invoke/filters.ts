@@ -1,5 +1,4 @@
 import type { Caller } from '../auth/authenticate.ts';
-import { isPlaceholder } from '../connectors/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { noSuch } from '../errors.ts';
@@ -73,8 +72,6 @@ export class Filters {
         if (liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return true;
         return (await findSessionOf(database.reader, 'sessionId', { accountId, id })) !== undefined;
       case 'chatId':
-        // Its chat may continue under the number, in a session that this call does not name.
-        if (isPlaceholder(id)) return true;
         return hasChat(database.reader, accountId, id, typeof sessionId === 'string' ? [sessionId] : allowed);
       case 'groupId':
         return isAllowed(await findSessionOf(database.reader, 'groupId', { accountId, id }));

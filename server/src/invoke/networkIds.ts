@@ -52,8 +52,10 @@ export class NetworkIds {
         replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, address) };
     }
     const chat = input['chatId'] === undefined ? undefined : digitsOf(String(input['chatId']));
-    if (chat !== undefined && isPlaceholder(chat))
-      replaced = { ...replaced, chatId: await this.#currentChat(caller, input['sessionId'], chat) };
+    if (chat !== undefined && isPlaceholder(chat)) {
+      const current = await this.#currentChat(caller, input['sessionId'], chat);
+      if (current !== chat) replaced = { ...replaced, chatId: current };
+    }
     for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
     return replaced;
   }
@@ -90,22 +92,21 @@ export class NetworkIds {
     );
   }
 
-  /** The chat that continues that of a placeholder: under the number, once that is known. */
+  /** The chat that continues that of a placeholder: under the number, once one of the sessions knows it. */
   async #currentChat(caller: Caller, sessionId: unknown, placeholder: string): Promise<string> {
     const { database, sessions } = this.#services;
-    const { accountId } = caller;
-    const named = typeof sessionId === 'string' ? sessionId : await this.#soleSession(caller);
-    if (named === undefined || sessionsOf({ caller })?.includes(named) === false) return placeholder;
-    const found = await sessionWithChat.first(database.reader, { accountId, sessionId: named, chatId: placeholder });
-    if (found === undefined || found.chat_id !== null) return placeholder;
-    return (await sessions.people.find(named, placeholder)).phoneNumber;
-  }
-
-  async #soleSession(caller: Caller): Promise<string | undefined> {
     const allowed = sessionsOf({ caller });
-    if (allowed !== undefined) return allowed.length === 1 ? allowed[0] : undefined;
-    const sole = await this.#services.sessions.sole.of(caller.accountId);
-    return typeof sole === 'object' ? sole.sessionId : undefined;
+    const rows = await sessionsWithChat.all(database.reader, { accountId: caller.accountId, chatId: placeholder });
+    const searched = rows.filter(
+      ({ session_id: id }) => (sessionId === undefined || id === sessionId) && (allowed?.includes(id) ?? true),
+    );
+    if (searched.some(({ chat_id: chat }) => chat !== null)) return placeholder;
+    // One after the other: an account can have many sessions.
+    for (const { session_id: id } of searched) {
+      const { phoneNumber } = await sessions.people.find(id, placeholder);
+      if (phoneNumber !== placeholder) return phoneNumber;
+    }
+    return placeholder;
   }
 
   /** The session that the input determines; undefined if it names none. */
@@ -174,13 +175,12 @@ function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]
   return groupsByAddress.all(on, { accountId, addresses: JSON.stringify([...new Set(addresses)]) });
 }
 
-const sessionWithChat = query((db, p: { accountId: string; sessionId: string; chatId: string }) =>
+const sessionsWithChat = query((db, p: { accountId: string; chatId: string }) =>
   db
     .selectFrom('sessions as s')
     .leftJoin('chats as c', (join) => join.onRef('c.session_id', '=', 's.session_id').on('c.chat_id', '=', p.chatId))
-    .select('c.chat_id')
-    .where('s.account_id', '=', p.accountId)
-    .where('s.session_id', '=', p.sessionId),
+    .select(['s.session_id', 'c.chat_id'])
+    .where('s.account_id', '=', p.accountId),
 );
 
 /** By the sessions of the account, because the index of addresses begins with the session. */

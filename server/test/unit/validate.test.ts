@@ -133,6 +133,12 @@ describe('input validation', () => {
         { groupId: 'grp_1', settings: { announce: 'yes' } },
         'settings.announce must be true or false, not "yes"',
       ],
+      ['api_keys.create', { name: 'x', allowedIps: ['::1', 5] }, 'allowedIps.1 must be a string, not a number'],
+      [
+        'webhooks.endpoints.update',
+        { webhookId: 'whk_1', headers: { a: 5 } },
+        'headers.a must be a string, not a number',
+      ],
       ['sessions.create', { metadata: 5 }, 'metadata must be an object, not a number'],
       ['sessions.create', { metadata: { team: 5 } }, 'metadata.team must be a string, not a number'],
     ] as const)

@@ -68,6 +68,12 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
   await checkAll();
   await call('POST', `/sessions/${sessionId}/disconnect`);
   await checkAll();
+  // Without a session, it is found in the one that knows the person.
+  await call('POST', '/sessions/create', { connector: 'sandbox' });
+  for (const name of names) {
+    const { body: messages } = await call('GET', `/messages?chatId=${encodeURIComponent(name)}`);
+    assert.equal(messages.data.length, 3, name);
+  }
 });
 
 it('a contact is found by the LID, whether the number is hidden, known or was never hidden', async () => {
