@@ -193,14 +193,88 @@ export const variableOf = (name: string) => name.replaceAll(/[A-Z]/g, '_$&').toU
 /** The folder of the files, unless they are in an S3 store. */
 export const contentDir = ({ mediaDir, dataDir }: Settings) => join(mediaDir ?? join(dataDir, 'media'), 'content');
 
-/** @param names of the settings that a command uses */
-export function settingsHelp(
-  // `Object.keys` does not know the type of its result.
-  names: readonly (keyof Settings)[] = Object.keys(settingsTable) as (keyof Table)[],
-): string {
+/** The settings by subject, as `--help` and docs/settings.md list them. */
+export const settingSections = {
+  'Address and data': ['host', 'port', 'dataDir', 'publicUrl', 'logLevel'],
+  'PostgreSQL and several nodes': [
+    'databaseUrl',
+    'databaseDirectUrl',
+    'databasePoolSize',
+    'nodeUrl',
+    'nodeRole',
+    'leaseSeconds',
+  ],
+  'Secrets and access': [
+    'jwtSecret',
+    'encryptionKey',
+    'encryptionKeyPrevious',
+    'registration',
+    'queryKeyAuth',
+    'allowedHosts',
+    'trustProxy',
+  ],
+  Limits: [
+    'rateLimit',
+    'accountRateLimit',
+    'loginRateLimit',
+    'registrationRateLimit',
+    'maxApiKeys',
+    'maxSessions',
+    'maxScheduledMessages',
+    'maxWaitingCalls',
+  ],
+  Networks: [
+    'defaultConnector',
+    'connectors',
+    'sandboxShared',
+    'whatsappVersion',
+    'whatsappKeepAliveSeconds',
+    'whatsappUrl',
+    'whatsappMediaHost',
+    'whatsappCloudUrl',
+    'whatsappCloudVersion',
+  ],
+  Webhooks: [
+    'webhookAllowedCidrs',
+    'outgoingConnections',
+    'webhookTimeoutMs',
+    'webhookRetrySeconds',
+    'breakerOpenSeconds',
+    'eventRetentionDays',
+    'heldRetentionDays',
+  ],
+  Files: [
+    'mediaMaxBytes',
+    'mediaDir',
+    'mediaS3Url',
+    'mediaS3Bucket',
+    'mediaS3Region',
+    'mediaS3AccessKeyId',
+    'mediaS3SecretAccessKey',
+  ],
+  'Stopping and monitoring': [
+    'stopDelaySeconds',
+    'stopTimeoutSeconds',
+    'diskReserveBytes',
+    'metrics',
+    'otelExporterOtlpEndpoint',
+  ],
+} as const satisfies Record<string, readonly (keyof Settings)[]>;
+
+/** Explains all settings by subject, or those that a command uses. */
+export function settingsHelp(names?: readonly (keyof Settings)[]): string {
+  const listed = names
+    ? explained(names)
+    : Object.entries(settingSections)
+        .map(([title, members]) => `${title}\n${explained(members)}`)
+        .join('\n\n');
+  return `Settings are environment variables. An empty one counts as not set.\n\n${listed}\n`;
+}
+
+function explained(names: readonly (keyof Settings)[]): string {
   const rows = names.map((name) => {
     const { type, default: byDefault, doc }: Setting<unknown> = settingsTable[name];
     return `  ${variableOf(name).padEnd(32)}${doc}\n  ${''.padEnd(32)}${type}; ${byDefault ? `default ${byDefault}` : 'not set by default'}`;
   });
-  return `Settings are environment variables. An empty one counts as not set.\n\n${rows.join('\n')}\n`;
+  return rows.join('\n');
 }

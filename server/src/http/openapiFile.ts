@@ -5,10 +5,11 @@ import { operations } from '../operations/index.ts';
 import { eventsPage } from './eventsPage.ts';
 import { openApiDocument } from './openapi.ts';
 import { sdkEvents, sdkTypes } from './sdkTypes.ts';
+import { settingsPage } from './settingsPage.ts';
 
 /*
- * Writes the committed files that derive from the tables of operations, events and errors: `openapi.json`, the SDK's
- * types and the list of events. With `--check` it fails if a committed file is out of date.
+ * Writes the committed files that derive from the tables of operations, events, errors and settings: `openapi.json`,
+ * the SDK's types, and the pages of events and of settings. With `--check` it fails if a committed file is out of date.
  */
 const root = new URL('../../../', import.meta.url);
 const files = {
@@ -16,6 +17,7 @@ const files = {
   'sdk/src/api.ts': formatted(sdkTypes(operations)),
   'sdk/src/events.ts': formatted(sdkEvents()),
   'docs/events.md': eventsPage(),
+  'docs/settings.md': settingsPage(),
 };
 
 for (const [name, wanted] of Object.entries(files)) {

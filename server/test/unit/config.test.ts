@@ -1,6 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { readSettings, SettingsError, settingsHelp, settingsTable, variableOf } from '../../src/config.ts';
+import {
+  readSettings,
+  SettingsError,
+  settingSections,
+  settingsHelp,
+  settingsTable,
+  variableOf,
+} from '../../src/config.ts';
 
 it('has a default for everything and no default secret', () => {
   const settings = readSettings({});
@@ -64,6 +71,11 @@ it('reports all problems at once, each with its expected value', () => {
   assert.match(login, /not "s3:\/\/\[hidden\]@files\.example\.com"/);
   assert.ok(!login.includes('hunter2') && !login.includes('ann'));
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
+});
+
+it('lists every setting in one section', () => {
+  const listed = Object.values(settingSections).flat<readonly (readonly string[])[]>();
+  assert.deepEqual(listed.toSorted(), Object.keys(settingsTable).toSorted());
 });
 
 it('prints every setting with its description', () => {
