@@ -1,158 +1,179 @@
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
+import { type Client, createClient } from '../sdk/src/client.ts';
+import { ApiError, ConnectionError } from '../sdk/src/errors.ts';
 
 /*
- * The main use case from end to end, against a running server: creates an account, a key, a webhook with a secret and
- * two sessions, sends a message from one session to the other, and verifies both signatures of every event.
+ * The main use case from end to end, against a running server: registers an account, sets a webhook with a secret,
+ * connects two sessions of the sandbox network, sends a message from one to the other, and verifies both signatures of
+ * every event.
  *
  *   npm start            in one terminal
- *   npm run quickstart   in another; set SWITCHBOARD_URL if the server runs elsewhere
+ *   npm run quickstart   in another
+ *
+ * Set SWITCHBOARD_URL if the server runs elsewhere, and SWITCHBOARD_KEY to use an API key that you have.
  */
 
-const WANTED = ['session.connected', 'message.sent', 'message.delivered', 'message.incoming', 'message.read'];
+const WANTED = ['session.connected', 'message.sent', 'message.delivered', 'message.incoming', 'message.read'] as const;
 const TIMEOUT_MS = 15_000;
+const MAX_BODY_BYTES = 1024 * 1024;
+
+export interface Options {
+  readonly serverUrl: string;
+  /** An API key. Without one, an account is registered. */
+  readonly key?: string | undefined;
+  readonly print: (line: string) => void;
+}
 
 export interface VerifiedEvent {
   readonly event: string;
-  readonly data: Record<string, unknown>;
+  readonly data: Readonly<Record<string, unknown>>;
 }
 
 /**
- * Runs all steps and resolves with the events that it received and verified.
+ * Runs all steps and resolves with the events that it received and verified. The webhook is removed at the end. So are
+ * the sessions, unless the account is new.
  * @throws if a call fails, a signature is wrong, or an event does not arrive within 15 s
  */
-export async function quickstart(serverUrl: string, print: (line: string) => void): Promise<VerifiedEvent[]> {
+export async function quickstart({ serverUrl, key, print }: Options): Promise<readonly VerifiedEvent[]> {
+  await using cleanup = new AsyncDisposableStack();
+  const login = key === undefined ? await register(serverUrl, print) : undefined;
+  const sb = createClient({ baseUrl: serverUrl, credential: login?.token ?? key ?? '' });
+
+  const newSession = async (name: string) => {
+    const { sessionId } = await sb.sessions.create({ name, connector: 'sandbox' });
+    if (login === undefined) cleanup.defer(async () => void (await sb.sessions.delete({ sessionId })));
+    return sessionId;
+  };
+  const alice = await newSession('alice');
+  const bob = await newSession('bob');
+
   const secret = randomBytes(24).toString('hex');
-  const receiver = await startReceiver(secret, print);
+  const receiver = new Receiver(secret, print);
+  cleanup.defer(() => receiver.stop());
+  const webhookUrl = await receiver.start();
+  const { webhookId } = await sb.webhooks.endpoints.create({
+    webhookUrl,
+    secret,
+    events: [...WANTED],
+    sessionIds: [alice, bob],
+  });
+  cleanup.defer(async () => void (await sb.webhooks.endpoints.delete({ webhookId })));
+  print(`set a webhook   ${webhookUrl}`);
+
+  const from = await sb.sessions.connect({ sessionId: alice });
+  const to = await sb.sessions.connect({ sessionId: bob });
+  print(`connected       alice ${from.phoneNumber}, bob ${to.phoneNumber}`);
+
+  const sent = await sb.messages.send({ sessionId: alice, to: to.phoneNumber ?? '', message: 'Hello Bob' });
+  print(`sent            ${sent.messageId}: ${sent.status}`);
   try {
-    const email = `quickstart-${Date.now()}-${randomBytes(3).toString('hex')}@example.com`;
-    const { token } = await call(serverUrl, '/auth/register', { email, password: randomBytes(12).toString('hex') });
-    print(`registered      ${email}`);
-
-    const { key, keyId } = await call(serverUrl, '/api-keys/create', { name: 'quickstart' }, token);
-    print(`created a key   ${keyId}`);
-
-    await call(serverUrl, '/webhooks/set', { webhookUrl: receiver.url, events: WANTED, secret }, key);
-    print(`set the webhook ${receiver.url}`);
-
-    const [alice, bob] = [await connectSession(serverUrl, 'alice', key), await connectSession(serverUrl, 'bob', key)];
-    print(`connected       alice ${alice.phoneNumber}, bob ${bob.phoneNumber}`);
-
-    const sent = await call(
-      serverUrl,
-      '/messages/send',
-      { sessionId: alice.sessionId, to: bob.phoneNumber, message: 'Hello Bob' },
-      key,
-    );
-    print(`sent            ${sent.messageId}: ${sent.status}`);
-
     await receiver.waitFor('message.incoming');
-    await call(serverUrl, `/chats/${alice.phoneNumber}/read`, { sessionId: bob.sessionId }, key);
+    await sb.chats.markRead({ sessionId: bob, chatId: from.phoneNumber ?? '' });
     for (const event of WANTED) await receiver.waitFor(event);
-    return receiver.events;
-  } finally {
-    receiver.close();
+  } catch (error) {
+    throw new Error(`${(error as Error).message}${await reason(sb, webhookId)}`, { cause: error });
   }
+  if (login !== undefined) print(`\nSee it in the dashboard: ${serverUrl}/\n  ${login.email}\n  ${login.password}`);
+  return receiver.events;
+}
+
+async function register(serverUrl: string, print: (line: string) => void) {
+  const email = `quickstart-${Date.now()}-${randomBytes(3).toString('hex')}@example.com`;
+  const password = randomBytes(12).toString('hex');
+  const { token } = await createClient({ baseUrl: serverUrl }).auth.register({ email, password });
+  print(`registered      ${email}`);
+  return { email, password, token };
+}
+
+/** Asks the server why the first pending or failed delivery has not arrived. */
+async function reason(sb: Client, webhookId: string): Promise<string> {
+  const { data } = await sb.webhooks.listDeliveries({ webhookId });
+  const delivery = data.find(({ state }) => state !== 'delivered');
+  if (delivery === undefined) return '';
+  const { why } = await sb.webhooks.getDelivery({ deliveryId: delivery.deliveryId });
+  return `\nThe server says: ${why}`;
 }
 
 /** A minimal webhook receiver. It reads the raw body, and verifies it before it parses it. */
-async function startReceiver(secret: string, print: (line: string) => void) {
-  const events: VerifiedEvent[] = [];
-  const waiting = new Set<() => void>();
-  let failure: Error | undefined;
-
-  const server = createServer(async (request, response) => {
-    const chunks: Buffer[] = [];
-    for await (const chunk of request) chunks.push(chunk);
-    const body = Buffer.concat(chunks).toString();
-    try {
-      const signature = String(request.headers['x-webhook-signature'] ?? '');
-      if (!(await verify(secret, body, signature))) throw new Error('X-Webhook-Signature does not fit');
-      // Throws if the signature is wrong or the timestamp is too old.
-      new Webhook(secret, { format: 'raw' }).verify(body, request.headers as Record<string, string>);
-      const received: VerifiedEvent = JSON.parse(body);
-      events.push(received);
-      print(`received        ${received.event}, both signatures verified`);
-      response.writeHead(200).end();
-    } catch (error) {
-      failure = error as Error;
-      response.writeHead(401).end();
-    }
-    for (const check of waiting) check();
+class Receiver {
+  readonly events: VerifiedEvent[] = [];
+  readonly #secret: string;
+  readonly #print: (line: string) => void;
+  readonly #server = createServer((request, response) => {
+    this.#receive(request).then(
+      () => response.writeHead(204).end(),
+      (error: Error) => {
+        this.#failure = error;
+        response.writeHead(401).end();
+        this.#server.emit('received');
+      },
+    );
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  #failure: Error | undefined;
 
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
-    events,
-    waitFor(event: string): Promise<void> {
-      return new Promise((resolve, reject) => {
-        const timer = setTimeout(
-          () => reject(new Error(`${event} did not come within ${TIMEOUT_MS / 1000} s`)),
-          TIMEOUT_MS,
-        );
-        const check = () => {
-          if (failure === undefined && !events.some((received) => received.event === event)) return;
-          clearTimeout(timer);
-          waiting.delete(check);
-          if (failure === undefined) resolve();
-          else reject(failure);
-        };
-        waiting.add(check);
-        check();
+  constructor(secret: string, print: (line: string) => void) {
+    this.#secret = secret;
+    this.#print = print;
+  }
+
+  /** Listens on a free port of this machine, and returns the URL. */
+  async start(): Promise<string> {
+    this.#server.listen(0, '127.0.0.1');
+    await once(this.#server, 'listening');
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
+  }
+
+  async #receive(request: IncomingMessage): Promise<void> {
+    if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw new Error('The body is too large');
+    const body = await text(request);
+    if (!(await verify(this.#secret, body, String(request.headers['x-webhook-signature']))))
+      throw new Error('X-Webhook-Signature does not match the body');
+    // Throws if the signature is wrong or the timestamp is too old.
+    new Webhook(this.#secret, { format: 'raw' }).verify(body, request.headers as Record<string, string>);
+    const received: VerifiedEvent = JSON.parse(body);
+    this.events.push(received);
+    this.#print(`received        ${received.event}, both signatures verified`);
+    this.#server.emit('received');
+  }
+
+  async waitFor(event: string): Promise<void> {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    while (!this.events.some((received) => received.event === event)) {
+      if (this.#failure !== undefined) throw this.#failure;
+      await once(this.#server, 'received', { signal }).catch((error) => {
+        throw new Error(`${event} did not arrive within ${TIMEOUT_MS / 1000} s.`, { cause: error });
       });
-    },
-    close() {
-      server.closeAllConnections();
-      server.close();
-    },
-  };
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#server.closeAllConnections();
+    this.#server.close();
+  }
 }
 
-async function connectSession(serverUrl: string, name: string, key: string) {
-  const { sessionId } = await call(serverUrl, '/sessions', { name }, key);
-  const { phoneNumber } = await call(serverUrl, `/sessions/${sessionId}/connect`, {}, key);
-  return { sessionId, phoneNumber };
-}
-
-/** Fields of the responses that this example reads. */
-interface Answers {
-  readonly token: string;
-  readonly key: string;
-  readonly keyId: string;
-  readonly sessionId: string;
-  readonly phoneNumber: string;
-  readonly messageId: string;
-  readonly status: string;
-}
-
-async function call(serverUrl: string, path: string, body: object, credential?: string): Promise<Answers> {
-  const response = await fetch(`${serverUrl}/api/v1${path}`, {
-    method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
-    },
-    body: JSON.stringify(body),
-  });
-  const answer = await response.json();
-  if (!response.ok) throw new Error(`POST ${path} answered ${response.status}: ${JSON.stringify(answer)}`);
-  return answer as Answers; // each call reads only the fields that its response has
+/** Says what the user can do about a failure. */
+function explain(error: unknown, serverUrl: string): string {
+  if (error instanceof ConnectionError) return `No server answers at ${serverUrl}: run npm start first.`;
+  if (error instanceof ApiError && error.code === 'registration_closed')
+    return 'Registration is closed on this server. Log in to the dashboard, create an API key with all permissions, and run:\n  SWITCHBOARD_KEY=… npm run quickstart';
+  return error instanceof SuppressedError ? explain(error.suppressed, serverUrl) : (error as Error).message;
 }
 
 if (import.meta.main) {
   const serverUrl = (process.env['SWITCHBOARD_URL'] ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
+  const print = (line: string) => void process.stdout.write(`${line}\n`);
   try {
-    await quickstart(serverUrl, (line) => process.stdout.write(`${line}\n`));
-    process.stdout.write('Everything arrived.\n');
+    await quickstart({ serverUrl, key: process.env['SWITCHBOARD_KEY'] || undefined, print });
+    print('\nEverything arrived.');
   } catch (error) {
-    const isDown = error instanceof TypeError && error.message === 'fetch failed';
-    process.stderr.write(
-      isDown ? `No server answers at ${serverUrl}: run npm start first.\n` : `${(error as Error).message}\n`,
-    );
+    process.stderr.write(`${explain(error, serverUrl)}\n`);
     process.exitCode = 1;
   }
 }

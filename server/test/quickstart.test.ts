@@ -1,25 +1,86 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
-import { quickstart } from '../../examples/quickstart.ts';
+import { execFile } from 'node:child_process';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { quickstart, type VerifiedEvent } from '../../examples/quickstart.ts';
 import { newHome } from './support/databases.ts';
 import { spawnServer } from './support/process.ts';
+import { type Answer, bearer, startServer } from './support/server.ts';
 
-it('the quickstart connects, sends and receives against a running server', async () => {
-  const home = await newHome('sqlite');
-  const server = await spawnServer(home);
-  try {
-    const lines: string[] = [];
-    const events = await quickstart(server.url, (line) => lines.push(line));
-    const kinds = events.map(({ event }) => event);
-    assert.equal(kinds.filter((kind) => kind === 'session.connected').length, 2);
-    for (const kind of ['message.sent', 'message.delivered', 'message.incoming', 'message.read']) {
-      assert.equal(kinds.filter((one) => one === kind).length, 1, kind);
-    }
-    const incoming = events.find(({ event }) => event === 'message.incoming');
-    assert.equal(incoming?.data['message'], 'Hello Bob');
-    assert.equal(lines.filter((line) => line.includes('both signatures verified')).length, events.length);
-  } finally {
-    await server.stop();
-    await home.remove();
+const script = fileURLToPath(new URL('../../examples/quickstart.ts', import.meta.url));
+
+function checkEvents(events: readonly VerifiedEvent[], lines: readonly string[]): void {
+  const kinds = events.map(({ event }) => event);
+  assert.equal(kinds.filter((kind) => kind === 'session.connected').length, 2);
+  for (const kind of ['message.sent', 'message.delivered', 'message.incoming', 'message.read']) {
+    assert.equal(kinds.filter((one) => one === kind).length, 1, kind);
   }
+  const incoming = events.find(({ event }) => event === 'message.incoming');
+  assert.equal(incoming?.data['message'], 'Hello Bob');
+  assert.equal(lines.filter((line) => line.includes('both signatures verified')).length, events.length);
+}
+
+describe('the quickstart', () => {
+  it('connects, sends and receives against a running server, and prints a login that works', async () => {
+    const home = await newHome('sqlite');
+    const server = await spawnServer(home);
+    try {
+      const lines: string[] = [];
+      const print = (line: string) => void lines.push(line);
+      checkEvents(await quickstart({ serverUrl: server.url, print }), lines);
+
+      const [address, email, password] = lines.at(-1)?.trim().split(/\n\s*/) ?? [];
+      assert.equal(address, `See it in the dashboard: ${server.url}/`);
+      const { body } = await bearer(server.url, '')('POST', '/auth/login', { email, password });
+      const call = bearer(server.url, body.token);
+      assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, []);
+      const { body: sessions } = await call('GET', '/sessions');
+      assert.deepEqual(
+        sessions.data.map(({ name, status }: Answer['body']) => [name, status]),
+        [
+          ['bob', 'connected'],
+          ['alice', 'connected'],
+        ],
+      );
+    } finally {
+      await server.stop();
+      await home.remove();
+    }
+  });
+
+  it('uses an existing key, and removes what it made', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    await call('POST', '/webhooks/set', { webhookUrl: 'http://127.0.0.1:9/hook', events: ['message.incoming'] });
+    const { key } = (await call('POST', '/api-keys/create', { name: 'mine' })).body;
+    const lines: string[] = [];
+    checkEvents(await quickstart({ serverUrl: server.url, key, print: (line) => void lines.push(line) }), lines);
+    assert.ok(!lines.some((line) => /registered|dashboard/.test(line)), lines.join('\n'));
+    assert.deepEqual((await call('GET', '/sessions')).body.data, []);
+    const { body: webhooks } = await call('GET', '/webhooks/endpoints');
+    assert.deepEqual(
+      webhooks.data.map(({ webhookUrl }: Answer['body']) => webhookUrl),
+      ['http://127.0.0.1:9/hook'],
+    );
+  });
+
+  it('says what to do if it cannot register, or no server answers', async (test) => {
+    const server = await startServer({ env: { REGISTRATION: 'closed' } });
+    test.after(() => server.stop());
+    await server.account();
+    const run = (url: string) =>
+      promisify(execFile)(process.execPath, [script], { env: { SWITCHBOARD_URL: url } }).catch((error) => error);
+    const closed = await run(server.url);
+    assert.equal(closed.code, 1);
+    assert.match(
+      closed.stderr,
+      /^Registration is closed on this server\. .*\n {2}SWITCHBOARD_KEY=… npm run quickstart\n$/,
+    );
+    assert.match(
+      (await run('http://127.0.0.1:1')).stderr,
+      /^No server answers at http:\/\/127\.0\.0\.1:1: run npm start/,
+    );
+  });
 });
