@@ -1,6 +1,6 @@
 /*
- * Takes a screenshot of every page for `docs/dashboard.md`, and of the overview in both themes for the README: `npm run
- * screenshots`. Uses a real server with sample data, and a real browser.
+ * Takes a screenshot of every page for `docs/dashboard.md`, and of the overview in both themes and twice as sharp for
+ * the README: `npm run screenshots`. Uses a real server with an hour of sample data, and a real browser.
  */
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -8,7 +8,7 @@ import type { Browser, Page } from 'playwright-core';
 import { startReceiver } from '../../server/test/support/receiver.ts';
 import { startServer } from '../../server/test/support/server.ts';
 import { launch, logIn } from '../test/support/browser.ts';
-import { openShop, type Shop } from './shop.ts';
+import { openShop, PastClock, type Shop } from './shop.ts';
 
 const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 /** Small, because the files are kept in the repository. */
@@ -82,13 +82,16 @@ const shots: readonly Shot[] = [
 async function main(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const [orders, stock] = [await startReceiver(), await startReceiver()];
-  const server = await startServer({ env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
+  const clock = new PastClock(60);
+  const server = await startServer({ clock, env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
   const browser = await launch();
   try {
     const account = await server.account();
-    const shop = await openShop(account.call, orders, stock);
-    await takeAll(browser, server.url, account.email, shop, 'light', shots);
-    await takeAll(browser, server.url, account.email, shop, 'dark', shots.slice(0, 1));
+    const shop = await openShop(account.call, orders, stock, clock);
+    const [overview, ...others] = shots;
+    for (const theme of ['light', 'dark'] as const)
+      await takeAll(browser, server.url, account.email, shop, theme, overview === undefined ? [] : [overview], 2);
+    await takeAll(browser, server.url, account.email, shop, 'light', others, 1);
   } finally {
     await browser.close();
     await server.stop();
@@ -104,12 +107,14 @@ async function takeAll(
   shop: Shop,
   theme: 'light' | 'dark',
   wanted: readonly Shot[],
+  deviceScaleFactor: number,
 ) {
-  const context = await browser.newContext({ viewport: SIZE, baseURL, colorScheme: theme, reducedMotion: 'reduce' });
+  const options = { viewport: SIZE, deviceScaleFactor, baseURL, colorScheme: theme, reducedMotion: 'reduce' } as const;
+  const context = await browser.newContext(options);
   const page = await context.newPage();
   await page.goto('/login');
   await page.getByRole('heading', { level: 1 }).waitFor();
-  if (theme === 'light') await take(page, 'login', theme);
+  if (deviceScaleFactor === 1) await take(page, 'login', theme);
   await logIn(page, email);
   for (const { name, path, prepare } of wanted) {
     await page.goto(path(shop));

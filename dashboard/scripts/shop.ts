@@ -1,5 +1,7 @@
+import type { ServerResponse } from 'node:http';
+import { type Clock, systemClock } from '../../server/src/clock.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
-import type { Receiver } from '../../server/test/support/receiver.ts';
+import type { Received, Receiver } from '../../server/test/support/receiver.ts';
 import { type Call, connectSession } from '../../server/test/support/server.ts';
 
 /** The sample data of the screenshots. */
@@ -12,11 +14,29 @@ export interface Shop {
   readonly failedDeliveryId: string;
 }
 
+/** The clock of the server of the screenshots, which starts in the past and catches up. */
+export class PastClock implements Clock {
+  #lagMs = 0;
+  readonly now = (): number => Date.now() - this.#lagMs;
+  readonly elapsed = (): number => performance.now() - this.#lagMs;
+  readonly after = systemClock.after;
+
+  constructor(minutesAgo: number) {
+    this.goTo(minutesAgo);
+  }
+
+  goTo(minutesAgo: number): void {
+    this.#lagMs = minutesAgo * 60_000;
+  }
+}
+
 const OWN = '491701230001';
+/** The stock system fails from this minute on. */
+const DOWN_MINUTES_AGO = 9;
 const [ADA, BEA, CEM, DORA] = ['491701230011', '491701230012', '491701230013', '491701230014'];
 
-/** Creates the data of a plant shop whose stock system is down. */
-export async function openShop(call: Call, orders: Receiver, stock: Receiver): Promise<Shop> {
+/** Creates an hour of a plant shop whose stock system fails in the end. */
+export async function openShop(call: Call, orders: Receiver, stock: Receiver, clock: PastClock): Promise<Shop> {
   // Pages start with the session that was created last.
   await connectSession(call, '491701230002', { name: 'Deliveries' });
   const sessionId = await connectSession(call, OWN, { name: 'Plant shop' });
@@ -26,17 +46,19 @@ export async function openShop(call: Call, orders: Receiver, stock: Receiver): P
     events: ['message.incoming', 'message.read', 'session.disconnected'],
     secret: 'only for the pictures',
   });
-  const groupId = await talk(call, sessionId);
+  const webhook = { webhookUrl: `${stock.url}/stock`, events: ['message.incoming'], secret: 'only for the pictures' };
+  const { webhookId } = (await call('POST', '/webhooks/endpoints', webhook)).body;
+  for (const receiver of [orders, stock]) receiver.respond(answerSlowly);
+  const traffic = new Traffic(call, sessionId);
+  for (let minutesAgo = 59; minutesAgo > DOWN_MINUTES_AGO; minutesAgo--) {
+    clock.goTo(minutesAgo);
+    await traffic.minute(minutesAgo);
+    await allDelivered(call);
+  }
 
-  // From now on a second receiver fails: its breaker opens, and further events are held.
+  // The breaker of the second receiver opens, and further events are held.
   stock.respond((_, response) => response.writeHead(502).end('upstream is down'));
-  const { webhookId } = (
-    await call('POST', '/webhooks/endpoints', {
-      webhookUrl: `${stock.url}/stock`,
-      events: ['message.incoming'],
-      secret: 'only for the pictures',
-    })
-  ).body;
+  clock.goTo(DOWN_MINUTES_AGO);
   const say = speaker(call, sessionId, DORA, 'Dora Nowak');
   for (const text of ['Are the olive trees in?', 'Two of them, please', 'And a pot', 'A large one', 'In blue'])
     await say(text);
@@ -45,11 +67,59 @@ export async function openShop(call: Call, orders: Receiver, stock: Receiver): P
     async () => (await call('GET', `/webhooks/endpoints/${webhookId}/circuit-breaker`)).body.state,
     (state) => state === 'open',
   );
+  for (let minutesAgo = DOWN_MINUTES_AGO - 1; minutesAgo > 0; minutesAgo--) {
+    clock.goTo(minutesAgo);
+    await traffic.minute(minutesAgo);
+  }
+  const groupId = await talk(call, sessionId);
   await say('And a bag of soil');
   await say('That is all, thank you');
-  const failed = await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&limit=200`);
+  clock.goTo(0);
+  const failed = await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending&limit=200`);
   return { sessionId, chatId: ADA, groupId, webhookId, failedDeliveryId: failed.body.data.at(-1).deliveryId };
 }
+
+/** Between 15 and 70 ms, as a receiver with a database behind it. */
+function answerSlowly({ id }: Received, response: ServerResponse): void {
+  setTimeout(() => response.writeHead(204).end(), 15 + (parseInt(id.slice(-2), 36) % 56));
+}
+
+function allDelivered(call: Call): Promise<unknown> {
+  return eventually(
+    () => call('GET', '/webhooks/deliveries?state=pending&limit=1'),
+    ({ body }) => body.data.length === 0,
+  );
+}
+
+/** Customers who write, some of whom get a reply. */
+class Traffic {
+  readonly #call: Call;
+  readonly #sessionId: string;
+  #count = 0;
+
+  constructor(call: Call, sessionId: string) {
+    this.#call = call;
+    this.#sessionId = sessionId;
+  }
+
+  /** More and fewer messages in waves. */
+  async minute(minutesAgo: number): Promise<void> {
+    const wave = 7 + 4 * Math.sin(minutesAgo / 7) + 3 * Math.sin(minutesAgo / 2.3);
+    for (let n = 0; n < Math.round(wave); n++) {
+      const customer = `4917012301${String(++this.#count % 40).padStart(2, '0')}`;
+      await speaker(this.#call, this.#sessionId, customer, `Customer ${customer.slice(-2)}`)(phraseOf(this.#count));
+      if (this.#count % 3 === 0) await this.#reply(customer);
+    }
+  }
+
+  async #reply(to: string): Promise<void> {
+    await this.#call('POST', '/messages/send', { sessionId: this.#sessionId, to, message: 'Yes, until six today.' });
+  }
+}
+
+const PHRASES = ['Are you open today?', 'Is my order ready?', 'Do you have basil?', 'Can I pay by card?', 'Thank you!'];
+
+const phraseOf = (n: number) => PHRASES[n % PHRASES.length] ?? '';
 
 async function makeKeys(call: Call): Promise<void> {
   const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
