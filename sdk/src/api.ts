@@ -1308,6 +1308,8 @@ export interface Operations {
       options?: Record<string, unknown>;
       /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
     };
     output: Session;
   };
@@ -1568,7 +1570,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Text of the message. */
       message: string;
@@ -1588,7 +1590,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** `voice` plays as a voice message; `document` accepts any file. */
       type: 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
@@ -1616,7 +1618,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Degrees north (WGS 84), such as 52.5163. */
       latitude: number;
@@ -1640,7 +1642,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Name on the card. */
       name: string;
@@ -1660,7 +1662,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Question above the options. */
       question: string;
@@ -1684,7 +1686,7 @@ export interface Operations {
       intervalMs?: number;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
     };
     output: {
@@ -1746,15 +1748,19 @@ export interface Operations {
     input: Record<string, never>;
     output: MessageStats;
   };
-  /** Get a message. Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed. */
+  /** Get a message. Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed, and with `wait` to wait for that. */
   'messages.get': {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
+      /** Seconds to wait until the message reaches `until` or fails; up to 30. */
+      wait?: number;
+      /** The status to wait for; `delivered` by default. */
+      until?: 'sent' | 'delivered' | 'read';
     };
     output: MessageWithHistory;
   };
-  /** React to a message. React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions. */
+  /** React to a message. React to a message with one emoji. It replaces the previous reaction of the session. */
   'messages.react': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1774,7 +1780,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Delete a message. Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. */
+  /** Delete a message. Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. A scheduled message is cancelled instead: it stays with the status `failed`. */
   'messages.delete': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -1793,7 +1799,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Name of the template at the network, such as `order_sent`. */
       name: string;
@@ -1815,7 +1821,7 @@ export interface Operations {
       replyTo?: string;
       /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
       sendAt?: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
       /** Text above the choices. */
       message: string;
@@ -1863,7 +1869,7 @@ export interface Operations {
       messageId: string;
       /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
       to: string;
-      /** Unique per message. A retry with the same key within 24 hours does not send again. */
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
       idempotencyKey?: string;
     };
     output: Message;
@@ -2076,6 +2082,8 @@ export interface Operations {
       subject: string;
       /** Participants, up to 1024. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers: string[];
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
     };
     output: Group;
   };
@@ -2170,9 +2178,11 @@ export interface Operations {
       left: true;
     };
   };
-  /** Set the webhook. Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
+  /** Set the webhook. Set the URL and the event types of the default webhook, or of the one that `webhookId` names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
   'webhooks.set': {
     input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
       /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
@@ -2184,12 +2194,17 @@ export interface Operations {
   };
   /** Get the webhook. Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them. */
   'webhooks.get': {
-    input: Record<string, never>;
+    input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
+    };
     output: WebhookConfiguration;
   };
   /** Test the webhook. Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the response and every stage. The event has `data.test: true` and is not counted in the statistics. */
   'webhooks.test': {
     input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
       /** Event type of the sample, such as `message.incoming`; by default the first one of the webhook. */
       event?: string;
     };
@@ -2197,17 +2212,26 @@ export interface Operations {
   };
   /** Get webhook statistics. Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d, and its pending deliveries. Tests are not counted. */
   'webhooks.stats': {
-    input: Record<string, never>;
+    input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
+    };
     output: WebhookStats;
   };
   /** Get the circuit breaker. Get the state of the default webhook's circuit breaker, the last error, the held deliveries and the next probe. `open` means that deliveries are held because the receiver fails. */
   'webhooks.get_circuit_breaker': {
-    input: Record<string, never>;
+    input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
+    };
     output: CircuitBreaker;
   };
   /** Reset the circuit breaker. Close the circuit breaker of the default webhook, so that held deliveries go out in order, slowly at first. Use it once the receiver works again. */
   'webhooks.reset_circuit_breaker': {
-    input: Record<string, never>;
+    input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
+    };
     output: BreakerReset;
   };
   /** List deliveries. List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why. */
@@ -2289,6 +2313,8 @@ export interface Operations {
   /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. */
   'webhooks.rotate_secret': {
     input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
       /** New secret, with at least 16 characters. Never returned. */
       secret: string;
       /** Seconds for which `webhook-signature` also has the signature of the old secret; one day by default. */

@@ -59,5 +59,13 @@ export const strictObject = <P extends TProperties>(properties: P) =>
 export const strictPart = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, description });
 
+/** An input field that makes an operation with `idempotent` safe to repeat, as the header `Idempotency-Key` does. */
+export const IdempotencyKey = optional(
+  string('Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer.', {
+    minLength: 1,
+    maxLength: 255,
+  }),
+);
+
 const describedBy = (description: string | undefined): TSchemaOptions =>
   description === undefined ? {} : { description };

@@ -37,6 +37,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly thirdPartyText?: boolean;
   /** The resource whose `metadata` permission suffices, and then hides message content in the output. */
   readonly messageContent?: ContentResource | undefined;
+  /** The fields of the output that its tool returns; all by default. They contain no third-party text. */
+  readonly receipt?: readonly (string & keyof Static<O>)[] | undefined;
   /** A text or list of the output that can be too long for one MCP response, and is read there in parts. */
   readonly longField?: string & keyof Static<O>;
   /** Renders a small picture of the output, for MCP. */

@@ -8,6 +8,10 @@ import type { MessageRow } from '../db/schema.ts';
 const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
 
+/** Whether an outgoing message has got as far as a step. */
+export const hasReached = (status: MessageRow['status'], step: Step): boolean =>
+  STEPS.indexOf(status as Step) >= STEPS.indexOf(step);
+
 /** Networks confirm out of order, and a message that was read was also sent and delivered. */
 function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'status' | 'sent_at'>): readonly Step[] {
   // The network accepted it and reported the failure later.

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { allows } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
-import { AppError, invalidField } from '../errors.ts';
+import { invalidField } from '../errors.ts';
 import { AddedFields, includes } from '../events/addedFields.ts';
 import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
 import { ContentHidden } from '../events/parts.ts';
@@ -10,12 +10,10 @@ import { type Context, defineOperation, isContentHidden, sessionsOf } from '../i
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
+import { readUntil, waitInput } from './waiting.ts';
 
-const MAX_WAIT_SECONDS = 30;
 /** Value of `after` that skips all events so far. */
 export const NOW = 'now';
-/** How late a waiting call notices an event whose announcement was missed. */
-const POLL_MS = 1000;
 
 export const listEvents = defineOperation({
   id: 'events.list',
@@ -41,13 +39,7 @@ export const listEvents = defineOperation({
       }),
     ),
     limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
-    wait: optional(
-      integer('Seconds to wait for an event if there is none yet; up to 30.', {
-        minimum: 0,
-        maximum: MAX_WAIT_SECONDS,
-        default: 0,
-      }),
-    ),
+    wait: waitInput('Seconds to wait for an event if there is none yet; up to 30.'),
   },
   output: object({
     data: entries('Events, oldest first.', {
@@ -79,7 +71,7 @@ export const listEvents = defineOperation({
       position = found.cursor ?? position;
       return found.events;
     };
-    const stored = wait === 0 ? await read() : await waitForEvents(ctx, read, wait);
+    const stored = await readUntil(ctx, wait, read, (events) => events.length > 0);
     const found = await ctx.addFields(ctx.accountId, stored, includes);
     const page = {
       data: found.map(({ eventId, kind, body, createdAt, sequence }) => ({
@@ -182,31 +174,4 @@ function withoutFields(names: readonly string[], body: string): string {
 function withoutContent(kind: string, body: string): string {
   const { event, data } = JSON.parse(body) as Envelope;
   return JSON.stringify({ event, data: contentless.get(kind)?.(data) ?? {} });
-}
-
-/** Reads until there are events, the time is over or the caller hangs up. */
-async function waitForEvents(ctx: Context, read: () => Promise<LoggedEvent[]>, wait: number): Promise<LoggedEvent[]> {
-  const until = ctx.clock.elapsed() + wait * 1000;
-  const end = ctx.waitingCalls.begin(ctx.accountId);
-  const signal = ctx.signal();
-  try {
-    for (;;) {
-      // Before reading, so that an event between reading and waiting is noticed.
-      const news = new AbortController();
-      const next = ctx.feed.next(
-        ctx.accountId,
-        Math.min(POLL_MS, Math.max(0, until - ctx.clock.elapsed())),
-        AbortSignal.any([signal, news.signal]),
-      );
-      const events = await read();
-      if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
-      if (events.length > 0 || ctx.clock.elapsed() >= until || signal.aborted) {
-        news.abort();
-        return events;
-      }
-      await next;
-    }
-  } finally {
-    end();
-  }
 }

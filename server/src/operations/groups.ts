@@ -8,6 +8,7 @@ import { Participant } from '../events/parts.ts';
 import {
   boolean,
   entries,
+  IdempotencyKey,
   list,
   named,
   object,
@@ -114,7 +115,12 @@ export const createGroup = defineOperation({
     'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
   status: 201,
   idempotent: true,
-  input: { sessionId: OptionalSessionId, subject: Subject, phoneNumbers: PhoneNumbers },
+  input: {
+    sessionId: OptionalSessionId,
+    subject: Subject,
+    phoneNumbers: PhoneNumbers,
+    idempotencyKey: IdempotencyKey,
+  },
   output: Group,
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },

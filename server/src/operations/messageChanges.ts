@@ -6,7 +6,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
@@ -20,6 +20,7 @@ const changing = {
   tool: true,
   thirdPartyText: true,
   output: Message,
+  receipt,
   errors: ['not_found', 'session_not_connected', 'not_supported', 'network_denied', 'message_state'],
 } as const;
 
@@ -30,8 +31,7 @@ export const reactToMessage = defineOperation({
   effect: 'write',
   isRepeatable: true,
   summary: 'React to a message',
-  description:
-    'React to a message with one emoji. It replaces the previous reaction of the session. Returns the message with all reactions.',
+  description: 'React to a message with one emoji. It replaces the previous reaction of the session.',
   input: {
     messageId: MessageId,
     emoji: string('A single emoji, such as 👍. Empty removes the reaction.', { maxLength: 32 }),
@@ -81,9 +81,12 @@ export const deleteMessage = defineOperation({
   permission: 'messages:delete',
   summary: 'Delete a message',
   description:
-    'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`.',
+    'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. A scheduled message is cancelled instead: it stays with the status `failed`.',
   input: { messageId: MessageId },
   async run(ctx, { messageId }) {
+    const present = await requireMessage(ctx, messageId);
+    if (present.status === 'scheduled' && (await ctx.sender.cancel(present)))
+      return readMessage(ctx, await requireMessage(ctx, messageId));
     const row = await requireOutgoing(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
     await remove(await keyOf(ctx.database.reader, row));

@@ -18,8 +18,10 @@ import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, strin
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
+import { hasReached } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
 import { SessionId } from './sessions.ts';
+import { readUntil, waitInput } from './waiting.ts';
 
 export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 100 });
 export const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
@@ -68,6 +70,18 @@ export const Message = named('Message', {
   deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
   error: optional(string('Why the message failed, as a sentence.')),
 });
+
+/** Fields that the tools return which send or change a message: enough to refer to it and to see whether it was sent. */
+export const receipt = [
+  'messageId',
+  'sessionId',
+  'chatId',
+  'status',
+  'timestamp',
+  'edited',
+  'deleted',
+  'error',
+] as const;
 
 const MessageWithHistory = named('MessageWithHistory', {
   ...Message.properties,
@@ -145,12 +159,21 @@ export const getMessage = defineOperation({
   longField: 'message',
   summary: 'Get a message',
   description:
-    'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed.',
-  input: { messageId: MessageId },
+    'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed, and with `wait` to wait for that.',
+  input: {
+    messageId: MessageId,
+    wait: waitInput('Seconds to wait until the message reaches `until` or fails; up to 30.'),
+    until: optional(oneOf(['sent', 'delivered', 'read'], 'The status to wait for; `delivered` by default.')),
+  },
   output: MessageWithHistory,
-  errors: ['not_found'],
-  async run(ctx, { messageId }) {
-    const row = await requireMessage(ctx, messageId);
+  errors: ['not_found', 'too_many'],
+  async run(ctx, { messageId, wait = 0, until = 'delivered' }) {
+    const row = await readUntil(
+      ctx,
+      wait,
+      () => requireMessage(ctx, messageId),
+      ({ status }) => status === 'failed' || hasReached(status, until),
+    );
     return { ...(await readMessage(ctx, row)), statusHistory: historyOf(row) };
   },
 });

@@ -24,6 +24,7 @@ export const sendBulk = defineOperation({
   recipients: 'each',
   readStored: undefined,
   messageContent: undefined, // the output contains no message content
+  receipt: undefined,
   summary: 'Send a text to many recipients',
   description:
     'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',

@@ -3,14 +3,14 @@ import { isoTime } from '../clock.ts';
 import type { MessageType } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
-import { optional, string, time } from '../invoke/fields.ts';
+import { IdempotencyKey, optional, string, time } from '../invoke/fields.ts';
 import { isGroupAddress } from '../invoke/networkIds.ts';
 import { type Context, requireContent } from '../invoke/operation.ts';
 import { isPhoneNumber, notPhoneNumber, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { StoredContent } from '../messages/content.ts';
 import { findMessage, type SessionRef } from '../messages/store.ts';
-import { Message, toMessage } from './messages.ts';
+import { Message, receipt, toMessage } from './messages.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 /* Shared by all operations that send a message. */
@@ -37,12 +37,7 @@ export const envelope = {
   to: To,
   replyTo: optional(string('Id of a message (`msg_…`) in the same session, to reply to it.', { maxLength: 100 })),
   sendAt: SendAt,
-  idempotencyKey: optional(
-    string('Unique per message. A retry with the same key within 24 hours does not send again.', {
-      minLength: 1,
-      maxLength: 255,
-    }),
-  ),
+  idempotencyKey: IdempotencyKey,
 };
 
 export const sendErrors = [
@@ -70,6 +65,7 @@ export const sendOperation = {
   status: 201,
   idempotent: true,
   output: Message,
+  receipt,
   errors: sendErrors,
   // The deadline of the network's answer, plus some time for the database.
   deadlineMs: 35_000,

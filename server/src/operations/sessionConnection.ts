@@ -3,7 +3,15 @@ import { AppError } from '../errors.ts';
 import { object, string, time } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
-import { findSession, resolveSession, Session, SessionId, sessionInput, toSession } from './sessions.ts';
+import {
+  findSession,
+  resolveSession,
+  Session,
+  SessionId,
+  sessionInput,
+  sessionReceipt,
+  toSession,
+} from './sessions.ts';
 
 export const connectSession = defineOperation({
   id: 'sessions.connect',
@@ -14,6 +22,7 @@ export const connectSession = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
+  receipt: sessionReceipt,
   summary: 'Connect a session',
   description:
     'Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.',
@@ -97,6 +106,7 @@ export const disconnectSession = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
+  receipt: sessionReceipt,
   summary: 'Disconnect a session',
   description:
     'Take a session offline until you connect it again. It stays linked to its phone, but neither sends nor receives.',

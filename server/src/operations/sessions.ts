@@ -4,6 +4,7 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import {
+  IdempotencyKey,
   named,
   object,
   oneOf,
@@ -61,6 +62,9 @@ export const Session = named('Session', {
 
 export const sessionInput = { sessionId: SessionId };
 
+/** Fields that the tools return which change a session. */
+export const sessionReceipt = ['sessionId', 'name', 'connector', 'phoneNumber', 'status', 'error'] as const;
+
 export const listSessions = defineOperation({
   id: 'sessions.list',
   route: 'GET /sessions',
@@ -101,8 +105,10 @@ export const createSession = defineOperation({
     phoneNumber: optional(PhoneNumberInput('Number of the session, if the network lets you choose it.')),
     options: optional(Options),
     metadata: optional(Metadata),
+    idempotencyKey: IdempotencyKey,
   },
   output: Session,
+  receipt: sessionReceipt,
   errors: ['too_many'],
   example: { name: 'support', phoneNumber: '491701234567' },
   async run(ctx, input) {

@@ -196,6 +196,7 @@ describe('every tool', () => {
   // Only `invoke`, which is replaced below, would look at it.
   const principal = {
     ...{ caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' },
+    selection: { toolsets: undefined, isReadOnly: false },
     signal: () => new AbortController().signal,
   };
   const outputs = new Map<Operation, unknown>();

@@ -20,14 +20,16 @@ interface Walk {
   readonly lines: readonly Line[];
 }
 
-it('every tool returns the result of its REST operation, marked if untrusted, and writes the same log line', async () => {
+it('every tool returns the result of its REST operation or its receipt, marked if untrusted, and writes the same log line', async () => {
   const receiver = await startReceiver();
   const bytes = picture();
   const rest = await walk(receiver, bytes, async ({ call }) => async (id, input = {}) => {
     const { method, path, body } = requestOf(id, input);
     const answer = await call(method, path, body);
     assert.ok(answer.status < 300, `${id}: ${JSON.stringify(answer.body)}`);
-    return answer.body;
+    const receipt: readonly string[] | undefined = operations.find((operation) => operation.id === id)?.receipt;
+    if (receipt === undefined) return answer.body;
+    return Object.fromEntries(Object.entries(answer.body).filter(([name]) => receipt.includes(name)));
   });
   const mcp = await walk(receiver, bytes, async ({ url, key }) => {
     const client = await mcpClient({ url }, key, '2026-07-28');

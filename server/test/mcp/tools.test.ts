@@ -37,7 +37,7 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
       await client.close();
     });
 
-    it('lists exactly 43 tools with their schemas and all four hints in under 60 KB', async () => {
+    it('lists exactly 43 tools with their schemas and all four hints in under 45 KB', async () => {
       const { key } = await keyOf();
       const client = await mcpClient(server, key, version);
       const { tools } = await client.listTools();
@@ -53,7 +53,7 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
       }
       assert.equal(tools.find(({ name }) => name === 'webhooks_test')?.annotations?.readOnlyHint, false);
       const size = Buffer.byteLength(JSON.stringify({ tools }));
-      assert.ok(size < 60_000, `${size} bytes`);
+      assert.ok(size < 45_000, `${size} bytes`);
       await client.close();
     });
 
@@ -74,7 +74,8 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
           const operation = operations.find((one) => one.id === id);
           const texts = content.filter(({ type }) => type === 'text').map(({ text }) => text ?? '');
           assert.deepEqual(JSON.parse(texts.at(-1) ?? ''), output, name);
-          if (operation?.thirdPartyText) assert.match(texts[0] ?? '', /third parties/, name);
+          if (operation?.thirdPartyText && operation.receipt === undefined)
+            assert.match(texts[0] ?? '', /third parties/, name);
           const image = content.find(({ type }) => type === 'image');
           const format = Buffer.from(image?.data ?? '', 'base64')
             .subarray(1, 4)
@@ -136,7 +137,7 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
       await call('POST', `/sessions/${sessionId}/connect`);
       const client = await mcpClient(server, key, version);
       const sent = await callTool(client, 'messages_send', { to: 491_707_654_321, message: 'x' });
-      assert.equal(sent.output.to, '491707654321');
+      assert.deepEqual(Object.keys(sent.output), ['messageId', 'sessionId', 'chatId', 'status', 'timestamp']);
       const checked = await callTool(client, 'contacts_check', { phoneNumbers: [491_707_654_321] });
       assert.equal(checked.output.data[0].onNetwork, true);
       await client.close();

@@ -9,11 +9,13 @@ import type { Call } from '../../invoke/operation.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { OwnHosts } from '../ownHosts.ts';
 import { disconnectSignal, type RouteDeps } from '../routes.ts';
+import { readSelection, type Selection } from './toolsets.ts';
 
 /** The part of a call that is the same for all calls of an MCP request. */
 export interface Principal
   extends Pick<Call, 'requestId' | 'address' | 'credential' | 'trace' | 'signal' | 'allowance'> {
   readonly caller: Caller;
+  readonly selection: Selection;
 }
 
 interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
@@ -56,6 +58,7 @@ export function addMcp(
         const { caller, presented } = callers.of(request);
         const principal = {
           caller,
+          selection: readSelection(request.query as Readonly<Record<string, unknown>>, request.headers),
           requestId: request.id,
           address: request.ip,
           credential: presented.value,

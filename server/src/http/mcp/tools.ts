@@ -1,7 +1,6 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { toProblem } from '../../errors.ts';
-import { messageContent } from '../../events/parts.ts';
 import { boolean, integer, object, optional } from '../../invoke/fields.ts';
 import { denialOf, type Invoke, isRepeatable, type Operation } from '../../invoke/operation.ts';
 import { PHONE_NUMBER_FORMAT } from '../../invoke/phoneNumbers.ts';
@@ -9,9 +8,12 @@ import { validator } from '../../invoke/validate.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { failed, type Reading, succeeded } from './results.ts';
+import { isSelected } from './toolsets.ts';
 
 interface OperationTool {
   readonly operation: Operation;
+  /** The operation as the tool shows it. */
+  readonly shown: Operation;
   readonly definition: Tool;
   /**
    * Removes the fields from an input that only tools have.
@@ -32,24 +34,26 @@ export class Tools {
     const ids = new Set(exposed.map(({ id }) => id));
     const tools = exposed.map((operation) => ({
       operation,
-      definition: definitionOf(operation, ids),
+      shown: withReceipt(operation),
+      definition: definitionOf(withReceipt(operation), ids),
       readReading: validator(object(readingOf(operation))),
     }));
     this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
     this.#invoke = invoke;
   }
 
-  list({ caller }: Principal): Tool[] {
+  /** The tools that the caller's key permits, of those that the client has asked for. */
+  list({ caller, selection }: Principal): Tool[] {
     return [...this.#tools.values()]
-      .filter(({ operation }) => denialOf(operation, caller) === undefined)
+      .filter(({ operation }) => denialOf(operation, caller) === undefined && isSelected(selection, operation))
       .map(({ definition }) => definition);
   }
 
   /** Undefined if there is no such tool. */
   async call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined> {
     const tool = this.#tools.get(name);
-    if (tool === undefined) return undefined;
-    const { operation, definition, readReading } = tool;
+    if (tool === undefined || !isSelected(principal.selection, tool.operation)) return undefined;
+    const { operation, shown, definition, readReading } = tool;
     const { own, rest } = splitInput(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
     let reading: Reading;
     try {
@@ -59,8 +63,26 @@ export class Tools {
     }
     const call = { ...principal, input: withPageSize(operation, rest), channel: 'mcp' as const };
     const answer = await this.#invoke(operation, call);
-    return answer.ok ? succeeded(operation, answer, reading) : failed(answer.problem, answer.retryAfterSeconds);
+    if (!answer.ok) return failed(answer.problem, answer.retryAfterSeconds);
+    return succeeded(shown, { ...answer, output: picked(answer.output, operation.receipt) }, reading);
   }
+}
+
+/** Leaves only the fields of the receipt in the output of an operation. */
+function withReceipt(operation: Operation): Operation {
+  if (operation.receipt === undefined) return operation;
+  const output = operation.output as TObject;
+  return {
+    ...operation,
+    output: { ...output, properties: picked(output.properties, operation.receipt) } as TObject,
+    thirdPartyText: false,
+  };
+}
+
+function picked<T>(fields: T, names: readonly string[] | undefined): T {
+  if (names === undefined) return fields;
+  // Fields of an object, so what is left is of the same type.
+  return Object.fromEntries(Object.entries(fields as object).filter(([name]) => names.includes(name))) as T;
 }
 
 function toolName({ id }: Pick<Operation, 'id'>): string {
@@ -106,10 +128,10 @@ const BRIEF: Readonly<Record<string, string>> = {
   to: 'Phone number (491701234567) or group id (`grp_…`).',
   replyTo: 'Id of a message to reply to.',
   sendAt: 'Send later, such as 2026-07-01T14:00:00+02:00.',
-  idempotencyKey: 'Unique per message; makes repeats safe.',
+  idempotencyKey: 'Unique per request; makes repeats safe.',
   chatId: 'Phone number or group id (`grp_…`).',
   cursor: '`nextCursor` of the previous page.',
-  limit: `Page size; ${PAGE_ENTRIES} by default.`,
+  limit: `Page size up to 200; ${PAGE_ENTRIES} by default.`,
 };
 
 function inputOf({ input, ...operation }: Operation): TObject {
@@ -145,8 +167,8 @@ function definitionOf(operation: Operation, ids: ReadonlySet<string>): Tool {
     description: [withToolNames(description ?? `${summary}.`, ids), isRead && operation.thirdPartyText && WARNING]
       .filter(Boolean)
       .join(' '),
-    inputSchema: without(inputOf(operation), LENGTHS) as Tool['inputSchema'],
-    outputSchema: outputOf(operation, outline(output as Schema)),
+    inputSchema: without(inputOf(operation), RULES) as Tool['inputSchema'],
+    outputSchema: outline(output as Schema) as Tool['outputSchema'],
     annotations: {
       readOnlyHint: isRead,
       destructiveHint: effect === 'destructive',
@@ -162,15 +184,6 @@ function withToolNames(text: string, ids: ReadonlySet<string>): string {
   return text.replace(/`([a-z_.]+)`/g, (word, id: string) => (ids.has(id) ? `\`${toolName({ id })}\`` : word));
 }
 
-/** An output's schema with the fields that only a tool's result has. */
-function outputOf({ longField, thirdPartyText }: Operation, { properties, ...schema }: Schema): Tool['outputSchema'] {
-  const marks = {
-    ...(thirdPartyText && { thirdPartyText: { type: 'string' } }),
-    ...(longField !== undefined && { truncated: { type: 'boolean' }, nextOffset: { type: 'integer' } }),
-  };
-  return { ...schema, type: 'object', properties: { ...(properties as object), ...marks } };
-}
-
 /** A schema as plain JSON, without some keywords. A property that is named like a keyword stays. */
 function without(schema: unknown, keywords: readonly string[], isProperties = false): unknown {
   if (Array.isArray(schema)) return schema.map((item) => without(item, keywords));
@@ -182,31 +195,37 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
   );
 }
 
-/** Omitted: the errors state them, and models do not count characters. */
-const LENGTHS = ['minLength', 'maxLength', 'maxItems', 'default'];
-const RULES = [...LENGTHS, 'description', 'pattern', 'format', 'minimum', 'maximum', ...Object.keys(messageContent)];
-const MAX_DEPTH = 2;
-/** Longer lists of values are left out: a model sees the value itself. */
-const MAX_VALUES = 8;
+/** Left out of inputs: the errors state them, and models do not count characters. */
+const RULES = [
+  'minimum',
+  'maximum',
+  'minLength',
+  'maxLength',
+  'maxItems',
+  'maxProperties',
+  'default',
+  'additionalProperties',
+];
 
 /**
- * An outline of an output's schema. A model needs no validation rules for an output, so they are left out, and of
- * optional and deeply nested fields only the type stays: the list of all tools must fit into its context.
+ * An outline of an output's schema: its fields, and those of the entries of a page. A model needs no validation rules
+ * for an output and sees values and optional fields when they are there, so these are left out: the list of all tools
+ * must fit into its context.
  */
-function outline(schema: Schema, depth = 0): Schema {
-  const { type, properties, required, items, anyOf, enum: values } = without(schema, RULES) as Schema;
-  if (Array.isArray(values) && values.length > MAX_VALUES) return { type: 'string' };
-  if (depth >= MAX_DEPTH && (type !== undefined || values !== undefined)) return { type: type ?? 'string' };
-  if (Array.isArray(anyOf)) return { anyOf: anyOf.map((one: Schema) => outline(one, depth)) };
-  if (type === 'array') return { type, items: outline(items as Schema, depth) };
-  if (type !== 'object') return without(schema, RULES) as Schema;
-  if (properties === undefined) return { type };
-  const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
-  const members = Object.entries(properties as Record<string, Schema>).map(([name, member]) => [
-    name,
-    outline(member, isRequired(name) ? depth + 1 : MAX_DEPTH),
-  ]);
-  return { type, properties: Object.fromEntries(members) };
+function outline({ properties = {}, required }: Schema): Schema {
+  const members = Object.entries(properties as Record<string, Schema>)
+    .filter(([name]) => Array.isArray(required) && required.includes(name))
+    .map(([name, member]) => [name, name === 'data' ? outlineOfPage(member) : outlineOfField(member)]);
+  return { type: 'object', properties: Object.fromEntries(members) };
+}
+
+function outlineOfPage({ type, items }: Schema): Schema {
+  return { type, ...(items !== undefined && { items: outline(items as Schema) }) };
+}
+
+/** A union of types instead of a list of them, which fewer clients understand. */
+function outlineOfField({ type = 'string', anyOf }: Schema): Schema {
+  return Array.isArray(anyOf) ? { anyOf: anyOf.map((one: Schema) => outlineOfField(one)) } : { type };
 }
 
 /** Models write phone numbers as numbers: converts a number to a string if the schema wants one. */
