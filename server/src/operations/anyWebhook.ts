@@ -3,11 +3,15 @@ import type { Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import { optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, type Operation, type Route } from '../invoke/operation.ts';
 import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
-/* Operations that exist twice: under `/webhooks` for the default webhook, and under `/webhooks/endpoints` for any. */
+/*
+ * Operations that exist twice: under `/webhooks` for the default webhook, and under `/webhooks/endpoints` for any. Only
+ * the first one is a tool, so it accepts the id of another webhook.
+ */
 
 type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
 
@@ -44,9 +48,9 @@ export function onAnyWebhook(
       ...onDefault,
       scope: 'account',
       id: `webhooks.${name}`,
-      input: fields,
-      errors: needsWebhook ? ['webhook_not_set'] : [],
-      run: (ctx, input) => run(ctx, (on) => findDefault(on, ctx.accountId), input),
+      input: { ...otherWebhook, ...fields },
+      errors: ['not_found', ...(needsWebhook ? (['webhook_not_set'] as const) : [])],
+      run: (ctx, input) => run(ctx, (on) => findChosen(on, ctx.accountId, input.webhookId), input),
     }),
     defineOperation({
       ...shared,
@@ -58,6 +62,19 @@ export function onAnyWebhook(
       run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),
     }),
   ];
+}
+
+/** The input field of an operation on the default webhook. */
+export const otherWebhook = {
+  webhookId: optional(string('A webhook other than the default one (`whk_…`).', { maxLength: 100 })),
+};
+
+/**
+ * Returns the webhook of that id, or the default one; undefined if none is set.
+ * @throws {AppError} `not_found`
+ */
+export function findChosen(on: Pick<Queryable, 'kysely'>, accountId: string, webhookId: string | undefined) {
+  return webhookId === undefined ? findDefault(on, accountId) : findWebhookRow(on, accountId, webhookId);
 }
 
 /** @throws {AppError} `webhook_not_set` */

@@ -1,8 +1,10 @@
 import { boolean, object } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
+import { findChosen, otherWebhook } from './anyWebhook.ts';
 import { acceptedSubscription } from './eventTypes.ts';
-import { acceptedUrl, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
+import { acceptedReceiver } from './webhookDestination.ts';
+import { toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
 /* The account's default webhook, which the contract requires. */
 
@@ -16,25 +18,23 @@ export const setWebhook = defineOperation({
   tool: true,
   summary: 'Set the webhook',
   description:
-    'Set the URL and the event types of the default webhook, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
-  input: webhookFields,
+    'Set the URL and the event types of the default webhook, or of the one that `webhookId` names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
+  input: { ...otherWebhook, ...webhookFields },
   output: WebhookConfiguration,
+  errors: ['not_found'],
   example: {
     webhookUrl: 'https://example.com/hooks',
     events: ['message.incoming', 'message.sent'],
     secret: 'a long random text',
   },
-  async run(ctx, { webhookUrl, events, secret }) {
-    const change = {
-      events: acceptedSubscription(events),
-      url: acceptedUrl(ctx, webhookUrl),
-      secret,
-      enabled: true,
-      paused: false,
-    };
+  async run(ctx, { webhookId, webhookUrl, events, secret }) {
+    const change = { events: acceptedSubscription(events), secret, enabled: true, paused: false };
     const row = await ctx.database.commit(async (tx) => {
-      const present = await findDefault(tx, ctx.accountId);
-      return present === undefined ? insertWebhook(ctx, tx, true, change) : changeWebhook(ctx, tx, present, change);
+      const present = await findChosen(tx, ctx.accountId, webhookId);
+      const receiver = acceptedReceiver(ctx, { webhookUrl }, present);
+      return present === undefined
+        ? insertWebhook(ctx, tx, true, { ...change, ...receiver })
+        : changeWebhook(ctx, tx, present, { ...change, ...receiver });
     }, ctx.accountId);
     return toConfiguration(row);
   },
@@ -51,9 +51,10 @@ export const getWebhook = defineOperation({
   summary: 'Get the webhook',
   description:
     'Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them.',
-  input: {},
+  input: otherWebhook,
   output: WebhookConfiguration,
-  run: async (ctx) => toConfiguration(await findDefault(ctx.database.reader, ctx.accountId)),
+  errors: ['not_found'],
+  run: async (ctx, { webhookId }) => toConfiguration(await findChosen(ctx.database.reader, ctx.accountId, webhookId)),
 });
 
 export const deleteWebhook = defineOperation({

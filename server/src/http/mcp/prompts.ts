@@ -4,6 +4,8 @@ import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 const MAX_ARGUMENT_LENGTH = 2048;
 
 interface Entry extends Prompt {
+  /** The tools that it cannot do without. */
+  readonly tools: readonly string[];
   text(values: Readonly<Record<string, string>>): string;
 }
 
@@ -12,6 +14,7 @@ const entries: readonly Entry[] = [
   {
     name: 'set_up_webhook',
     title: 'Set up a webhook',
+    tools: ['webhooks_get', 'webhooks_set', 'webhooks_test'],
     description: 'Set a webhook, test it, and explain how the receiver verifies deliveries.',
     arguments: [
       { name: 'url', description: 'URL that receives the events, such as https://example.com/hooks.', required: true },
@@ -33,6 +36,7 @@ const entries: readonly Entry[] = [
   {
     name: 'explain_missing_webhook',
     title: 'Find out why a webhook did not arrive',
+    tools: ['webhooks_list_deliveries', 'webhooks_get_delivery', 'webhooks_get_circuit_breaker', 'webhooks_get'],
     description: 'Trace a message, or the latest failures, through the delivery log.',
     arguments: [
       {
@@ -55,6 +59,7 @@ const entries: readonly Entry[] = [
   {
     name: 'summarise_chat',
     title: 'Summarize a chat',
+    tools: ['messages_list'],
     description: 'Read the latest messages of a chat and summarize requests, agreements and open questions.',
     arguments: [
       {
@@ -73,13 +78,20 @@ const entries: readonly Entry[] = [
   },
 ];
 
-export function listPrompts(): Prompt[] {
-  return entries.map(({ text: _, ...prompt }) => prompt);
+/** @param tools that the caller can use, by name */
+export function listPrompts(tools: ReadonlySet<string>): Prompt[] {
+  return entries.filter(isUsable(tools)).map(({ text: _, tools: _needed, ...prompt }) => prompt);
 }
 
-/** @throws {ProtocolError} for an unknown prompt or a missing argument */
-export function getPrompt(name: string, values: Readonly<Record<string, string>> = {}): GetPromptResult {
-  const entry = entries.find((one) => one.name === name);
+const isUsable = (tools: ReadonlySet<string>) => (entry: Entry) => entry.tools.every((name) => tools.has(name));
+
+/** @throws {ProtocolError} for an unknown prompt, one whose tools the caller cannot use, or a missing argument */
+export function getPrompt(
+  tools: ReadonlySet<string>,
+  name: string,
+  values: Readonly<Record<string, string>> = {},
+): GetPromptResult {
+  const entry = entries.filter(isUsable(tools)).find((one) => one.name === name);
   if (entry === undefined)
     throw new ProtocolError(
       ProtocolErrorCode.InvalidParams,

@@ -92,8 +92,9 @@ function createServers(operations: readonly Operation[], invoke: Invoke): (princ
     server.setRequestHandler('resources/list', () => ({ resources: resources.list(principal) }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
     server.setRequestHandler('resources/read', ({ params }) => resources.read(principal, params.uri));
-    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts() }));
-    server.setRequestHandler('prompts/get', ({ params }) => getPrompt(params.name, params.arguments));
+    const usable = () => new Set(tools.list(principal).map(({ name }) => name));
+    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
+    server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
     return server;
   };
 }
