@@ -1,0 +1,2977 @@
+# Generated from openapi.json by `npm run openapi`. Do not edit.
+"""The operations of the API, with a class for each resource."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Literal, Optional, Union
+
+from ._transport import UNSET, Transport, Unset, quote
+from .models import (
+    ApiKey,
+    ApiKeysListResult,
+    ApiKeysRevokeResult,
+    AuthForgetLoginResult,
+    AuthLogoutResult,
+    AuthMeResult,
+    BreakerReset,
+    ChangedWebhookEndpoint,
+    Chat,
+    ChatsListResult,
+    ChatsMarkReadResult,
+    ChatsSetTypingResult,
+    CircuitBreaker,
+    ConnectorsListResult,
+    Contact,
+    ContactWithIds,
+    ContactsCheckResult,
+    ContactsListResult,
+    Delivery,
+    DeliveryWithAttempts,
+    EventsListResult,
+    EventsTypesResult,
+    Group,
+    GroupInvite,
+    GroupsJoinResult,
+    GroupsLeaveResult,
+    GroupsListResult,
+    GroupsUpdateParticipantsResult,
+    GroupsUpdateSettings,
+    Login,
+    Media,
+    Message,
+    MessageStats,
+    MessageWithHistory,
+    MessagesListResult,
+    MessagesSendBulkResult,
+    MessagesSendInteractiveButton,
+    MessagesSendInteractiveLink,
+    MessagesSendInteractiveList,
+    NewApiKey,
+    Profile,
+    SecretRotation,
+    Session,
+    SessionsDeleteResult,
+    SessionsGetQrResult,
+    SessionsHistoryResult,
+    SessionsHistoryResultData,
+    SessionsListResult,
+    SessionsRequestPairingCodeResult,
+    SessionsSimulateContact,
+    SessionsSimulateLocation,
+    SessionsSimulatePoll,
+    SessionsSimulateResult,
+    SessionsUpdateProfileResult,
+    WebhookConfiguration,
+    WebhookEndpoint,
+    WebhookStats,
+    WebhookTest,
+    WebhooksDeleteResult,
+    WebhooksEndpointsCreateCredentials,
+    WebhooksEndpointsCreateDestination,
+    WebhooksEndpointsCreateFilters,
+    WebhooksEndpointsDeleteResult,
+    WebhooksEndpointsListResult,
+    WebhooksEndpointsUpdateCredentials,
+    WebhooksEndpointsUpdateDestination,
+    WebhooksEndpointsUpdateFilters,
+    WebhooksListDeliveriesResult,
+    WebhooksReplayResult,
+)
+
+
+class AuthResource:
+    """Register, log in and manage the account."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def register(
+        self,
+        *,
+        email: str,
+        password: str,
+        name: Optional[str] = None,
+    ) -> Login:
+        """Register an account.
+
+        Create an account and log in. Returns a login token, with which you can create API
+        keys. Fails with `registration_closed` if the server accepts no new accounts.
+
+        Requires no credential.
+
+        :param email: Email address, such as you@example.com. Case does not matter.
+        :param password: 10 to 256 characters. Must not be the email address or a common
+            password.
+        :param name: Name of the account, such as that of your company. Only you see it.
+        """
+        result: Login = self._transport.call(
+            "POST",
+            "/auth/register",
+            body={
+                "email": email,
+                "password": password,
+                "name": UNSET if name is None else name,
+            },
+        )
+        return result
+
+    def login(
+        self,
+        *,
+        email: str,
+        password: str,
+    ) -> Login:
+        """Log in.
+
+        Exchange the email address and the password for a login token. Failed logins are
+        limited per account and address.
+
+        Requires no credential.
+
+        :param email: Email address, such as you@example.com. Case does not matter.
+        :param password: Password of the account.
+        """
+        result: Login = self._transport.call(
+            "POST",
+            "/auth/login",
+            body={
+                "email": email,
+                "password": password,
+            },
+        )
+        return result
+
+    def forget_login(self) -> AuthForgetLoginResult:
+        """Log out in this browser.
+
+        Delete the login cookie of the dashboard. Login tokens keep working; `auth.logout`
+        revokes them.
+
+        Requires no credential.
+        """
+        result: AuthForgetLoginResult = self._transport.call(
+            "POST",
+            "/auth/forget-login",
+            body={},
+        )
+        return result
+
+    def logout(self) -> AuthLogoutResult:
+        """Log out everywhere.
+
+        Revoke all login tokens of the account, on all devices. API keys keep working.
+
+        Requires a login token; API keys are refused.
+        """
+        result: AuthLogoutResult = self._transport.call(
+            "POST",
+            "/auth/logout",
+            body={},
+        )
+        return result
+
+    def me(self) -> AuthMeResult:
+        """Get the account and the credential.
+
+        Get the account, and the permissions of the credential that you send, with the limits
+        of a key. Use it to check a credential.
+        """
+        result: AuthMeResult = self._transport.call(
+            "GET",
+            "/auth/me",
+            repeatable=True,
+        )
+        return result
+
+    def change_password(
+        self,
+        *,
+        current_password: str,
+        new_password: str,
+    ) -> Login:
+        """Change the password.
+
+        Change the password of the account. Revokes all login tokens and returns a new one.
+        API keys keep working.
+
+        Requires a login token; API keys are refused.
+
+        :param current_password: Current password, as a check.
+        :param new_password: 10 to 256 characters. Must not be the email address or a common
+            password.
+        """
+        result: Login = self._transport.call(
+            "POST",
+            "/auth/password",
+            body={
+                "currentPassword": current_password,
+                "newPassword": new_password,
+            },
+        )
+        return result
+
+
+class ApiKeysResource:
+    """Create keys for programs, with the permissions that they need."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def create(
+        self,
+        *,
+        name: str,
+        permissions: Optional[Sequence[str]] = None,
+        expires_at: Union[Optional[str], Unset] = UNSET,
+        session_ids: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_ips: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_recipients: Union[Optional[Sequence[str]], Unset] = UNSET,
+        send_quota: Union[Optional[int], Unset] = UNSET,
+    ) -> NewApiKey:
+        """Create an API key.
+
+        Create a key for a program or an agent. The key is returned once and cannot be read
+        again. Grant only the permissions that the program needs; the default is `["*"]`. You
+        cannot grant permissions that you do not have.
+
+        Requires a login token; API keys are refused.
+
+        :param name: Label for the key, such as `my integration`.
+        :param permissions: Permissions of the key: `*` for everything, `*:read` for
+            reading, `messages:*` for a resource, or `messages:send` for one action.
+        :param expires_at: When the key stops working; null for never.
+        :param session_ids: Only these sessions and what belongs to them; `null` for all,
+            which is the default.
+        :param allowed_ips: Only from these networks, such as `203.0.113.0/24` or
+            `2001:db8::/32`, or single addresses; `null` for all.
+        :param allowed_recipients: Sends only to these phone numbers, groups (`grp_…`,
+            `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.
+        :param send_quota: Sends at most this many messages per day (UTC); `null` for any
+            number.
+        """
+        result: NewApiKey = self._transport.call(
+            "POST",
+            "/api-keys/create",
+            body={
+                "name": name,
+                "permissions": UNSET if permissions is None else permissions,
+                "expiresAt": expires_at,
+                "sessionIds": session_ids,
+                "allowedIps": allowed_ips,
+                "allowedRecipients": allowed_recipients,
+                "sendQuota": send_quota,
+            },
+        )
+        return result
+
+    def list(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ApiKeysListResult:
+        """List API keys.
+
+        List the account's API keys with their permissions and last use, newest first. The
+        keys themselves are never returned.
+
+        Requires the permission `account:read`.
+
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ApiKeysListResult = self._transport.call(
+            "GET",
+            "/api-keys",
+            query={
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[ApiKey]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def update(
+        self,
+        key_id: str,
+        *,
+        name: Optional[str] = None,
+        permissions: Optional[Sequence[str]] = None,
+        expires_at: Union[Optional[str], Unset] = UNSET,
+        session_ids: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_ips: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_recipients: Union[Optional[Sequence[str]], Unset] = UNSET,
+        send_quota: Union[Optional[int], Unset] = UNSET,
+    ) -> ApiKey:
+        """Update an API key.
+
+        Change the name, the permissions, the expiry or the limits of a key. Fields that you
+        leave out do not change. The change applies at once, and ends the streams of a key
+        whose limits it changes.
+
+        Requires a login token; API keys are refused.
+
+        :param key_id: Id of the key (`key_…`).
+        :param name: Label for the key, such as `my integration`.
+        :param permissions: Permissions of the key: `*` for everything, `*:read` for
+            reading, `messages:*` for a resource, or `messages:send` for one action.
+        :param expires_at: When the key stops working; null for never.
+        :param session_ids: Only these sessions and what belongs to them; `null` for all,
+            which is the default.
+        :param allowed_ips: Only from these networks, such as `203.0.113.0/24` or
+            `2001:db8::/32`, or single addresses; `null` for all.
+        :param allowed_recipients: Sends only to these phone numbers, groups (`grp_…`,
+            `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.
+        :param send_quota: Sends at most this many messages per day (UTC); `null` for any
+            number.
+        """
+        result: ApiKey = self._transport.call(
+            "PATCH",
+            f"/api-keys/{quote(key_id)}",
+            body={
+                "name": UNSET if name is None else name,
+                "permissions": UNSET if permissions is None else permissions,
+                "expiresAt": expires_at,
+                "sessionIds": session_ids,
+                "allowedIps": allowed_ips,
+                "allowedRecipients": allowed_recipients,
+                "sendQuota": send_quota,
+            },
+        )
+        return result
+
+    def revoke(
+        self,
+        key_id: str,
+    ) -> ApiKeysRevokeResult:
+        """Revoke an API key.
+
+        Delete a key. It stops working at once, and its open event streams end.
+
+        Requires a login token; API keys are refused.
+
+        :param key_id: Id of the key (`key_…`).
+        """
+        result: ApiKeysRevokeResult = self._transport.call(
+            "DELETE",
+            f"/api-keys/{quote(key_id)}",
+        )
+        return result
+
+    def rotate(
+        self,
+        key_id: str,
+    ) -> NewApiKey:
+        """Rotate an API key.
+
+        Replace a key with a new one, which is returned once. The id, the name, the
+        permissions and the limits stay. The old key stops working at once.
+
+        Requires a login token; API keys are refused.
+
+        :param key_id: Id of the key (`key_…`).
+        """
+        result: NewApiKey = self._transport.call(
+            "POST",
+            f"/api-keys/{quote(key_id)}/rotate",
+            body={},
+        )
+        return result
+
+
+class ConnectorsResource:
+    """List the networks that sessions can use."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(self) -> ConnectorsListResult:
+        """List networks.
+
+        List the networks (connectors) that sessions can use, the default one first, with
+        their options and message types. Also returns the server's size limit for files. The
+        list is not paged.
+
+        Requires the permission `sessions:read`.
+        """
+        result: ConnectorsListResult = self._transport.call(
+            "GET",
+            "/connectors",
+            repeatable=True,
+        )
+        return result
+
+
+class SessionsResource:
+    """Connect phone numbers to their networks."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> SessionsListResult:
+        """List sessions.
+
+        List the account's sessions with their status, phone number and network, newest first.
+        Use it to find a `sessionId`.
+
+        Requires the permission `sessions:read`.
+
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: SessionsListResult = self._transport.call(
+            "GET",
+            "/sessions",
+            query={
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[Session]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        *,
+        name: Optional[str] = None,
+        connector: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        options: Optional[Mapping[str, Any]] = None,
+        metadata: Optional[Mapping[str, str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Session:
+        """Create a session.
+
+        Add a session, which is one phone number on one network. Returns it with the status
+        `created`; call `sessions.connect` next.
+
+        Requires the permission `sessions:write`.
+
+        :param name: Label for people, such as `support`.
+        :param connector: Network, such as `sandbox` or `whatsapp`; the server's default if
+            left out.
+        :param phone_number: Number of the session, if the network lets you choose it. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param options: Options of the network, as `connectors.list` describes them.
+        :param metadata: Your own data: up to 50 strings by key (40 characters), such as
+            `{"team": "sales"}`.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Session = self._transport.call(
+            "POST",
+            "/sessions",
+            body={
+                "name": UNSET if name is None else name,
+                "connector": UNSET if connector is None else connector,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
+                "options": UNSET if options is None else options,
+                "metadata": UNSET if metadata is None else metadata,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def get(
+        self,
+        session_id: str,
+    ) -> Session:
+        """Get a session.
+
+        Get one session with its status, phone number and error. Use it to see whether the
+        session is connected and, if not, why.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: Session = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        session_id: str,
+        *,
+        name: Union[Optional[str], Unset] = UNSET,
+        metadata: Optional[Mapping[str, str]] = None,
+        options: Optional[Mapping[str, Any]] = None,
+    ) -> Session:
+        """Update a session.
+
+        Change the name, the metadata or the options of a session. Fields that you leave out
+        do not change. `metadata` and `options` replace what was set before, except that
+        secret options stay unless you pass new ones. New options take effect the next time
+        the session connects.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param name: Label for people; null removes it.
+        :param metadata: Your own data: up to 50 strings by key (40 characters), such as
+            `{"team": "sales"}`.
+        :param options: Options of the network, as `connectors.list` describes them.
+        """
+        result: Session = self._transport.call(
+            "PATCH",
+            f"/sessions/{quote(session_id)}",
+            body={
+                "name": name,
+                "metadata": UNSET if metadata is None else metadata,
+                "options": UNSET if options is None else options,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        session_id: str,
+    ) -> SessionsDeleteResult:
+        """Delete a session.
+
+        Delete a session with its chats, messages, contacts and groups. This cannot be undone.
+        A connected session is first logged out of its network, which may take up to 5 s. Its
+        events stay in the delivery log.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: SessionsDeleteResult = self._transport.call(
+            "DELETE",
+            f"/sessions/{quote(session_id)}",
+        )
+        return result
+
+    def update_profile(
+        self,
+        session_id: str,
+        *,
+        name: Optional[str] = None,
+        about: Optional[str] = None,
+        picture_media_id: Union[Optional[str], Unset] = UNSET,
+    ) -> SessionsUpdateProfileResult:
+        """Update the profile of a session.
+
+        Change the name, the about text or the picture that other people see of the session's
+        number. Pass at least one of them. If the network does not support one of the changes,
+        the request fails with `not_supported` and changes nothing.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param name: Name that other people see.
+        :param about: About text that other people see; empty removes it.
+        :param picture_media_id: Id of an uploaded image; null removes the picture.
+        """
+        result: SessionsUpdateProfileResult = self._transport.call(
+            "PATCH",
+            f"/sessions/{quote(session_id)}/profile",
+            body={
+                "name": UNSET if name is None else name,
+                "about": UNSET if about is None else about,
+                "pictureMediaId": picture_media_id,
+            },
+        )
+        return result
+
+    def connect(
+        self,
+        session_id: str,
+    ) -> Session:
+        """Connect a session.
+
+        Connect a session to its network, so that it can send and receive. Returns within
+        seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or
+        `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: Session = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/connect",
+            body={},
+        )
+        return result
+
+    def get_qr(
+        self,
+        session_id: str,
+    ) -> SessionsGetQrResult:
+        """Get the QR code of a session.
+
+        Get the QR code that links a phone to the session, for the phone's owner to scan.
+        Works only while the status is `awaiting_pairing`. Each code expires within about a
+        minute; call again for the next one.
+
+        With `Accept`: `image/png`, returns it as an image.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: SessionsGetQrResult = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/qr",
+            repeatable=True,
+        )
+        return result
+
+    def request_pairing_code(
+        self,
+        session_id: str,
+        *,
+        phone_number: str,
+    ) -> SessionsRequestPairingCodeResult:
+        """Request a pairing code.
+
+        Get a code that the phone's owner enters instead of scanning a QR code. Works only
+        while the status is `awaiting_pairing`, and not on every network.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param phone_number: Number of the phone to link. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        """
+        result: SessionsRequestPairingCodeResult = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/pairing-code",
+            body={
+                "phoneNumber": phone_number,
+            },
+        )
+        return result
+
+    def disconnect(
+        self,
+        session_id: str,
+    ) -> Session:
+        """Disconnect a session.
+
+        Take a session offline until you connect it again. It stays linked to its phone, but
+        neither sends nor receives.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: Session = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/disconnect",
+            body={},
+        )
+        return result
+
+    def logout(
+        self,
+        session_id: str,
+    ) -> Session:
+        """Log out a session.
+
+        Unlink the session from its phone and disconnect it. Chats and messages stay. To use
+        the session again, connect it and pair it with a phone.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: Session = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/logout",
+            body={},
+        )
+        return result
+
+    def history(
+        self,
+        session_id: str,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> SessionsHistoryResult:
+        """List the status changes of a session.
+
+        List when and why the status of a session changed, newest first. Use it to investigate
+        outages.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: SessionsHistoryResult = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/history",
+            query={
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def history_all(
+        self,
+        session_id: str,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[SessionsHistoryResultData]:
+        """Iterate over all pages of `history`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.history(session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def simulate(
+        self,
+        session_id: str,
+        *,
+        action: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename"],
+        from_: Optional[str] = None,
+        sender_name: Optional[str] = None,
+        message: Optional[str] = None,
+        type: Optional[Literal["image", "video", "audio", "voice", "document", "sticker"]] = None,
+        media_id: Optional[str] = None,
+        location: Optional[SessionsSimulateLocation] = None,
+        contact: Optional[SessionsSimulateContact] = None,
+        poll: Optional[SessionsSimulatePoll] = None,
+        options: Optional[Sequence[str]] = None,
+        emoji: Optional[str] = None,
+        group_id: Optional[str] = None,
+        message_id: Optional[str] = None,
+        status: Optional[Literal["delivered", "read", "failed"]] = None,
+        reason: Optional[str] = None,
+        reconnect_after_ms: Union[Optional[int], Unset] = UNSET,
+        presence: Optional[Literal["online", "offline", "typing", "recording", "paused"]] = None,
+        call_id: Optional[str] = None,
+        video: Optional[bool] = None,
+        outcome: Optional[Literal["answered", "rejected", "missed", "ended"]] = None,
+        archived: Optional[bool] = None,
+        pinned: Optional[bool] = None,
+        muted_until: Union[Optional[str], Unset] = UNSET,
+        read: Optional[Literal[True]] = None,
+        subject: Optional[str] = None,
+        phone_numbers: Optional[Sequence[str]] = None,
+    ) -> SessionsSimulateResult:
+        """Play the other side of a sandbox session.
+
+        Make something happen to a sandbox session, as if another person or the network did
+        it. Use it to test an integration without a real phone. `action` determines which
+        fields are used:
+        `pair` scans the QR code.
+        `incoming` sends a message to the session: `from`, and `message`, or the first of
+        `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is
+        then its text. With `groupId` it is sent in a group, and with `messageId` it is a
+        reply.
+        `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`,
+        `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.
+        `receipt` (`messageId`, `status`) confirms a message that the session sent.
+        `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the
+        phone.
+        `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`,
+        `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.
+        `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is
+        doing. `rename` (`from`, `senderName`) changes the name that a person shows.
+        `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and
+        `outcome`) ends the call.
+        `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`)
+        changes a chat on another device of the account.
+        Direct messages and actions of a blocked contact do not reach the session.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param action: Event to simulate; see the description of the operation.
+        :param from_: Number of the person who acts. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param sender_name: Name that the sender shows.
+        :param message: Text, caption of the file, or question of the poll.
+        :param type: Type in which the file is sent; `document` by default.
+        :param media_id: Id of an uploaded file (`med_…`).
+        :param location: Location to send.
+        :param contact: Contact card to send.
+        :param poll: Poll to send; the question is in `message`.
+        :param options: Options of the poll that the person chooses; empty withdraws the
+            vote.
+        :param emoji: A single emoji; empty removes the reaction.
+        :param group_id: Id of the group (`grp_…`).
+        :param message_id: Id of the message (`msg_…`) that changes, or is replied to.
+        :param status: Status that the receipt reports.
+        :param reason: Reason that the network gives, as a sentence.
+        :param reconnect_after_ms: Milliseconds until the session reconnects; 1000 by
+            default, null for never.
+        :param presence: Presence of the person.
+        :param call_id: Id of the call, of your choice.
+        :param video: Whether it is a video call; false by default.
+        :param outcome: How the call ended; `missed` by default.
+        :param archived: Whether the chat is archived.
+        :param pinned: Whether the chat is pinned.
+        :param muted_until: Until when the chat is muted; null unmutes it.
+        :param read: Marks the chat as read.
+        :param subject: Name of the group.
+        :param phone_numbers: Other members of the new group. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        """
+        result: SessionsSimulateResult = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/simulate",
+            body={
+                "action": action,
+                "from": UNSET if from_ is None else from_,
+                "senderName": UNSET if sender_name is None else sender_name,
+                "message": UNSET if message is None else message,
+                "type": UNSET if type is None else type,
+                "mediaId": UNSET if media_id is None else media_id,
+                "location": UNSET if location is None else location,
+                "contact": UNSET if contact is None else contact,
+                "poll": UNSET if poll is None else poll,
+                "options": UNSET if options is None else options,
+                "emoji": UNSET if emoji is None else emoji,
+                "groupId": UNSET if group_id is None else group_id,
+                "messageId": UNSET if message_id is None else message_id,
+                "status": UNSET if status is None else status,
+                "reason": UNSET if reason is None else reason,
+                "reconnectAfterMs": reconnect_after_ms,
+                "presence": UNSET if presence is None else presence,
+                "callId": UNSET if call_id is None else call_id,
+                "video": UNSET if video is None else video,
+                "outcome": UNSET if outcome is None else outcome,
+                "archived": UNSET if archived is None else archived,
+                "pinned": UNSET if pinned is None else pinned,
+                "mutedUntil": muted_until,
+                "read": UNSET if read is None else read,
+                "subject": UNSET if subject is None else subject,
+                "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
+            },
+        )
+        return result
+
+
+class MessagesResource:
+    """Send, find and change messages."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def send(
+        self,
+        *,
+        to: str,
+        message: str,
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        mentions: Optional[Sequence[str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a text message.
+
+        Send a text message to a person or a group. Returns the message as `sent` once the
+        network accepted it, or as `queued` if it goes out later. Call `messages.get` to see
+        whether it was delivered or read.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param message: Text of the message.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param mentions: People to mention, up to 256. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "message": message,
+                "mentions": UNSET if mentions is None else mentions,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_media(
+        self,
+        *,
+        to: str,
+        type: Literal["image", "video", "audio", "voice", "document", "sticker"],
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        media_id: Optional[str] = None,
+        url: Optional[str] = None,
+        caption: Optional[str] = None,
+        file_name: Optional[str] = None,
+        mentions: Optional[Sequence[str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a file.
+
+        Send an image, video, audio, voice message, document or sticker. Pass either `mediaId`
+        or an https `url`, which the server fetches first. Returns the message.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param type: `voice` plays as a voice message; `document` accepts any file.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param media_id: Id of an uploaded or received file (`med_…`).
+        :param url: https URL of the file.
+        :param caption: Text shown below the file.
+        :param file_name: File name to show to the recipient, such as `invoice.pdf`.
+        :param mentions: People to mention, up to 256. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-media",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "type": type,
+                "mediaId": UNSET if media_id is None else media_id,
+                "url": UNSET if url is None else url,
+                "caption": UNSET if caption is None else caption,
+                "fileName": UNSET if file_name is None else file_name,
+                "mentions": UNSET if mentions is None else mentions,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_location(
+        self,
+        *,
+        to: str,
+        latitude: float,
+        longitude: float,
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        name: Optional[str] = None,
+        address: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a location.
+
+        Send coordinates, which the recipient can open in a map. Returns the message.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param latitude: Degrees north (WGS 84), such as 52.5163.
+        :param longitude: Degrees east (WGS 84), such as 13.3777.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param name: Name of the place.
+        :param address: Postal address of the place.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-location",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "latitude": latitude,
+                "longitude": longitude,
+                "name": UNSET if name is None else name,
+                "address": UNSET if address is None else address,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_contact(
+        self,
+        *,
+        to: str,
+        name: str,
+        phone_numbers: Sequence[str],
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a contact card.
+
+        Send a name with phone numbers, which the recipient can save. Returns the message.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param name: Name on the card.
+        :param phone_numbers: Up to ten numbers on the card. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-contact",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "name": name,
+                "phoneNumbers": phone_numbers,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_poll(
+        self,
+        *,
+        to: str,
+        question: str,
+        options: Sequence[str],
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        max_selections: Optional[int] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a poll.
+
+        Send a question with 2 to 12 answers. Votes are stored on the message; read them with
+        `messages.get`. Not every network supports polls.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param question: Question above the options.
+        :param options: Two to twelve different answers.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param max_selections: Number of options that one person can choose; 1 by default.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-poll",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "question": question,
+                "options": options,
+                "maxSelections": UNSET if max_selections is None else max_selections,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_bulk(
+        self,
+        *,
+        to: Sequence[str],
+        message: str,
+        session_id: Optional[str] = None,
+        interval_ms: Optional[int] = None,
+        send_at: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> MessagesSendBulkResult:
+        """Send a text to many recipients.
+
+        Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All
+        messages are stored before the response, so a restart loses none. An invalid recipient
+        gets an `error` in its result and does not affect the others.
+
+        Requires the permission `messages:send`.
+
+        :param to: Recipients. Each gets a result, in this order.
+        :param message: Text of the message.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param interval_ms: Milliseconds between two messages; 1000 by default.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: MessagesSendBulkResult = self._transport.call(
+            "POST",
+            "/messages/send-bulk",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "message": message,
+                "intervalMs": UNSET if interval_ms is None else interval_ms,
+                "sendAt": UNSET if send_at is None else send_at,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        chat_id: Optional[str] = None,
+        from_: Optional[str] = None,
+        direction: Optional[Literal["incoming", "outgoing"]] = None,
+        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
+        status: Optional[Literal["queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
+        q: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> MessagesListResult:
+        """List messages.
+
+        List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`),
+        or to find failed messages (`status`).
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param session_id: Only messages of this session (`ses_…`).
+        :param chat_id: Only this chat: phone number digits or group id (`grp_…`).
+        :param from_: Only messages that this phone number sent.
+        :param direction: Only messages received or only messages sent.
+        :param type: Only messages of this type.
+        :param status: Only messages with this status.
+        :param after: Only messages at or after this time, such as 2026-07-01T12:00:00Z.
+        :param before: Only messages before this time.
+        :param q: Only messages with all of these words; the last can be the start of a
+            word. Requires `messages:read`.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: MessagesListResult = self._transport.call(
+            "GET",
+            "/messages",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "chatId": UNSET if chat_id is None else chat_id,
+                "from": UNSET if from_ is None else from_,
+                "direction": UNSET if direction is None else direction,
+                "type": UNSET if type is None else type,
+                "status": UNSET if status is None else status,
+                "after": UNSET if after is None else after,
+                "before": UNSET if before is None else before,
+                "q": UNSET if q is None else q,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        chat_id: Optional[str] = None,
+        from_: Optional[str] = None,
+        direction: Optional[Literal["incoming", "outgoing"]] = None,
+        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
+        status: Optional[Literal["queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
+        q: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Message]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, after=after, before=before, q=q, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def stats(self) -> MessageStats:
+        """Count messages per minute.
+
+        Count incoming and outgoing messages for each minute of the last hour. Minutes without
+        messages are left out.
+
+        Requires the permission `messages:metadata`.
+        """
+        result: MessageStats = self._transport.call(
+            "GET",
+            "/messages/stats",
+            repeatable=True,
+        )
+        return result
+
+    def get(
+        self,
+        message_id: str,
+    ) -> MessageWithHistory:
+        """Get a message.
+
+        Get one message with its status history, reactions and poll votes. Use it to see
+        whether it was delivered or read, or why it failed.
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: MessageWithHistory = self._transport.call(
+            "GET",
+            f"/messages/{quote(message_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def edit(
+        self,
+        message_id: str,
+        *,
+        message: str,
+    ) -> Message:
+        """Edit a message.
+
+        Replace the text of a message that the session sent, or the caption of a file, for
+        everyone in the chat. Some networks do not allow editing a caption. Polls, locations
+        and contact cards cannot be edited.
+
+        Requires the permission `messages:edit`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param message: New text; it replaces the old one completely.
+        """
+        result: Message = self._transport.call(
+            "PATCH",
+            f"/messages/{quote(message_id)}",
+            body={
+                "message": message,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Delete a message.
+
+        Delete a message that the session sent, for everyone in the chat. This cannot be
+        undone. The message stays in lists without its text, marked `deleted`.
+
+        Requires the permission `messages:delete`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "DELETE",
+            f"/messages/{quote(message_id)}",
+        )
+        return result
+
+    def react(
+        self,
+        message_id: str,
+        *,
+        emoji: str,
+    ) -> Message:
+        """React to a message.
+
+        React to a message with one emoji. It replaces the previous reaction of the session.
+        Returns the message with all reactions.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param emoji: A single emoji, such as 👍. Empty removes the reaction.
+        """
+        result: Message = self._transport.call(
+            "PUT",
+            f"/messages/{quote(message_id)}/reaction",
+            body={
+                "emoji": emoji,
+            },
+        )
+        return result
+
+    def send_template(
+        self,
+        *,
+        to: str,
+        name: str,
+        language: str,
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        components: Optional[Sequence[Mapping[str, Any]]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send a template.
+
+        Send a text that the network has approved in advance. Use it on networks that require
+        a template to start a conversation, or when another send fails with
+        `template_required`. `components` fills in the values.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param name: Name of the template at the network, such as `order_sent`.
+        :param language: Language of the template, such as `en_US`.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param components: Values for the template, in the network's format.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-template",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "name": name,
+                "language": language,
+                "components": UNSET if components is None else components,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_interactive(
+        self,
+        *,
+        to: str,
+        message: str,
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        header: Optional[str] = None,
+        footer: Optional[str] = None,
+        buttons: Optional[Sequence[MessagesSendInteractiveButton]] = None,
+        list: Optional[MessagesSendInteractiveList] = None,
+        link: Optional[MessagesSendInteractiveLink] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send an interactive message.
+
+        Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and
+        `link`. When the recipient chooses, the session receives a message whose text is the
+        title of the choice and whose `payload` is its id.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param message: Text above the choices.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param header: Bold line above the text.
+        :param footer: Small line below the text.
+        :param buttons: Up to three buttons.
+        :param list: A list that the recipient opens to choose a row.
+        :param link: A button that opens a URL.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-interactive",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "message": message,
+                "header": UNSET if header is None else header,
+                "footer": UNSET if footer is None else footer,
+                "buttons": UNSET if buttons is None else buttons,
+                "list": UNSET if list is None else list,
+                "link": UNSET if link is None else link,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def forward(
+        self,
+        message_id: str,
+        *,
+        to: str,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Forward a message.
+
+        Send a copy of a message, including its file, to another person or group. The copy is
+        marked as forwarded and goes out through the session of the original.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/forward",
+            body={
+                "to": to,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def cancel(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Cancel a scheduled message.
+
+        Cancel a message that waits for its `sendAt`. It stays in lists with the status
+        `failed`. Messages that are no longer `scheduled` cannot be cancelled.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/cancel",
+            body={},
+        )
+        return result
+
+
+class ChatsResource:
+    """List and manage the chats of a session."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ChatsListResult:
+        """List chats.
+
+        List the chats of a session with their last message and unread count, the most recent
+        first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.
+
+        Requires the permission `chats:read`. With `chats:metadata` instead, the content of
+        messages is left out.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ChatsListResult = self._transport.call(
+            "GET",
+            "/chats",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Chat]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def get(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> Chat:
+        """Get a chat.
+
+        Get one chat with its last message, unread count and settings.
+
+        Requires the permission `chats:read`. With `chats:metadata` instead, the content of
+        messages is left out.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Chat = self._transport.call(
+            "GET",
+            f"/chats/{quote(chat_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+        archived: Optional[bool] = None,
+        pinned: Optional[bool] = None,
+        muted_until: Union[Optional[str], Unset] = UNSET,
+    ) -> Chat:
+        """Update a chat.
+
+        Archive, pin or mute a chat in Switchboard. The network and the other people in the
+        chat do not see it. Fields that you leave out do not change.
+
+        Requires the permission `chats:write`. A key that has `chats:metadata` but not
+        `chats:read` gets the result without message content.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param archived: true archives the chat, false restores it.
+        :param pinned: true pins the chat, false unpins it.
+        :param muted_until: Mutes the chat until this time; null unmutes it.
+        """
+        result: Chat = self._transport.call(
+            "PATCH",
+            f"/chats/{quote(chat_id)}",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "archived": UNSET if archived is None else archived,
+                "pinned": UNSET if pinned is None else pinned,
+                "mutedUntil": muted_until,
+            },
+        )
+        return result
+
+    def mark_read(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsMarkReadResult:
+        """Mark a chat as read.
+
+        Mark all incoming messages of a chat as read. Senders get read receipts, so call it
+        only once somebody has handled the messages.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsMarkReadResult = self._transport.call(
+            "POST",
+            f"/chats/{quote(chat_id)}/read",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def set_typing(
+        self,
+        chat_id: str,
+        *,
+        state: Literal["typing", "recording", "paused"],
+        session_id: Optional[str] = None,
+    ) -> ChatsSetTypingResult:
+        """Show a typing indicator.
+
+        Show in a chat that the session is typing or recording, such as while you prepare an
+        answer. Networks hide it after some seconds.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param state: `recording` is for voice messages; `paused` hides the indicator.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsSetTypingResult = self._transport.call(
+            "POST",
+            f"/chats/{quote(chat_id)}/typing",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "state": state,
+            },
+        )
+        return result
+
+
+class ContactsResource:
+    """Find, check and block contacts."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        q: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        blocked: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ContactsListResult:
+        """List contacts.
+
+        List a session's contacts, ordered by phone number: people who wrote to it, whose
+        number was checked, or who were blocked. Use it to find a number by name (`q`).
+
+        Requires the permission `contacts:read`.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param q: Part of the name, or the first digits of the number.
+        :param phone_number: Only the contact with this number. In international form, such
+            as 491701234567; +, spaces and dashes are ignored.
+        :param blocked: `true`: only blocked contacts; `false`: only others.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ContactsListResult = self._transport.call(
+            "GET",
+            "/contacts",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "q": UNSET if q is None else q,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
+                "blocked": UNSET if blocked is None else blocked,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        q: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        blocked: Optional[bool] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Contact]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, q=q, phone_number=phone_number, blocked=blocked, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def get(
+        self,
+        contact_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactWithIds:
+        """Get a contact.
+
+        Get one contact of a session, by its phone number or by an id of the network. A
+        contact who hid the number before is also found by the placeholder and the LID of that
+        time.
+
+        Requires the permission `contacts:read`.
+
+        :param contact_id: Phone number, address (`491701234567@s.whatsapp.net`), LID
+            (`…@lid`) or placeholder (`000…`). In international form, such as 491701234567; +,
+            spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactWithIds = self._transport.call(
+            "GET",
+            f"/contacts/{quote(contact_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def check(
+        self,
+        *,
+        phone_numbers: Sequence[str],
+        session_id: Optional[str] = None,
+    ) -> ContactsCheckResult:
+        """Check phone numbers.
+
+        Check which phone numbers have an account on the network, before you write to them.
+        Results are cached for a day. Do not check in bulk: networks ban sessions that do.
+
+        Requires the permission `contacts:check`.
+
+        :param phone_numbers: Up to 100 numbers. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsCheckResult = self._transport.call(
+            "GET",
+            "/contacts/check",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "phoneNumbers": phone_numbers,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def set_blocked(
+        self,
+        phone_number: str,
+        *,
+        blocked: bool,
+        session_id: Optional[str] = None,
+    ) -> Contact:
+        """Block or unblock a contact.
+
+        Block or unblock a contact. Direct messages sent while a contact is blocked never
+        arrive, even after you unblock it. Its group messages still arrive. The contact is not
+        notified.
+
+        Requires the permission `contacts:write`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param blocked: true blocks the contact, false unblocks it.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Contact = self._transport.call(
+            "PUT",
+            f"/contacts/{quote(phone_number)}/blocked",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "blocked": blocked,
+            },
+        )
+        return result
+
+    def profile(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> Profile:
+        """Get the profile of a contact.
+
+        Get the about text and the picture that a contact shows to the session right now.
+        Every call asks the network, and networks ban numbers that look up many people. The
+        picture is stored as a file of the account.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Profile = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/profile",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+
+class MediaResource:
+    """Upload and download the files of messages."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get(
+        self,
+        media_id: str,
+    ) -> Media:
+        """Get a file.
+
+        Get a file's type, size and download `url`. Use it to look at the file of a message.
+
+        With `Accept`: `image/png`, `image/jpeg`, `image/webp`, `image/gif`, returns it as an
+        image.
+
+        Requires the permission `media:read`.
+
+        :param media_id: Id of the file (`med_…`).
+        """
+        result: Media = self._transport.call(
+            "GET",
+            f"/media/{quote(media_id)}",
+            repeatable=True,
+        )
+        return result
+
+
+class GroupsResource:
+    """Manage groups, their participants, settings and invites."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> GroupsListResult:
+        """List groups.
+
+        List the groups that a session is a member of, with participants and settings, newest
+        first. Use it to find a `groupId`.
+
+        Requires the permission `groups:read`.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: GroupsListResult = self._transport.call(
+            "GET",
+            "/groups",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Group]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        *,
+        subject: str,
+        phone_numbers: Sequence[str],
+        session_id: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Group:
+        """Create a group.
+
+        Create a group with the session as its owner, and add participants. People whose
+        privacy settings forbid it are not added; compare `participants` in the result.
+
+        Requires the permission `groups:write`.
+
+        :param subject: Name of the group.
+        :param phone_numbers: Participants, up to 1024. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Group = self._transport.call(
+            "POST",
+            "/groups",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "subject": subject,
+                "phoneNumbers": phone_numbers,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def get(
+        self,
+        group_id: str,
+    ) -> Group:
+        """Get a group.
+
+        Get one group with its participants, their roles, and its settings. Use it to see who
+        is an admin.
+
+        Requires the permission `groups:read`.
+
+        :param group_id: Id of the group (`grp_…`).
+        """
+        result: Group = self._transport.call(
+            "GET",
+            f"/groups/{quote(group_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        group_id: str,
+        *,
+        subject: Optional[str] = None,
+        description: Union[Optional[str], Unset] = UNSET,
+        settings: Optional[GroupsUpdateSettings] = None,
+        picture_media_id: Union[Optional[str], Unset] = UNSET,
+    ) -> Group:
+        """Update a group.
+
+        Change the subject, description, settings or picture of a group. Fields that you leave
+        out do not change. Only admins can change settings, or anything in a `locked` group.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        :param subject: Name of the group.
+        :param description: Text that describes the group; null removes it.
+        :param settings: Settings to change.
+        :param picture_media_id: Id of an uploaded image; null removes the picture.
+        """
+        result: Group = self._transport.call(
+            "PATCH",
+            f"/groups/{quote(group_id)}",
+            body={
+                "subject": UNSET if subject is None else subject,
+                "description": description,
+                "settings": UNSET if settings is None else settings,
+                "pictureMediaId": picture_media_id,
+            },
+        )
+        return result
+
+    def update_participants(
+        self,
+        group_id: str,
+        *,
+        action: Literal["add", "remove", "promote", "demote"],
+        phone_numbers: Sequence[str],
+    ) -> GroupsUpdateParticipantsResult:
+        """Update group participants.
+
+        Add, remove, promote or demote participants of a group. The session must be an admin.
+        Returns one result per number, because some can fail.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        :param action: `promote` makes participants admins; `demote` makes them members
+            again.
+        :param phone_numbers: Participants, up to 1024. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        """
+        result: GroupsUpdateParticipantsResult = self._transport.call(
+            "POST",
+            f"/groups/{quote(group_id)}/participants",
+            body={
+                "action": action,
+                "phoneNumbers": phone_numbers,
+            },
+        )
+        return result
+
+    def get_invite_link(
+        self,
+        group_id: str,
+    ) -> GroupInvite:
+        """Get the invite link of a group.
+
+        Get the invite link of a group, or create it. Anyone with the link can join. The
+        session must be an admin.
+
+        Requires the permission `groups:invite`.
+
+        :param group_id: Id of the group (`grp_…`).
+        """
+        result: GroupInvite = self._transport.call(
+            "GET",
+            f"/groups/{quote(group_id)}/invite-link",
+            repeatable=True,
+        )
+        return result
+
+    def revoke_invite_link(
+        self,
+        group_id: str,
+    ) -> GroupInvite:
+        """Revoke the invite link of a group.
+
+        Replace the invite link of a group with a new one, which is returned. The previous
+        invite link stops working. The session must be an admin.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        """
+        result: GroupInvite = self._transport.call(
+            "DELETE",
+            f"/groups/{quote(group_id)}/invite-link",
+        )
+        return result
+
+    def join(
+        self,
+        *,
+        invite: str,
+        session_id: Optional[str] = None,
+    ) -> GroupsJoinResult:
+        """Join a group.
+
+        Join a group with an invite link or the code after its last slash. If the status is
+        `requested`, an admin must approve first.
+
+        Requires the permission `groups:write`.
+
+        :param invite: Invite link (`https://chat.whatsapp.com/…`) or the code after its
+            last slash.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: GroupsJoinResult = self._transport.call(
+            "POST",
+            "/groups/join",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "invite": invite,
+            },
+        )
+        return result
+
+    def leave(
+        self,
+        group_id: str,
+    ) -> GroupsLeaveResult:
+        """Leave a group.
+
+        Leave a group. The session needs an invite to come back. Existing messages stay
+        readable.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        """
+        result: GroupsLeaveResult = self._transport.call(
+            "POST",
+            f"/groups/{quote(group_id)}/leave",
+            body={},
+        )
+        return result
+
+
+class WebhooksEndpointsResource:
+    """Operations of `webhooks.endpoints`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> WebhooksEndpointsListResult:
+        """List webhooks.
+
+        List all webhooks of the account, newest first, each with its URL, event types and
+        breaker state. The default one, which `webhooks.set` sets, is included. Use it to find
+        a `webhookId`.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: WebhooksEndpointsListResult = self._transport.call(
+            "GET",
+            "/webhooks/endpoints",
+            query={
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[WebhookEndpoint]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        *,
+        webhook_url: str,
+        events: Sequence[str],
+        secret: Union[Optional[str], Unset] = UNSET,
+        enabled: Optional[bool] = None,
+        max_in_flight: Optional[int] = None,
+        destination: Optional[WebhooksEndpointsCreateDestination] = None,
+        credentials: Union[Optional[WebhooksEndpointsCreateCredentials], Unset] = UNSET,
+        session_ids: Union[Optional[Sequence[str]], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Optional[Mapping[str, str]] = None,
+        filters: Union[Optional[WebhooksEndpointsCreateFilters], Unset] = UNSET,
+        headers: Union[Optional[Mapping[str, str]], Unset] = UNSET,
+        timeout_ms: Union[Optional[int], Unset] = UNSET,
+        retry_seconds: Union[Optional[Sequence[int]], Unset] = UNSET,
+        paused: Optional[bool] = None,
+        ordering: Optional[Literal["best_effort", "strict"]] = None,
+        include: Union[Optional[Sequence[Literal["network", "contact", "chat", "session"]]], Unset] = UNSET,
+        idempotency_key: Optional[str] = None,
+    ) -> ChangedWebhookEndpoint:
+        """Add a webhook.
+
+        Add another webhook with its own URL, event types, sessions, secret, circuit breaker
+        and statistics. An account can have up to 100 webhooks.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_url: http or https URL, such as https://example.com/hooks. Private
+            addresses are refused.
+        :param events: Event types, such as `message.incoming`, or patterns, such as
+            `message.*`. `events.types` lists them.
+        :param secret: Signs deliveries. Never returned. Without one, deliveries are not
+            signed.
+        :param enabled: Whether events are queued and sent; true by default.
+        :param max_in_flight: Number of deliveries in flight at the same time; 8 by default.
+        :param destination: Where events go if not over HTTP. `webhookUrl` is then the
+            address of the broker, such as `amqps://example.com/vhost`.
+        :param credentials: Replaces all credentials; `null` removes them.
+        :param session_ids: Only events of these sessions; `null` for all, which is the
+            default. Not for the default webhook.
+        :param description: Note for people, such as `orders of the shop`.
+        :param metadata: Your own data: up to 50 strings by key (40 characters), such as
+            `{"team": "sales"}`.
+        :param filters: Selects events by chat, sender and type; `null` for all. Not for the
+            default webhook.
+        :param headers: Up to 20 headers of every delivery, such as `{"Authorization":
+            "Bearer …"}`. Their values are never returned. `null` removes them.
+        :param timeout_ms: Milliseconds of a whole attempt; `null` for that of the server
+            (`WEBHOOK_TIMEOUT_MS`).
+        :param retry_seconds: Seconds before each retry; an empty list for no retries,
+            `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`).
+        :param paused: While true, events are queued but not sent.
+        :param ordering: `strict`: a delivery that failed holds back the later ones of its
+            chat until it succeeds, fails for good or is cancelled. `best_effort`, the
+        default:
+            only first attempts keep the order.
+        :param include: Groups of fields that are added to `data` of its events. `null`, the
+            default, adds `network` and `contact` if it receives event types beyond the first
+            eight, otherwise nothing.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: ChangedWebhookEndpoint = self._transport.call(
+            "POST",
+            "/webhooks/endpoints",
+            body={
+                "webhookUrl": webhook_url,
+                "events": events,
+                "secret": secret,
+                "enabled": UNSET if enabled is None else enabled,
+                "maxInFlight": UNSET if max_in_flight is None else max_in_flight,
+                "destination": UNSET if destination is None else destination,
+                "credentials": credentials,
+                "sessionIds": session_ids,
+                "description": description,
+                "metadata": UNSET if metadata is None else metadata,
+                "filters": filters,
+                "headers": headers,
+                "timeoutMs": timeout_ms,
+                "retrySeconds": retry_seconds,
+                "paused": UNSET if paused is None else paused,
+                "ordering": UNSET if ordering is None else ordering,
+                "include": include,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def get(
+        self,
+        webhook_id: str,
+    ) -> WebhookEndpoint:
+        """Get a webhook.
+
+        Get the URL and the event types of one webhook, whether it is enabled and has a
+        secret, and the state of its circuit breaker. Secrets are never returned.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: WebhookEndpoint = self._transport.call(
+            "GET",
+            f"/webhooks/endpoints/{quote(webhook_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        webhook_id: str,
+        *,
+        webhook_url: Optional[str] = None,
+        events: Optional[Sequence[str]] = None,
+        secret: Union[Optional[str], Unset] = UNSET,
+        enabled: Optional[bool] = None,
+        max_in_flight: Optional[int] = None,
+        destination: Optional[WebhooksEndpointsUpdateDestination] = None,
+        credentials: Union[Optional[WebhooksEndpointsUpdateCredentials], Unset] = UNSET,
+        session_ids: Union[Optional[Sequence[str]], Unset] = UNSET,
+        description: Union[Optional[str], Unset] = UNSET,
+        metadata: Optional[Mapping[str, str]] = None,
+        filters: Union[Optional[WebhooksEndpointsUpdateFilters], Unset] = UNSET,
+        headers: Union[Optional[Mapping[str, str]], Unset] = UNSET,
+        timeout_ms: Union[Optional[int], Unset] = UNSET,
+        retry_seconds: Union[Optional[Sequence[int]], Unset] = UNSET,
+        paused: Optional[bool] = None,
+        ordering: Optional[Literal["best_effort", "strict"]] = None,
+        include: Union[Optional[Sequence[Literal["network", "contact", "chat", "session"]]], Unset] = UNSET,
+    ) -> ChangedWebhookEndpoint:
+        """Update a webhook.
+
+        Change a webhook. Fields that you leave out do not change. While `enabled` is false,
+        nothing is sent and new events are not queued. A new URL closes the circuit breaker,
+        and pending deliveries of event types and sessions that you drop are cancelled.
+        `metadata` replaces what was set before.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        :param webhook_url: http or https URL, such as https://example.com/hooks. Private
+            addresses are refused.
+        :param events: Event types, such as `message.incoming`, or patterns, such as
+            `message.*`. `events.types` lists them.
+        :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
+            removed.
+        :param enabled: Whether events are queued and sent; true by default.
+        :param max_in_flight: Number of deliveries in flight at the same time; 8 by default.
+        :param destination: Where events go if not over HTTP. `webhookUrl` is then the
+            address of the broker, such as `amqps://example.com/vhost`.
+        :param credentials: Replaces all credentials; `null` removes them.
+        :param session_ids: Only events of these sessions; `null` for all, which is the
+            default. Not for the default webhook.
+        :param description: Note for people, such as `orders of the shop`.
+        :param metadata: Your own data: up to 50 strings by key (40 characters), such as
+            `{"team": "sales"}`.
+        :param filters: Selects events by chat, sender and type; `null` for all. Not for the
+            default webhook.
+        :param headers: Up to 20 headers of every delivery, such as `{"Authorization":
+            "Bearer …"}`. Their values are never returned. `null` removes them.
+        :param timeout_ms: Milliseconds of a whole attempt; `null` for that of the server
+            (`WEBHOOK_TIMEOUT_MS`).
+        :param retry_seconds: Seconds before each retry; an empty list for no retries,
+            `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`).
+        :param paused: While true, events are queued but not sent.
+        :param ordering: `strict`: a delivery that failed holds back the later ones of its
+            chat until it succeeds, fails for good or is cancelled. `best_effort`, the
+        default:
+            only first attempts keep the order.
+        :param include: Groups of fields that are added to `data` of its events. `null`, the
+            default, adds `network` and `contact` if it receives event types beyond the first
+            eight, otherwise nothing.
+        """
+        result: ChangedWebhookEndpoint = self._transport.call(
+            "PATCH",
+            f"/webhooks/endpoints/{quote(webhook_id)}",
+            body={
+                "webhookUrl": UNSET if webhook_url is None else webhook_url,
+                "events": UNSET if events is None else events,
+                "secret": secret,
+                "enabled": UNSET if enabled is None else enabled,
+                "maxInFlight": UNSET if max_in_flight is None else max_in_flight,
+                "destination": UNSET if destination is None else destination,
+                "credentials": credentials,
+                "sessionIds": session_ids,
+                "description": description,
+                "metadata": UNSET if metadata is None else metadata,
+                "filters": filters,
+                "headers": headers,
+                "timeoutMs": timeout_ms,
+                "retrySeconds": retry_seconds,
+                "paused": UNSET if paused is None else paused,
+                "ordering": UNSET if ordering is None else ordering,
+                "include": include,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        webhook_id: str,
+    ) -> WebhooksEndpointsDeleteResult:
+        """Remove a webhook.
+
+        Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once
+        the request returns, nothing more is sent to the URL.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: WebhooksEndpointsDeleteResult = self._transport.call(
+            "DELETE",
+            f"/webhooks/endpoints/{quote(webhook_id)}",
+        )
+        return result
+
+    def rotate_secret(
+        self,
+        webhook_id: str,
+        *,
+        secret: str,
+        grace_seconds: Optional[int] = None,
+    ) -> SecretRotation:
+        """Rotate the secret of a webhook.
+
+        Replace the secret of a webhook without losing deliveries. For `graceSeconds`,
+        `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the
+        new secret at once.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        :param secret: New secret, with at least 16 characters. Never returned.
+        :param grace_seconds: Seconds for which `webhook-signature` also has the signature
+            of the old secret; one day by default.
+        """
+        result: SecretRotation = self._transport.call(
+            "POST",
+            f"/webhooks/endpoints/{quote(webhook_id)}/secret/rotate",
+            body={
+                "secret": secret,
+                "graceSeconds": UNSET if grace_seconds is None else grace_seconds,
+            },
+        )
+        return result
+
+    def test(
+        self,
+        webhook_id: str,
+        *,
+        event: Optional[str] = None,
+    ) -> WebhookTest:
+        """Test a webhook.
+
+        Send one sample event to a webhook now, even if its circuit breaker is open. Returns
+        the request, the response, and the result of each stage.
+
+        Requires the permission `webhooks:operate`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        :param event: Event type of the sample, such as `message.incoming`; by default the
+            first one of the webhook.
+        """
+        result: WebhookTest = self._transport.call(
+            "GET",
+            f"/webhooks/endpoints/{quote(webhook_id)}/test",
+            query={
+                "event": UNSET if event is None else event,
+            },
+        )
+        return result
+
+    def stats(
+        self,
+        webhook_id: str,
+    ) -> WebhookStats:
+        """Get the statistics of a webhook.
+
+        Get attempts, success rate and latency of a webhook over 1 h, 24 h and 7 d, and per
+        minute for the last hour. Tests are not counted.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: WebhookStats = self._transport.call(
+            "GET",
+            f"/webhooks/endpoints/{quote(webhook_id)}/stats",
+            repeatable=True,
+        )
+        return result
+
+    def get_circuit_breaker(
+        self,
+        webhook_id: str,
+    ) -> CircuitBreaker:
+        """Get the circuit breaker of a webhook.
+
+        Get the state of the circuit breaker of a webhook, with the reason, the last error,
+        the held deliveries and the next probe.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: CircuitBreaker = self._transport.call(
+            "GET",
+            f"/webhooks/endpoints/{quote(webhook_id)}/circuit-breaker",
+            repeatable=True,
+        )
+        return result
+
+    def reset_circuit_breaker(
+        self,
+        webhook_id: str,
+    ) -> BreakerReset:
+        """Reset the circuit breaker of a webhook.
+
+        Close the circuit breaker of a webhook, so that held deliveries go out in order,
+        slowly at first. Use it once the receiver works again.
+
+        Requires the permission `webhooks:operate`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: BreakerReset = self._transport.call(
+            "POST",
+            f"/webhooks/endpoints/{quote(webhook_id)}/circuit-breaker/reset",
+            body={},
+        )
+        return result
+
+
+class WebhooksResource:
+    """Set up webhooks, and find out why an event did not arrive."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+        self.endpoints = WebhooksEndpointsResource(transport)
+
+    def set(
+        self,
+        *,
+        webhook_url: str,
+        events: Sequence[str],
+        secret: Union[Optional[str], Unset] = UNSET,
+    ) -> WebhookConfiguration:
+        """Set the webhook.
+
+        Set the URL and the event types of the default webhook, replacing the previous ones.
+        Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending
+        deliveries of event types that you drop are cancelled.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_url: http or https URL, such as https://example.com/hooks. Private
+            addresses are refused.
+        :param events: Event types, such as `message.incoming`, or patterns, such as
+            `message.*`. `events.types` lists them.
+        :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
+            removed.
+        """
+        result: WebhookConfiguration = self._transport.call(
+            "POST",
+            "/webhooks/set",
+            body={
+                "webhookUrl": webhook_url,
+                "events": events,
+                "secret": secret,
+            },
+        )
+        return result
+
+    def get(self) -> WebhookConfiguration:
+        """Get the webhook.
+
+        Get the URL and the event types of the default webhook, and whether it has a secret.
+        Use it before `webhooks.set`, which replaces them.
+
+        Requires the permission `webhooks:metadata`.
+        """
+        result: WebhookConfiguration = self._transport.call(
+            "GET",
+            "/webhooks",
+            repeatable=True,
+        )
+        return result
+
+    def delete(self) -> WebhooksDeleteResult:
+        """Remove the webhook.
+
+        Remove the default webhook. Pending deliveries are cancelled and stay in the delivery
+        log. Once the request returns, nothing more is sent to the URL.
+
+        Requires the permission `webhooks:write`.
+        """
+        result: WebhooksDeleteResult = self._transport.call(
+            "DELETE",
+            "/webhooks",
+        )
+        return result
+
+    def test(
+        self,
+        *,
+        event: Optional[str] = None,
+    ) -> WebhookTest:
+        """Test the webhook.
+
+        Send one sample event to the webhook now, even if its circuit breaker is open. Use it
+        to verify a URL, or to find the stage that fails. Returns the request, the response
+        and every stage. The event has `data.test: true` and is not counted in the statistics.
+
+        Requires the permission `webhooks:operate`.
+
+        :param event: Event type of the sample, such as `message.incoming`; by default the
+            first one of the webhook.
+        """
+        result: WebhookTest = self._transport.call(
+            "GET",
+            "/webhooks/test",
+            query={
+                "event": UNSET if event is None else event,
+            },
+        )
+        return result
+
+    def stats(self) -> WebhookStats:
+        """Get webhook statistics.
+
+        Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d,
+        and its pending deliveries. Tests are not counted.
+
+        Requires the permission `webhooks:metadata`.
+        """
+        result: WebhookStats = self._transport.call(
+            "GET",
+            "/webhooks/stats",
+            repeatable=True,
+        )
+        return result
+
+    def get_circuit_breaker(self) -> CircuitBreaker:
+        """Get the circuit breaker.
+
+        Get the state of the default webhook's circuit breaker, the last error, the held
+        deliveries and the next probe. `open` means that deliveries are held because the
+        receiver fails.
+
+        Requires the permission `webhooks:metadata`.
+        """
+        result: CircuitBreaker = self._transport.call(
+            "GET",
+            "/webhooks/circuit-breaker",
+            repeatable=True,
+        )
+        return result
+
+    def reset_circuit_breaker(self) -> BreakerReset:
+        """Reset the circuit breaker.
+
+        Close the circuit breaker of the default webhook, so that held deliveries go out in
+        order, slowly at first. Use it once the receiver works again.
+
+        Requires the permission `webhooks:operate`.
+        """
+        result: BreakerReset = self._transport.call(
+            "POST",
+            "/webhooks/circuit-breaker/reset",
+            body={},
+        )
+        return result
+
+    def list_deliveries(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+        state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
+        event: Optional[str] = None,
+        message_id: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> WebhooksListDeliveriesResult:
+        """List deliveries.
+
+        List webhook deliveries with their state, newest first. Use it to find events that did
+        not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery`
+        then says why.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: Only deliveries of this webhook (`whk_…`).
+        :param state: Only deliveries in this state.
+        :param event: Only this event type, such as `message.incoming`.
+        :param message_id: Only events about this message (`msg_…`).
+        :param phone_number: Only events of the chat with this phone number.
+        :param after: Only events at or after this time.
+        :param before: Only events before this time.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: WebhooksListDeliveriesResult = self._transport.call(
+            "GET",
+            "/webhooks/deliveries",
+            query={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+                "state": UNSET if state is None else state,
+                "event": UNSET if event is None else event,
+                "messageId": UNSET if message_id is None else message_id,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
+                "after": UNSET if after is None else after,
+                "before": UNSET if before is None else before,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_deliveries_all(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+        state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
+        event: Optional[str] = None,
+        message_id: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Delivery]:
+        """Iterate over all pages of `list_deliveries`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_deliveries(webhook_id=webhook_id, state=state, event=event, message_id=message_id, phone_number=phone_number, after=after, before=before, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def get_delivery(
+        self,
+        delivery_id: str,
+    ) -> DeliveryWithAttempts:
+        """Get a delivery.
+
+        Get one delivery with its body, every attempt, and `why`: a sentence that says why it
+        has or has not arrived.
+
+        Requires the permission `webhooks:read`. With `webhooks:metadata` instead, the content
+        of messages is left out.
+
+        :param delivery_id: Id of the delivery (`dlv_…`).
+        """
+        result: DeliveryWithAttempts = self._transport.call(
+            "GET",
+            f"/webhooks/deliveries/{quote(delivery_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def replay(
+        self,
+        *,
+        delivery_ids: Optional[Sequence[str]] = None,
+        from_: Optional[str] = None,
+        to: Optional[str] = None,
+        kinds: Optional[Sequence[str]] = None,
+        states: Optional[Sequence[Literal["delivered", "failed", "expired", "cancelled"]]] = None,
+        webhook_id: Optional[str] = None,
+        dry_run: Optional[bool] = None,
+        per_second: Optional[int] = None,
+    ) -> WebhooksReplayResult:
+        """Replay deliveries.
+
+        Send settled deliveries again, with the same `X-Webhook-Id`. Select them by
+        `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass
+        `states`. Count them first with `dryRun`. At most 100,000 per call.
+
+        Requires the permission `webhooks:operate`.
+
+        :param delivery_ids: Ids of deliveries, up to 1,000.
+        :param from_: Only events at or after this time, such as 2026-07-01T12:00:00Z.
+        :param to: Only events before this time.
+        :param kinds: Only these event types.
+        :param states: Only deliveries in these states.
+        :param webhook_id: Only deliveries of this webhook (`whk_…`).
+        :param dry_run: Only counts; sends nothing.
+        :param per_second: Deliveries per second; 100 by default.
+        """
+        result: WebhooksReplayResult = self._transport.call(
+            "POST",
+            "/webhooks/replay",
+            body={
+                "deliveryIds": UNSET if delivery_ids is None else delivery_ids,
+                "from": UNSET if from_ is None else from_,
+                "to": UNSET if to is None else to,
+                "kinds": UNSET if kinds is None else kinds,
+                "states": UNSET if states is None else states,
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+                "dryRun": UNSET if dry_run is None else dry_run,
+                "perSecond": UNSET if per_second is None else per_second,
+            },
+        )
+        return result
+
+    def cancel_delivery(
+        self,
+        delivery_id: str,
+    ) -> Delivery:
+        """Cancel a delivery.
+
+        Cancel a pending delivery: it is not attempted again, and stays in the log. Use it to
+        skip an event that the receiver cannot process, which at a webhook with `ordering:
+        "strict"` holds back the later events of its chat. An attempt in flight may still
+        deliver it. `webhooks.replay` sends it again.
+
+        Requires the permission `webhooks:operate`.
+
+        :param delivery_id: Id of the delivery (`dlv_…`).
+        """
+        result: Delivery = self._transport.call(
+            "POST",
+            f"/webhooks/deliveries/{quote(delivery_id)}/cancel",
+            body={},
+        )
+        return result
+
+    def rotate_secret(
+        self,
+        *,
+        secret: str,
+        grace_seconds: Optional[int] = None,
+    ) -> SecretRotation:
+        """Rotate the secret of the webhook.
+
+        Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature`
+        has the signatures of both secrets, so that receivers can switch.
+        `X-Webhook-Signature` uses the new secret at once.
+
+        Requires the permission `webhooks:write`.
+
+        :param secret: New secret, with at least 16 characters. Never returned.
+        :param grace_seconds: Seconds for which `webhook-signature` also has the signature
+            of the old secret; one day by default.
+        """
+        result: SecretRotation = self._transport.call(
+            "POST",
+            "/webhooks/secret/rotate",
+            body={
+                "secret": secret,
+                "graceSeconds": UNSET if grace_seconds is None else grace_seconds,
+            },
+        )
+        return result
+
+
+class EventsResource:
+    """Read events without a webhook."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        after: Optional[str] = None,
+        kinds: Optional[Sequence[str]] = None,
+        limit: Optional[int] = None,
+        wait: Optional[int] = None,
+    ) -> EventsListResult:
+        """List events.
+
+        Read the account's events, oldest first, as webhooks receive them. Use it to catch up
+        or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request
+        until an event arrives.
+
+        Requires the permission `events:read`. With `events:metadata` instead, the content of
+        messages is left out.
+
+        :param after: `nextCursor` of the previous response, or `now`; without it, starts at
+            the oldest event.
+        :param kinds: Only these types, such as `message.*`; `*` for all. By default the
+            first eight types.
+        :param limit: Number of events per response.
+        :param wait: Seconds to wait for an event if there is none yet; up to 30.
+        """
+        result: EventsListResult = self._transport.call(
+            "GET",
+            "/events",
+            query={
+                "after": UNSET if after is None else after,
+                "kinds": UNSET if kinds is None else kinds,
+                "limit": UNSET if limit is None else limit,
+                "wait": UNSET if wait is None else wait,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def types(self) -> EventsTypesResult:
+        """List event types.
+
+        List all event types with the JSON Schema of their `data` and an example. Subscribe to
+        them by name, or by a pattern: `*` for all, `message.*` for all whose names begin with
+        `message.`.
+
+        Requires the permission `events:metadata`.
+        """
+        result: EventsTypesResult = self._transport.call(
+            "GET",
+            "/events/types",
+            repeatable=True,
+        )
+        return result
+
+
+class Resources:
+    """The resources of the API."""
+
+    def __init__(self, transport: Transport) -> None:
+        self.auth = AuthResource(transport)
+        self.api_keys = ApiKeysResource(transport)
+        self.connectors = ConnectorsResource(transport)
+        self.sessions = SessionsResource(transport)
+        self.messages = MessagesResource(transport)
+        self.chats = ChatsResource(transport)
+        self.contacts = ContactsResource(transport)
+        self.groups = GroupsResource(transport)
+        self.webhooks = WebhooksResource(transport)
