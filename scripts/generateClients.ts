@@ -2,15 +2,17 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { readApi } from './clients/api.ts';
+import { brunoFiles } from './clients/bruno.ts';
 import { pythonFiles } from './clients/python.ts';
+import { receiverFiles } from './clients/receivers.ts';
 
 /*
- * Writes the committed files of `clients/` that derive from `openapi.json`. With `--check` it fails if one is out of
- * date.
+ * Writes the committed files of the clients that derive from `openapi.json`, and those that derive from the clients.
+ * With `--check` it fails if one is out of date.
  */
 const root = new URL('../', import.meta.url);
 const api = readApi();
-const files: Readonly<Record<string, string>> = { ...pythonFiles(api) };
+const files: Readonly<Record<string, string>> = { ...pythonFiles(api), ...brunoFiles(api), ...receiverFiles() };
 
 for (const [name, wanted] of Object.entries(files)) {
   const path = fileURLToPath(new URL(name, root));

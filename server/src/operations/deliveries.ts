@@ -226,6 +226,7 @@ export const replayDeliveries = defineOperation({
   summary: 'Replay deliveries',
   description:
     'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call.',
+  example: { from: '2026-07-01T12:00:00Z', to: '2026-07-01T13:00:00Z', dryRun: true },
   input: {
     deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
     from: optional(time('Only events at or after this time, such as 2026-07-01T12:00:00Z.')),

@@ -5,6 +5,7 @@
  */
 
 import { shellQuote } from '../../shellQuote.ts';
+import { goReceiver, phpReceiver } from './receivers.ts';
 
 export interface Snippet {
   readonly name: string;
@@ -81,89 +82,12 @@ ThreadingHTTPServer(("", int(os.environ.get("PORT", 3000))), Receiver).serve_for
   {
     name: 'Go',
     file: 'receiver.go',
-    code: `package main
-
-import (
-	"crypto/hmac"
-	"crypto/sha256"
-	"encoding/base64"
-	"io"
-	"log"
-	"net/http"
-	"os"
-	"strconv"
-	"strings"
-	"time"
-)
-
-func isGenuine(header http.Header, body []byte, secret string) bool {
-	id, timestamp := header.Get("webhook-id"), header.Get("webhook-timestamp")
-	seconds, err := strconv.ParseInt(timestamp, 10, 64)
-	if err != nil || time.Since(time.Unix(seconds, 0)).Abs() > 5*time.Minute {
-		return false
-	}
-	mac := hmac.New(sha256.New, []byte(secret))
-	mac.Write([]byte(id + "." + timestamp + "."))
-	mac.Write(body)
-	expected := "v1," + base64.StdEncoding.EncodeToString(mac.Sum(nil))
-	for _, given := range strings.Split(header.Get("webhook-signature"), " ") {
-		if hmac.Equal([]byte(given), []byte(expected)) {
-			return true
-		}
-	}
-	return false
-}
-
-func main() {
-	secret := os.Getenv("WEBHOOK_SECRET")
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
-		if err != nil || !isGenuine(r.Header, body, secret) {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		log.Printf("%s", body)
-		w.WriteHeader(http.StatusNoContent)
-	})
-	port := os.Getenv("PORT")
-	if port == "" {
-		port = "3000"
-	}
-	log.Fatal(http.ListenAndServe(":"+port, nil))
-}
-`,
+    code: goReceiver,
   },
   {
     name: 'PHP',
     file: 'receiver.php',
-    code: `<?php
-// Behind any web server, or: php -S 0.0.0.0:3000 receiver.php
-
-function is_genuine(string $body, string $secret): bool
-{
-    $id = $_SERVER['HTTP_WEBHOOK_ID'] ?? '';
-    $timestamp = $_SERVER['HTTP_WEBHOOK_TIMESTAMP'] ?? '';
-    if (!ctype_digit($timestamp) || abs(time() - (int) $timestamp) > 300) {
-        return false;
-    }
-    $expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $secret, true));
-    foreach (explode(' ', $_SERVER['HTTP_WEBHOOK_SIGNATURE'] ?? '') as $given) {
-        if (hash_equals($expected, $given)) {
-            return true;
-        }
-    }
-    return false;
-}
-
-$body = file_get_contents('php://input');
-if (!is_genuine($body, getenv('WEBHOOK_SECRET') ?: '')) {
-    http_response_code(401);
-    exit;
-}
-$delivery = json_decode($body, true);
-error_log($delivery['event'] . ' ' . json_encode($delivery['data']));
-http_response_code(204);
-`,
+    code: phpReceiver,
   },
 ];
 

@@ -1,0 +1,3 @@
+module switchboard/webhooks
+
+go 1.19
