@@ -3,8 +3,9 @@
 # The Node version that `package.json` pins. A test compares the two.
 ARG NODE_VERSION=26.10.0
 
-# Builds the dashboard: `npm ci` runs the build.
-FROM node:${NODE_VERSION}-bookworm-slim AS build
+# Builds the dashboard: `npm ci` runs the build. The result is the same for every kind of processor, so this stage runs
+# on that of the machine.
+FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY . .
 RUN npm ci
@@ -30,6 +31,8 @@ COPY --from=dependencies /app ./
 COPY --from=build /app/dashboard/dist dashboard/dist
 COPY server/start.js server/start.js
 COPY server/src server/src
+# The command line uses the client.
+COPY sdk/src sdk/src
 RUN install -d -o switchboard -g switchboard server/compiled
 USER switchboard
 # Compiled code for a fast first start. Node finds it only for the same user and kind of processor.

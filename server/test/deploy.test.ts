@@ -25,9 +25,7 @@ describe('the deployment files', () => {
     for (const name of ['node1', 'node2']) {
       const given: Record<string, string> = services[name].environment;
       for (const variable of Object.keys(given)) assert.ok(known.has(variable), variable);
-      const settings = readSettings(
-        Object.fromEntries(Object.entries(given).map(([variable, value]) => [variable, withDefaults(value)])),
-      );
+      const settings = readSettings(expanded(given));
       assert.equal(settings.nodeUrl?.hostname, name);
       assert.ok(services.proxy.environment.NODES.includes(settings.nodeUrl?.host));
       assert.notEqual(settings.databaseUrl, '');
@@ -56,6 +54,43 @@ describe('the deployment files', () => {
     for (const name of ['postgres', 'proxy']) assert.equal(services[name].networks, undefined, name);
   });
 
+  it('run one node on SQLite with compose.single.yaml', () => {
+    const { services, networks, volumes } = parse(read('deploy/compose.single.yaml'));
+    const { node1 } = services;
+    const settings = readSettings(expanded(node1.environment));
+    assert.equal(settings.databaseUrl, '');
+    assert.ok('data' in volumes && node1.volumes.includes('data:/data'));
+    const all = parse(read('compose.yaml'), { merge: true });
+    assert.deepEqual(networks, all.networks, 'the receivers network is the same');
+    assert.deepEqual(settings.webhookAllowedCidrs.join(), withDefaults(networks.receivers.ipam.config[0].ip_range));
+    for (const name of ['read_only', 'tmpfs', 'cap_drop', 'security_opt', 'init', 'ulimits'])
+      assert.deepEqual(node1[name], all.services.node1[name], name);
+  });
+
+  it('attach n8n only where webhooks may go', () => {
+    const { services } = parse(read('deploy/compose.n8n.yaml'));
+    assert.deepEqual(services.n8n.networks, ['receivers'], 'on another network its name would have a second address');
+    for (const path of ['compose.yaml', 'deploy/compose.single.yaml']) {
+      const { node1 } = parse(read(path), { merge: true }).services;
+      const settings = readSettings(expanded(node1.environment));
+      const isOwn = settings.nodeUrl?.hostname === 'node1' || settings.allowedHosts.includes('node1');
+      assert.ok(isOwn, `${path}: n8n calls the API at http://node1:8080`);
+    }
+  });
+
+  it('build an image for every kind of processor', () => {
+    const lock = JSON.parse(read('package-lock.json')).packages as Record<
+      string,
+      { optional?: boolean; dev?: boolean }
+    >;
+    const native = Object.keys(lock).filter((path) => /linux-?x64/.test(path) && !lock[path]?.dev);
+    assert.ok(native.length > 3);
+    for (const path of native) assert.ok(path.replace('x64', 'arm64') in lock, path);
+    assert.doesNotMatch(dockerfile, /x64|x86|amd64|arm64|aarch64/);
+    // The dashboard is the same for every processor, so it is built on that of the machine.
+    assert.match(dockerfile, /^FROM --platform=\$BUILDPLATFORM .* AS build$/m);
+  });
+
   it('name only existing files in the systemd unit', () => {
     const [, program = '', script = ''] = /^ExecStart=(\S+) (\S+)$/m.exec(unit) ?? [];
     assert.match(program, /^\/opt\/switchboard\//);
@@ -70,6 +105,10 @@ describe('the deployment files', () => {
     const stops = [
       { killedAfter: /^TimeoutStopSec=(\d+)$/m.exec(unit)?.[1], settings: readSettings({}) },
       {
+        killedAfter: parse(read('deploy/compose.single.yaml')).services.node1.stop_grace_period.replace('s', ''),
+        settings: readSettings({}),
+      },
+      {
         killedAfter: node.stop_grace_period.replace('s', ''),
         settings: readSettings({
           STOP_DELAY_SECONDS: node.environment.STOP_DELAY_SECONDS,
@@ -81,6 +120,9 @@ describe('the deployment files', () => {
       assert.ok(Number(killedAfter) >= settings.stopDelaySeconds + settings.stopTimeoutSeconds + 5, killedAfter);
   });
 });
+
+const expanded = (environment: Record<string, string>) =>
+  Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, withDefaults(value)]));
 
 /** A value as Compose expands it without environment variables: `${NAME:-default}` and `${NAME:?message}`. */
 function withDefaults(value: string): string {
