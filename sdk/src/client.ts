@@ -1,5 +1,6 @@
-import { type EventData, type Operations, routes } from './api.ts';
+import { type Operations, routes } from './api.ts';
 import { ApiError, ConnectionError, errorOf } from './errors.ts';
+import type { EventKind, KnownEvent } from './events.ts';
 import type { Progress } from './progress.ts';
 
 export interface ClientOptions {
@@ -39,6 +40,9 @@ type IsOptional<T> = Record<never, never> extends T ? true : false;
 type Arguments<I extends Id, O = CallOptions> =
   IsOptional<Input<I>> extends true ? [input?: Input<I>, options?: O] : [input: Input<I>, options?: O];
 
+/** Everything that `fetch` can send as a body. */
+export type UploadContent = NonNullable<RequestInit['body']>;
+
 interface Page<T> {
   readonly data: readonly T[];
   readonly nextCursor: string | null;
@@ -53,7 +57,7 @@ type Paged<I extends Id> =
     : unknown;
 
 type Method<I extends Id> = (typeof routes)[I]['takesContent'] extends true
-  ? (content: BodyInit, ...rest: Arguments<I, UploadOptions>) => Promise<Output<I>>
+  ? (content: UploadContent, ...rest: Arguments<I, UploadOptions>) => Promise<Output<I>>
   : ((...args: Arguments<I>) => Promise<Output<I>>) & Paged<I>;
 
 type Camel<S extends string> = S extends `${infer A}_${infer B}` ? `${A}${Capitalize<Camel<B>>}` : S;
@@ -66,16 +70,14 @@ type Api<P extends string = ''> = {
 };
 
 /** An event of the stream, discriminated by `event`. */
-export type StreamedEvent = {
-  [K in keyof EventData]: { readonly id: string; readonly event: K; readonly data: EventData[K] };
-}[keyof EventData];
+export type StreamedEvent = KnownEvent & { readonly id: string };
 
 /** All event types, or those that begin alike: `message.*`. */
 export type EventPattern = '*' | `${string}.*`;
 
 export interface StreamOptions {
   /** By default the first eight types of the list of events. */
-  readonly kinds?: readonly (keyof EventData | EventPattern)[];
+  readonly kinds?: readonly (EventKind | EventPattern)[];
   /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;
   /** Reconnects after this many milliseconds without data. Default 45,000; the server sends a heartbeat every 15 s. */

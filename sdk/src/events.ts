@@ -629,6 +629,18 @@ export interface EventData {
   } & AddedFields;
 }
 
+/** An event type. */
+export type EventKind = keyof EventData;
+
+/** The event of one type: `EventOf<'message.incoming'>`. */
+export interface EventOf<K extends EventKind> {
+  readonly event: K;
+  readonly data: EventData[K];
+}
+
+/** An event of a type in this table, discriminated by `event`. */
+export type KnownEvent = { [K in EventKind]: EventOf<K> }[EventKind];
+
 /** The checks of `data` when a delivery is parsed. A `?` marks a field that may be missing. */
 export const eventFields = {
   'message.incoming': {
@@ -897,3 +909,6 @@ export const eventFields = {
     test: 'true?',
   },
 } as const;
+
+/** All event types. */
+export const eventKinds = Object.keys(eventFields) as readonly EventKind[]; // Object.keys forgets the type of the keys.

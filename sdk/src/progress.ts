@@ -15,7 +15,7 @@ type ReportProgress = (progress: Progress) => void;
 export async function sendWithProgress(
   report: ReportProgress,
   url: string,
-  init: RequestInit & { readonly body: BodyInit },
+  init: RequestInit & { readonly body: NonNullable<RequestInit['body']> },
   ownFetch: typeof fetch | undefined,
 ): Promise<Response> {
   const { body } = init;

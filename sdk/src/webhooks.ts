@@ -10,7 +10,10 @@
  * ```
  */
 
-import { type EventData, eventFields } from './events.ts';
+import { type EventData, type EventKind, eventFields, type KnownEvent } from './events.ts';
+import { readSecrets, type Secret } from './secrets.ts';
+
+export { type EventKind, type EventOf, eventKinds, type KnownEvent } from './events.ts';
 
 const DEFAULT_TOLERANCE_SECONDS = 300;
 
@@ -33,7 +36,7 @@ export interface VerifyInput {
    * it, and nothing is decoded from base64. In a list, any secret may match, so that a receiver can switch to a new
    * secret before or after the server does.
    */
-  readonly secret: string | readonly string[];
+  readonly secret: Secret;
   /**
    * The signature that is required.
    *
@@ -173,13 +176,6 @@ export class WebhookBodyError extends Error {
  * needs a `default` or an `unknown` branch for the event types of newer servers.
  */
 export type WebhookEvent = KnownEvent | UnknownEvent;
-type KnownEvent = { [K in EventKind]: EventOf<K> }[EventKind];
-
-/** The event of one type: `EventOf<'message.incoming'>`. */
-export interface EventOf<K extends EventKind> {
-  readonly event: K;
-  readonly data: EventDataByKind[K];
-}
 
 /**
  * An event of a type that this version does not know. Its `event` is `unknown` because a union member whose `event` is
@@ -191,8 +187,6 @@ export interface UnknownEvent {
   readonly kind: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
-
-export type EventKind = keyof EventData;
 
 /** The `data` of each event type. */
 export type EventDataByKind = EventData;
@@ -319,16 +313,6 @@ function copyOfBytes(body: string | Uint8Array): Uint8Array<ArrayBuffer> {
   return new Uint8Array(new Uint8Array(body.buffer, body.byteOffset, body.byteLength));
 }
 
-function readSecrets(secret: string | readonly string[]): readonly string[] {
-  const secrets = typeof secret === 'string' ? [secret] : secret;
-  const areUsable = Array.isArray(secrets) && secrets.every((each) => typeof each === 'string' && each !== '');
-  // Anyone can sign with an empty key: `process.env.SECRET ?? ''` must fail.
-  if (!areUsable || secrets.length === 0) {
-    throw new TypeError('`secret` must be a string that is not empty, or a list of such strings');
-  }
-  return secrets;
-}
-
 /** Reads the headers once, because an iterator can be used only once. */
 function readHeaders(headers: HeadersInput): ReadonlyMap<string, string> {
   const entries = isIterable(headers) ? headers : Object.entries(headers);
@@ -386,9 +370,6 @@ function passes(value: unknown, check: Check): boolean {
 function own(object: Readonly<Record<string, unknown>>, field: string): unknown {
   return Object.hasOwn(object, field) ? object[field] : undefined;
 }
-
-/** All event types. */
-export const eventKinds = Object.keys(eventFields) as readonly EventKind[]; // Object.keys forgets the keys' type.
 
 function isEventKind(kind: string): kind is EventKind {
   return Object.hasOwn(eventFields, kind); // Not `in`: `toString` is not an event type.
