@@ -66,7 +66,7 @@ function copyDatabase(from: string, to: string): void {
 }
 
 /** @returns the number of files; 0 if there is no such folder */
-async function copyFolder(from: string, to: string): Promise<number> {
+export async function copyFolder(from: string, to: string): Promise<number> {
   if (!existsSync(from)) return 0;
   await mkdir(to, { recursive: true, mode: 0o700 });
   let copied = 0;
@@ -80,7 +80,7 @@ async function copyFolder(from: string, to: string): Promise<number> {
 }
 
 /** Copies a file that may be removed between the listing and the copy. Returns whether it existed. */
-async function copyIfThere(from: string, to: string): Promise<boolean> {
+export async function copyIfThere(from: string, to: string): Promise<boolean> {
   try {
     await copyFile(from, to, constants.COPYFILE_FICLONE);
   } catch (error) {
@@ -97,7 +97,8 @@ async function seal(file: string): Promise<void> {
   await flush(file);
 }
 
-async function flush(path: string): Promise<void> {
+/** Syncs a file or a folder. */
+export async function flush(path: string): Promise<void> {
   const handle = await open(path);
   try {
     await handle.sync();

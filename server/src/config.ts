@@ -22,6 +22,7 @@ import {
   socketUrl,
   text,
 } from './settingKinds.ts';
+import { startCommand } from './version.ts';
 
 interface Setting<T> extends Kind<T> {
   readonly doc: string;
@@ -158,7 +159,7 @@ export class SettingsError extends OperatorError {
   readonly problems: readonly string[];
   constructor(problems: readonly string[]) {
     super(
-      `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}\nnpm start -- --help explains every setting.`,
+      `${problems.length === 1 ? 'A setting is' : `${problems.length} settings are`} invalid:\n${problems.join('\n')}\n${startCommand} --help explains every setting.`,
     );
     this.problems = problems;
   }

@@ -1,25 +1,11 @@
 import { flushCompileCache } from 'node:module';
 import { IdleMemory } from './app/idleMemory.ts';
 import { systemClock } from './clock.ts';
-import { readSettings, type Settings, settingsHelp } from './config.ts';
+import { readSettings, type Settings } from './config.ts';
 import { explainStart } from './startErrors.ts';
 import { version } from './version.ts';
 
-const USAGE = 'npm start [-- --help | --version]';
-
-const [option, ...more] = process.argv.slice(2);
-if (option === undefined) await run();
-else if (more.length === 0 && ['--help', '-h'].includes(option))
-  print(`Switchboard ${version}: a self-hosted messaging gateway.\n\n${USAGE}\n\n${settingsHelp()}`);
-else if (more.length === 0 && option === '--version') print(`${version}\n`);
-else {
-  const unknown = [option, ...more].find((one) => !['--help', '-h', '--version'].includes(one));
-  const problem = unknown === undefined ? 'Give one argument only.' : `Unknown argument: ${unknown}`;
-  process.stderr.write(
-    `${problem}\nUsage: ${USAGE}\nSettings are environment variables, such as PORT=8081 npm start\n`,
-  );
-  process.exitCode = 2;
-}
+await run();
 
 async function run(): Promise<void> {
   let settings: Settings | undefined;

@@ -29,7 +29,7 @@ describe('the command line of the server', () => {
   }
 
   it('lists every setting with its type and default', async () => {
-    const { code, stdout } = await start({}, '--help');
+    const { code, stdout } = await start({}, 'start', '--help');
     assert.equal(code, 0);
     for (const [name, { type, default: byDefault }] of Object.entries(settingsTable)) {
       assert.ok(stdout.includes(`  ${variableOf(name)} `), name);
@@ -38,10 +38,15 @@ describe('the command line of the server', () => {
   });
 
   it('refuses unknown arguments with exit code 2', async () => {
-    for (const args of [['--prot', '8080'], ['8080'], ['--help', '--loud']]) {
+    for (const [args, problem] of [
+      [['--prot', '8080'], "Unknown option '--prot'"],
+      [['8080'], "Unknown command '8080'"],
+      [['start', '--loud'], "Unknown option '--loud'"],
+      [['start', '8080'], 'Too many arguments'],
+    ] as const) {
       const { code, stdout, stderr } = await start({}, ...args);
       assert.deepEqual([code, stdout], [2, '']);
-      assert.match(stderr, /^Unknown argument: (--prot|8080|--loud)\nUsage: npm start/);
+      assert.ok(stderr.startsWith(problem), stderr);
     }
   });
 

@@ -9,6 +9,8 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 /** The imports that each part may have beside its own files, after the layers in `architecture`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
+  cli: ['main', 'backup', 'restore', 'auth', 'webhooks', 'db', '..'], // the SDK is outside
+  restore: ['backup', 'db'],
   compile: ['db', 'http', 'auth', 'connectors', 'media'],
   app: [
     'tracing',

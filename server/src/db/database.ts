@@ -105,8 +105,12 @@ export async function openDatabase(
   };
 }
 
-/** Holds an exclusive lock, which the operating system releases when the process ends, even after a crash. */
-function lockFolder(dataDir: string): () => void {
+/**
+ * Holds an exclusive lock, which the operating system releases when the process ends, even after a crash.
+ * @returns a function that releases it
+ * @throws {DataInUseError}
+ */
+export function lockFolder(dataDir: string): () => void {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const file = join(dataDir, 'switchboard.lock');
   closeSync(openSync(file, 'a', 0o600)); // SQLite gives the files beside it the same mode

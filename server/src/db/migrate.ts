@@ -100,6 +100,15 @@ export async function migrate(
   }
 }
 
+/**
+ * Refuses a database that only a newer release can use.
+ * @throws {NewerSchemaError}
+ */
+export function requireKnownSchema(version: number, worksFrom: number): void {
+  const newest = Math.max(...released.map((migration) => migration.version));
+  if (worksFrom > newest) throw new NewerSchemaError(version, newest);
+}
+
 interface SchemaVersion {
   readonly version: number;
   /** The oldest version that can use this schema. */

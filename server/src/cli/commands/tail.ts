@@ -1,0 +1,42 @@
+import type { StreamedEvent, StreamOptions } from '../../../../sdk/src/client.ts';
+import type { Context } from '../context.ts';
+import { styled } from '../io.ts';
+
+export interface TailOptions {
+  readonly events?: readonly string[];
+  readonly session?: string;
+  readonly after?: string;
+}
+
+/** Prints events as they happen, until Ctrl-C. */
+export async function tail(context: Context, { events, session, after }: TailOptions): Promise<void> {
+  const { io, out } = context;
+  const client = await context.client();
+  const signal = io.stopSignal();
+  // The server names the types that it does not know.
+  const kinds = events as StreamOptions['kinds'];
+  const stream = client.events.stream({ signal, ...(kinds && { kinds }), ...(after !== undefined && { after }) });
+  let last = after;
+  try {
+    for await (const event of stream) {
+      last = event.id;
+      if (session !== undefined && !('sessionId' in event.data && event.data.sessionId === session)) continue;
+      out.result(event, () => out.line(event.id, '  ', styled('bold', event.event.padEnd(20)), '  ', summaryOf(event)));
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  }
+  if (last !== undefined) out.note(`Stopped. Continue here with: --after ${last}`);
+}
+
+/** Fields that repeat others in the form of the network. */
+const REDUNDANT = /^(network\w+|isGroup|participant|toNumber)$/;
+
+/** The fields of the event, its text last. */
+function summaryOf({ data }: StreamedEvent): string {
+  const { message, ...fields } = data as Readonly<Record<string, unknown>>;
+  const shown = Object.entries(fields)
+    .filter(([name, value]) => !REDUNDANT.test(name) && ['string', 'number', 'boolean'].includes(typeof value))
+    .map(([name, value]) => `${name}=${value}`);
+  return [...shown, ...(typeof message === 'string' ? [JSON.stringify(message)] : [])].join(' ');
+}

@@ -1,0 +1,138 @@
+import type { WebhookTest } from '../../../../sdk/src/api.ts';
+import type { Context } from '../context.ts';
+import { CliError } from '../failure.ts';
+import { type Part, styled } from '../io.ts';
+import { readSecretLine } from '../prompt.ts';
+import { type ListOptions, showPage } from './lists.ts';
+
+export async function listWebhooks(context: Context, options: ListOptions): Promise<void> {
+  const page = await (await context.client()).webhooks.endpoints.list(options);
+  showPage(context, page, {
+    none: 'There are no webhooks. Set one with: switchboard webhooks set <url>',
+    heads: ['WEBHOOK', 'BREAKER', 'SECRET', 'EVENTS', 'URL'],
+    row: ({ webhookId, isDefault, breakerState, hasSecret, events, webhookUrl, enabled, paused }) => [
+      `${webhookId}${isDefault ? ' (default)' : ''}`,
+      enabled && !paused ? breakerPart(breakerState) : styled('yellow', enabled ? 'paused' : 'disabled'),
+      hasSecret ? 'yes' : 'no',
+      events.join(','),
+      webhookUrl,
+    ],
+  });
+}
+
+export interface SetOptions {
+  readonly events: readonly string[];
+  /** Whether the secret is on standard input. */
+  readonly secretStdin?: boolean;
+}
+
+/** Sets the default webhook. The secret comes from the environment or standard input; without one it stays. */
+export async function setWebhook(context: Context, webhookUrl: string, options: SetOptions): Promise<void> {
+  const secret = options.secretStdin
+    ? await readSecretLine(context.io, 'secret')
+    : context.io.env['SWITCHBOARD_WEBHOOK_SECRET'] || undefined;
+  const client = await context.client();
+  const set = await client.webhooks.set({
+    webhookUrl,
+    events: [...options.events],
+    ...(secret !== undefined && { secret }),
+  });
+  context.out.result(set, () => {
+    context.out.fields({ URL: set.webhookUrl, Events: set.events.join(','), Secret: set.hasSecret ? 'yes' : 'no' });
+    context.out.note('Send a sample event with: switchboard webhooks test');
+  });
+}
+
+/** @param webhookId the default webhook if it is left out */
+export async function testWebhook(context: Context, webhookId: string | undefined, { event }: { event?: string }) {
+  const client = await context.client();
+  const kind = event !== undefined && { event };
+  const test = await (webhookId === undefined
+    ? client.webhooks.test({ ...kind })
+    : client.webhooks.endpoints.test({ webhookId, ...kind }));
+  context.out.result(test, () => showTest(context, test));
+  if (!test.delivered) throw new CliError('failed', test.message);
+}
+
+function showTest({ out }: Context, test: WebhookTest): void {
+  out.table(
+    ['STAGE', 'RESULT', 'TIME'],
+    test.stages.map(({ stage, result, ms }) => [
+      stage,
+      result === 'failed' ? styled('red', result) : result,
+      ms === null ? null : `${ms} ms`,
+    ]),
+  );
+  if (test.delivered) out.line(styled('green', 'Delivered'), ` in ${test.latencyMs} ms: ${test.message}`);
+}
+
+/** @param webhookId the default webhook if it is left out */
+export async function resetBreaker(context: Context, webhookId: string | undefined): Promise<void> {
+  const client = await context.client();
+  const reset = await (webhookId === undefined
+    ? client.webhooks.resetCircuitBreaker()
+    : client.webhooks.endpoints.resetCircuitBreaker({ webhookId }));
+  context.out.result(reset, () => context.out.line('The breaker is closed; held deliveries go out.'));
+}
+
+export interface DeliveryFilters extends ListOptions {
+  readonly webhookId?: string;
+  readonly state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
+  readonly event?: string;
+  readonly messageId?: string;
+  readonly phoneNumber?: string;
+  readonly after?: string;
+  readonly before?: string;
+}
+
+export async function listDeliveries(context: Context, filters: DeliveryFilters): Promise<void> {
+  const page = await (await context.client()).webhooks.listDeliveries(filters);
+  showPage(context, page, {
+    none: 'There are no such deliveries.',
+    heads: ['DELIVERY', 'CREATED', 'EVENT', 'STATE', 'ATTEMPTS', 'LAST RESULT'],
+    row: ({ deliveryId, createdAt, event, state, attempts, lastMessage }) => [
+      deliveryId,
+      createdAt,
+      event,
+      state === 'delivered'
+        ? styled('green', state)
+        : state === 'pending'
+          ? styled('yellow', state)
+          : styled('red', state),
+      attempts,
+      lastMessage,
+    ],
+  });
+}
+
+export interface ReplayOptions {
+  readonly from?: string;
+  readonly to?: string;
+  readonly events?: readonly string[];
+  readonly webhookId?: string;
+  readonly dryRun?: boolean;
+}
+
+export async function replay(context: Context, ids: readonly string[], options: ReplayOptions): Promise<void> {
+  const { from, to, events, webhookId, dryRun } = options;
+  if (ids.length === 0 && (from === undefined || to === undefined))
+    throw new CliError('usage', 'Name deliveries, or a period with --from and --to.');
+  const replayed = await (await context.client()).webhooks.replay({
+    ...(ids.length > 0 && { deliveryIds: [...ids] }),
+    ...(from !== undefined && { from }),
+    ...(to !== undefined && { to }),
+    ...(events && { kinds: [...events] }),
+    ...(webhookId !== undefined && { webhookId }),
+    ...(dryRun && { dryRun }),
+  });
+  context.out.result(replayed, () => {
+    if (dryRun) context.out.line(`${replayed.matched} deliveries match.`);
+    else context.out.line(`${replayed.replayed} deliveries are sent again.`);
+    for (const id of replayed.notFound ?? []) context.out.line(`Not replayed: ${id}`);
+  });
+  if ((replayed.notFound ?? []).length > 0) throw new CliError('notFound', 'Some deliveries cannot be sent again.');
+}
+
+function breakerPart(state: 'closed' | 'open' | 'half_open'): Part {
+  return state === 'closed' ? styled('green', state) : styled('red', state);
+}

@@ -1,0 +1,151 @@
+import { Agent, request } from 'undici';
+import { addedFields, type Include, includes } from '../events/addedFields.ts';
+import { contractKinds, events, isEventKind } from '../events/events.ts';
+import { deliveryHeaders } from '../webhooks/sign.ts';
+import type { FeedEvent } from './eventFeed.ts';
+
+/** The answer of the receiver to one event. */
+export interface Forwarded {
+  readonly event: FeedEvent;
+  readonly status: number | null;
+  readonly durationMs: number;
+  /** Why there was no answer. */
+  readonly error: string | null;
+}
+
+interface ForwarderOptions {
+  readonly url: string;
+  readonly secret: string;
+  /** Groups of fields to add to events. */
+  readonly include: readonly Include[];
+  /** Requests at a time. */
+  readonly concurrency: number;
+  readonly timeoutMs: number;
+  readonly onForwarded: (forwarded: Forwarded) => void;
+}
+
+const ANSWER_READ_BYTES = 16 * 1024;
+
+/**
+ * Forwards events to one URL, with the body and the headers that a webhook with this secret would send. Events of one
+ * conversation stay in order; those of different ones are sent at the same time.
+ */
+export class Forwarder {
+  readonly #options: ForwarderOptions;
+  readonly #agent = new Agent({ connect: { timeout: 0 } });
+  readonly #queue: FeedEvent[] = [];
+  /** Conversations with an event in flight. */
+  readonly #busy = new Map<string, Promise<void>>();
+  #changed = Promise.withResolvers<void>();
+  #isStopped = false;
+
+  constructor(options: ForwarderOptions) {
+    this.#options = options;
+  }
+
+  /** Queues an event. Await `hasRoom` before the next ones. */
+  push(event: FeedEvent): void {
+    this.#queue.push(event);
+    this.#next();
+  }
+
+  /** Resolves once every queued event was sent, or it is stopped. */
+  async hasRoom(): Promise<void> {
+    while (this.#queue.length > 0 && !this.#isStopped) await this.#changed.promise;
+  }
+
+  /** Drops what is queued, and resolves once the requests in flight have ended. */
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#queue.length = 0;
+    this.#wake();
+    await Promise.all(this.#busy.values());
+    await this.#agent.close();
+  }
+
+  #next(): void {
+    while (this.#busy.size < this.#options.concurrency) {
+      const index = this.#queue.findIndex((event) => !this.#busy.has(conversationOf(event)));
+      const [event] = index === -1 ? [] : this.#queue.splice(index, 1);
+      if (event === undefined) return;
+      const conversation = conversationOf(event);
+      const sending = this.#forward(event).then((forwarded) => {
+        this.#busy.delete(conversation);
+        this.#options.onForwarded(forwarded);
+        this.#next();
+        this.#wake();
+      });
+      this.#busy.set(conversation, sending);
+    }
+  }
+
+  #wake(): void {
+    this.#changed.resolve();
+    this.#changed = Promise.withResolvers();
+  }
+
+  async #forward(event: FeedEvent): Promise<Forwarded> {
+    const { url, secret, include, timeoutMs } = this.#options;
+    const startedAt = performance.now();
+    const body = bodyOf(event, include);
+    const attempt = {
+      kind: event.event,
+      eventId: event.eventId,
+      attempt: 1,
+      isTest: false,
+      sequence: event.sequence,
+      now: Date.now(),
+    };
+    const headers = deliveryHeaders(attempt, body, {
+      secret,
+      previousSecret: null,
+      previousSecretUntil: null,
+      headers: {},
+    });
+    const ended = (status: number | null, error: string | null): Forwarded => ({
+      event,
+      status,
+      durationMs: Math.round(performance.now() - startedAt),
+      error,
+    });
+    const deadline = AbortSignal.timeout(timeoutMs);
+    try {
+      const answer = await request(url, { method: 'POST', headers, body, dispatcher: this.#agent, signal: deadline });
+      await answer.body.dump({ limit: ANSWER_READ_BYTES, signal: deadline }).catch(() => {}); // the status counts
+      return ended(answer.statusCode, null);
+    } catch (error) {
+      return ended(null, deadline.aborted ? `no answer within ${timeoutMs / 1000} s` : reasonOf(error, url));
+    }
+  }
+}
+
+/** As the server does: fields are added only if other events than the first eight are wanted. */
+export function defaultInclude(kinds: readonly string[] | undefined): readonly Include[] {
+  const contract: readonly string[] = contractKinds;
+  return kinds === undefined || kinds.every((kind) => contract.includes(kind)) ? [] : ['network', 'contact'];
+}
+
+/** The body that a webhook with these groups of fields gets: the log has all of them. */
+export function bodyOf({ event, data }: Pick<FeedEvent, 'event' | 'data'>, include: readonly Include[]): string {
+  const own = isEventKind(event) ? Object.keys(events[event].data.properties) : [];
+  const unwanted = new Set(
+    includes.filter((group) => !include.includes(group)).flatMap((g) => Object.keys(addedFields[g])),
+  );
+  for (const name of own) unwanted.delete(name);
+  return JSON.stringify({
+    event,
+    data: Object.fromEntries(Object.entries(data).filter(([name]) => !unwanted.has(name))),
+  });
+}
+
+/** The session and the chat of an event, which determine the order of deliveries. */
+export function conversationOf({ data }: Pick<FeedEvent, 'data'>): string {
+  const { sessionId = '', chatId, groupId } = data;
+  return `${sessionId}/${chatId ?? groupId ?? ''}`;
+}
+
+function reasonOf(error: unknown, url: string): string {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  if (code === 'ECONNREFUSED') return `nothing listens on ${new URL(url).host}`;
+  return code || (error instanceof Error ? error.message : String(error));
+}

@@ -1,0 +1,132 @@
+import { randomUUID } from 'node:crypto';
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { CliError } from './failure.ts';
+import type { Io } from './io.ts';
+
+/** A server and the key for it. */
+export interface Profile {
+  readonly url: string;
+  readonly key: string;
+  /** The account of the key. */
+  readonly email: string;
+  readonly keyId: string;
+  /** Whether the login made the key for this machine. */
+  readonly isOwnKey: boolean;
+}
+
+export const DEFAULT_PROFILE = 'default';
+const NAME = /^[\w.-]{1,50}$/;
+
+/**
+ * The profiles of the person who runs the command, in a file that only that person can read: mode 600 in a folder of
+ * mode 700. Wider modes are repaired. A file that cannot be read is never replaced.
+ */
+export class Profiles {
+  readonly path: string;
+  readonly #isPosix: boolean;
+
+  constructor(io: Pick<Io, 'env' | 'platform' | 'homeDir'>) {
+    this.path = io.env['SWITCHBOARD_CONFIG'] || join(configFolder(io), 'switchboard', 'config.json');
+    this.#isPosix = io.platform !== 'win32';
+  }
+
+  async get(name: string): Promise<Profile | undefined> {
+    const profiles = await this.all();
+    return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  }
+
+  async set(name: string, profile: Profile): Promise<void> {
+    if (!NAME.test(name))
+      throw new CliError('usage', 'The name of a profile has up to 50 letters, digits, dots, dashes and underscores.');
+    await this.#write({ ...(await this.all()), [name]: profile });
+  }
+
+  /** @returns whether it existed */
+  async delete(name: string): Promise<boolean> {
+    const { [name]: removed, ...others } = await this.all();
+    if (removed !== undefined) await this.#write(others);
+    return removed !== undefined;
+  }
+
+  /** @throws {CliError} if the file is damaged, or belongs to somebody else */
+  async all(): Promise<Readonly<Record<string, Profile>>> {
+    const found = await stat(this.path).catch(ifMissing);
+    if (found === undefined) return {};
+    await this.#protect(found.uid);
+    return parse(await readFile(this.path, 'utf8'), this.path);
+  }
+
+  async #protect(owner: number): Promise<void> {
+    if (!this.#isPosix) return; // the profile folder of a Windows user is private
+    if (owner !== process.getuid?.())
+      throw new CliError('failed', `${this.path} belongs to another user. Delete it, or set SWITCHBOARD_CONFIG.`);
+    const { mode } = await stat(this.path);
+    if ((mode & 0o077) !== 0) await chmod(this.path, 0o600);
+    await this.#protectFolder();
+  }
+
+  /** A folder that only this program uses is closed. Any other one is the business of its owner. */
+  async #protectFolder(): Promise<void> {
+    const folder = dirname(this.path);
+    if (!folder.endsWith('switchboard')) return;
+    const { mode } = await stat(folder);
+    if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
+  }
+
+  /** Writes a new file and puts it in place of the old one, so that a crash leaves one of them. */
+  async #write(profiles: Readonly<Record<string, Profile>>): Promise<void> {
+    // A link to the file of a dotfiles folder stays.
+    const target = (await realpath(this.path).catch(ifMissing)) ?? this.path;
+    await mkdir(dirname(target), { recursive: true, mode: 0o700 });
+    const partial = `${target}.${randomUUID()}`;
+    try {
+      const file = await open(partial, 'wx', 0o600);
+      try {
+        await file.writeFile(`${JSON.stringify({ profiles }, null, 2)}\n`);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      await rename(partial, target);
+    } catch (error) {
+      await rm(partial, { force: true });
+      throw error;
+    }
+    if (this.#isPosix) await this.#protectFolder();
+  }
+}
+
+function configFolder({ env, platform, homeDir }: Pick<Io, 'env' | 'platform' | 'homeDir'>): string {
+  if (env['XDG_CONFIG_HOME']) return env['XDG_CONFIG_HOME'];
+  if (platform === 'win32') return env['APPDATA'] || join(homeDir, 'AppData', 'Roaming');
+  return platform === 'darwin' ? join(homeDir, 'Library', 'Application Support') : join(homeDir, '.config');
+}
+
+function parse(text: string, path: string): Readonly<Record<string, Profile>> {
+  const value = parsed(text);
+  if (!isObject(value) || !isObject(value['profiles']) || !Object.values(value['profiles']).every(isProfile))
+    throw new CliError(
+      'failed',
+      `${path} is not a config file of Switchboard, and was not changed. Repair it, or delete it and log in again.`,
+    );
+  return value['profiles'] as Record<string, Profile>; // every value was checked
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const isProfile = (value: unknown): boolean =>
+  isObject(value) && ['url', 'key', 'email', 'keyId'].every((name) => typeof value[name] === 'string');
+
+function ifMissing(error: NodeJS.ErrnoException): undefined {
+  if (error.code !== 'ENOENT') throw error;
+}

@@ -1,0 +1,123 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { copyFolder, copyIfThere, flush } from './backup.ts';
+import { contentDir, type Settings } from './config.ts';
+import { lockFolder } from './db/database.ts';
+import { requireKnownSchema } from './db/migrate.ts';
+import { OperatorError } from './errors.ts';
+
+/** The restore was refused or failed; the message says what to do. */
+export class RestoreError extends OperatorError {}
+
+export interface Restored {
+  /** Number of files that messages refer to. */
+  readonly files: number;
+  /** The folder with the previous data; undefined if there was none. */
+  readonly previous: string | undefined;
+}
+
+interface RestoreOptions {
+  /** Moves existing data into a folder of its own. Without it, existing data is a reason to refuse. */
+  readonly replace: boolean;
+  /** Names that folder. */
+  readonly now: Date;
+}
+
+/** Entries of a data folder that are no data. */
+const NO_DATA = /^(switchboard\.lock(-journal)?|compiled|before-restore-.*|restoring)$/;
+/** Moved last: without its database, it keeps a server from starting on an empty one after a crash. */
+const COMMITS = 'switchboard.commits';
+
+/**
+ * Puts a backup in place of `DATA_DIR`, after it was checked and copied. The folder itself stays, because it may be a
+ * mount. Nothing is deleted: previous data moves into `before-restore-…` there. The folder is locked meanwhile, so no
+ * server can run or start on it.
+ * @throws {RestoreError} if the backup is incomplete or damaged, or there is data already
+ * @throws {DataInUseError} if a server runs
+ */
+export async function restore(settings: Settings, source: string, options: RestoreOptions): Promise<Restored> {
+  const { dataDir, databaseUrl, mediaDir } = settings;
+  if (databaseUrl !== '')
+    throw new RestoreError('DATABASE_URL is set. Restore PostgreSQL with pg_restore, as docs/operations.md describes.');
+  const files = await checkBackup(settings, source);
+  const unlock = lockFolder(dataDir);
+  try {
+    const present = (await readdir(dataDir)).filter((name) => !NO_DATA.test(name));
+    if (present.length > 0 && !options.replace)
+      throw new RestoreError(
+        `${dataDir} has data already. Set DATA_DIR to another folder, or pass --replace: the data then moves into a folder of its own.`,
+      );
+    const staged = join(dataDir, 'restoring');
+    await rm(staged, { recursive: true, force: true }); // of an interrupted restore
+    await copyBackup(source, staged, mediaDir === undefined ? undefined : contentDir(settings));
+    const previous = await moveAside(dataDir, present, options.now);
+    for (const name of await readdir(staged)) await rename(join(staged, name), join(dataDir, name));
+    await rm(staged, { recursive: true });
+    if (previous !== undefined && present.includes(COMMITS))
+      await rename(join(dataDir, COMMITS), join(previous, COMMITS));
+    await flush(dataDir);
+    return { files, previous };
+  } finally {
+    unlock();
+  }
+}
+
+/** @returns the number of files that its messages refer to */
+async function checkBackup(settings: Settings, source: string): Promise<number> {
+  const database = join(source, 'switchboard.db');
+  if (!existsSync(database)) throw new RestoreError(`${source} is not a backup: it has no switchboard.db.`);
+  if (existsSync(join(source, COMMITS)) || existsSync(join(source, 'switchboard.lock')))
+    throw new RestoreError(`${source} is the data folder of a server. Restore a folder that switchboard backup wrote.`);
+  const hashes = readBackup(database);
+  const content = join(source, 'media', 'content');
+  if (settings.mediaS3Url !== undefined) return hashes.length;
+  const missing = [];
+  for (const hash of hashes)
+    if (!existsSync(join(content, hash.slice(0, 2), hash.slice(2, 4), hash))) missing.push(hash);
+  if (missing.length > 0)
+    throw new RestoreError(
+      `${source} lacks ${missing.length} of the ${hashes.length} files that its messages refer to, such as ${missing[0]}. Use another backup, or set MEDIA_S3_URL if the files are in an S3 store.`,
+    );
+  return hashes.length;
+}
+
+/** Reads every page of the database. @returns the hashes of its files */
+function readBackup(file: string): string[] {
+  const database = new DatabaseSync(file, { readOnly: true });
+  try {
+    const [problem] = database.prepare('pragma integrity_check(1)').all();
+    if (problem?.['integrity_check'] !== 'ok')
+      throw new RestoreError(`${file} is damaged: ${problem?.['integrity_check']}. Use another backup.`);
+    const row = database.prepare('select version, works_from from schema_versions order by version desc limit 1').get();
+    requireKnownSchema(Number(row?.['version']), Number(row?.['works_from']));
+    const rows = database.prepare('select distinct hash from media').all();
+    return rows.map(({ hash }) => String(hash));
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new RestoreError(`${file} is not a database of Switchboard: ${why}. Use another backup.`, { cause: error });
+  } finally {
+    database.close();
+  }
+}
+
+/** @param content the folder of files, if it is not below the data folder */
+async function copyBackup(source: string, staged: string, content: string | undefined): Promise<void> {
+  await mkdir(staged, { mode: 0o700 });
+  await copyIfThere(join(source, 'switchboard.db'), join(staged, 'switchboard.db'));
+  await copyIfThere(join(source, 'jwt-secret'), join(staged, 'jwt-secret'));
+  // The name of a file is its hash, so an existing one is the same.
+  await copyFolder(join(source, 'media', 'content'), content ?? join(staged, 'media', 'content'));
+  for (const folder of [join(staged, 'media'), staged]) if (existsSync(folder)) await flush(folder);
+}
+
+async function moveAside(dataDir: string, names: readonly string[], now: Date): Promise<string | undefined> {
+  if (names.length === 0) return undefined;
+  const folder = join(dataDir, `before-restore-${now.toISOString().replace(/[:.]/g, '-')}`);
+  await mkdir(folder, { mode: 0o700 });
+  for (const name of names) if (name !== COMMITS) await rename(join(dataDir, name), join(folder, name));
+  await flush(folder);
+  return folder;
+}
