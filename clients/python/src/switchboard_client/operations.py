@@ -1289,20 +1289,29 @@ class MessagesResource:
     def get(
         self,
         message_id: str,
+        *,
+        wait: Optional[int] = None,
+        until: Optional[Literal["sent", "delivered", "read"]] = None,
     ) -> MessageWithHistory:
         """Get a message.
 
         Get one message with its status history, reactions and poll votes. Use it to see
-        whether it was delivered or read, or why it failed.
+        whether it was delivered or read, or why it failed, and with `wait` to wait for that.
 
         Requires the permission `messages:read`. With `messages:metadata` instead, the content
         of messages is left out.
 
         :param message_id: Id of the message (`msg_…`).
+        :param wait: Seconds to wait until the message reaches `until` or fails; up to 30.
+        :param until: The status to wait for; `delivered` by default.
         """
         result: MessageWithHistory = self._transport.call(
             "GET",
             f"/messages/{quote(message_id)}",
+            query={
+                "wait": UNSET if wait is None else wait,
+                "until": UNSET if until is None else until,
+            },
             repeatable=True,
         )
         return result
@@ -1341,7 +1350,8 @@ class MessagesResource:
         """Delete a message.
 
         Delete a message that the session sent, for everyone in the chat. This cannot be
-        undone. The message stays in lists without its text, marked `deleted`.
+        undone. The message stays in lists without its text, marked `deleted`. A scheduled
+        message is cancelled instead: it stays with the status `failed`.
 
         Requires the permission `messages:delete`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1363,7 +1373,6 @@ class MessagesResource:
         """React to a message.
 
         React to a message with one emoji. It replaces the previous reaction of the session.
-        Returns the message with all reactions.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -2587,13 +2596,15 @@ class WebhooksResource:
         *,
         webhook_url: str,
         events: Sequence[str],
+        webhook_id: Optional[str] = None,
         secret: Union[Optional[str], Unset] = UNSET,
     ) -> WebhookConfiguration:
         """Set the webhook.
 
-        Set the URL and the event types of the default webhook, replacing the previous ones.
-        Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending
-        deliveries of event types that you drop are cancelled.
+        Set the URL and the event types of the default webhook, or of the one that `webhookId`
+        names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL
+        closes the circuit breaker. Pending deliveries of event types that you drop are
+        cancelled.
 
         Requires the permission `webhooks:write`.
 
@@ -2601,6 +2612,7 @@ class WebhooksResource:
             addresses are refused.
         :param events: Event types, such as `message.incoming`, or patterns, such as
             `message.*`. `events.types` lists them.
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
             removed.
         """
@@ -2608,6 +2620,7 @@ class WebhooksResource:
             "POST",
             "/webhooks/set",
             body={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
                 "webhookUrl": webhook_url,
                 "events": events,
                 "secret": secret,
@@ -2615,17 +2628,26 @@ class WebhooksResource:
         )
         return result
 
-    def get(self) -> WebhookConfiguration:
+    def get(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+    ) -> WebhookConfiguration:
         """Get the webhook.
 
         Get the URL and the event types of the default webhook, and whether it has a secret.
         Use it before `webhooks.set`, which replaces them.
 
         Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         """
         result: WebhookConfiguration = self._transport.call(
             "GET",
             "/webhooks",
+            query={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+            },
             repeatable=True,
         )
         return result
@@ -2647,6 +2669,7 @@ class WebhooksResource:
     def test(
         self,
         *,
+        webhook_id: Optional[str] = None,
         event: Optional[str] = None,
     ) -> WebhookTest:
         """Test the webhook.
@@ -2657,6 +2680,7 @@ class WebhooksResource:
 
         Requires the permission `webhooks:operate`.
 
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         :param event: Event type of the sample, such as `message.incoming`; by default the
             first one of the webhook.
         """
@@ -2664,27 +2688,41 @@ class WebhooksResource:
             "GET",
             "/webhooks/test",
             query={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
                 "event": UNSET if event is None else event,
             },
         )
         return result
 
-    def stats(self) -> WebhookStats:
+    def stats(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+    ) -> WebhookStats:
         """Get webhook statistics.
 
         Get attempts, success rate and latency of the default webhook over 1 h, 24 h and 7 d,
         and its pending deliveries. Tests are not counted.
 
         Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         """
         result: WebhookStats = self._transport.call(
             "GET",
             "/webhooks/stats",
+            query={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+            },
             repeatable=True,
         )
         return result
 
-    def get_circuit_breaker(self) -> CircuitBreaker:
+    def get_circuit_breaker(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+    ) -> CircuitBreaker:
         """Get the circuit breaker.
 
         Get the state of the default webhook's circuit breaker, the last error, the held
@@ -2692,26 +2730,39 @@ class WebhooksResource:
         receiver fails.
 
         Requires the permission `webhooks:metadata`.
+
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         """
         result: CircuitBreaker = self._transport.call(
             "GET",
             "/webhooks/circuit-breaker",
+            query={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+            },
             repeatable=True,
         )
         return result
 
-    def reset_circuit_breaker(self) -> BreakerReset:
+    def reset_circuit_breaker(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+    ) -> BreakerReset:
         """Reset the circuit breaker.
 
         Close the circuit breaker of the default webhook, so that held deliveries go out in
         order, slowly at first. Use it once the receiver works again.
 
         Requires the permission `webhooks:operate`.
+
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         """
         result: BreakerReset = self._transport.call(
             "POST",
             "/webhooks/circuit-breaker/reset",
-            body={},
+            body={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
+            },
         )
         return result
 
@@ -2877,6 +2928,7 @@ class WebhooksResource:
         self,
         *,
         secret: str,
+        webhook_id: Optional[str] = None,
         grace_seconds: Optional[int] = None,
     ) -> SecretRotation:
         """Rotate the secret of the webhook.
@@ -2888,6 +2940,7 @@ class WebhooksResource:
         Requires the permission `webhooks:write`.
 
         :param secret: New secret, with at least 16 characters. Never returned.
+        :param webhook_id: A webhook other than the default one (`whk_…`).
         :param grace_seconds: Seconds for which `webhook-signature` also has the signature
             of the old secret; one day by default.
         """
@@ -2895,6 +2948,7 @@ class WebhooksResource:
             "POST",
             "/webhooks/secret/rotate",
             body={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
                 "secret": secret,
                 "graceSeconds": UNSET if grace_seconds is None else grace_seconds,
             },
