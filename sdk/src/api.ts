@@ -399,6 +399,8 @@ export interface Chat {
   sessionId: string;
   /** `direct` is a chat with one person. */
   type: 'direct' | 'group';
+  /** Name that the person chose, or subject of the group; null if it is not known. */
+  name: string | null;
   /** Incoming messages that are not marked as read. */
   unreadCount: number;
   /** Whether the chat is archived. */
@@ -1882,11 +1884,13 @@ export interface Operations {
     };
     output: Message;
   };
-  /** List chats. List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`. */
+  /** List chats. List chats with their name, last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`. */
   'chats.list': {
     input: {
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Only those of this session (`ses_…`). */
       sessionId?: string;
+      /** `true`: only chats with unread messages; `false`: only others. */
+      unread?: boolean;
       /** Number of entries per page. */
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
@@ -1957,10 +1961,10 @@ export interface Operations {
       state: string;
     };
   };
-  /** List contacts. List a session's contacts, ordered by phone number: people who wrote to it, whose number was checked, or who were blocked. Use it to find a number by name (`q`). */
+  /** List contacts. List contacts, ordered by phone number: people who wrote to a session, whose number was checked, or who were blocked. Use it to find a number by name (`q`). */
   'contacts.list': {
     input: {
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Only those of this session (`ses_…`). */
       sessionId?: string;
       /** Part of the name, or the first digits of the number. */
       q?: string;
@@ -2048,10 +2052,10 @@ export interface Operations {
     };
     output: Media;
   };
-  /** List groups. List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`. */
+  /** List groups. List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId`. */
   'groups.list': {
     input: {
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Only those of this session (`ses_…`). */
       sessionId?: string;
       /** Number of entries per page. */
       limit?: number;

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { startReceiver } from './support/receiver.ts';
-import { connectSession, newNumber, serversFor } from './support/server.ts';
+import { bearer, connectSession, newNumber, pagesOf, serversFor } from './support/server.ts';
 
 /* Options that spare agents a second tool, and are available over REST as well. */
 
@@ -68,6 +68,80 @@ describeOnEachDeployment('options that spare a second call', (_, database) => {
     const { body: first } = await call('POST', '/groups', group);
     assert.equal((await call('POST', '/groups', group)).body.groupId, first.groupId);
     assert.equal((await call('GET', `/groups?sessionId=${sessionId}`)).body.data.length, 1);
+  });
+
+  it('chats, contacts and groups are listed across sessions, in order, without losing or repeating any', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    const sessions = [await connectSession(call), await connectSession(call), await connectSession(call)];
+    const people = ['491711111111', '491722222222', '491733333333'];
+    for (const from of people)
+      for (const sessionId of sessions)
+        await call('POST', `/sessions/${sessionId}/simulate`, {
+          action: 'incoming',
+          from,
+          senderName: `Name of ${from}`,
+          message: `to ${sessionId}`,
+        });
+    for (const sessionId of sessions)
+      await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: people });
+    const walk = async (as: typeof call, path: string) => {
+      const pages = await pagesOf(as, path, 2);
+      return pages.flat();
+    };
+
+    const chats = await walk(call, '/chats');
+    assert.equal(new Set(chats.map(({ sessionId, chatId }) => `${sessionId} ${chatId}`)).size, chats.length);
+    const direct = chats.filter(({ type }) => type === 'direct');
+    assert.deepEqual(
+      direct.map(({ sessionId, chatId, name }) => [sessionId, chatId, name]),
+      people.flatMap((from) => sessions.map((sessionId) => [sessionId, from, `Name of ${from}`])).toReversed(),
+    );
+    for (const { type, name } of chats) if (type === 'group') assert.equal(name, 'Team');
+
+    const [first = '', second = ''] = sessions;
+    await call('POST', `/chats/${people[0]}/read`, { sessionId: first });
+    const unread = await walk(call, '/chats?unread=true');
+    assert.equal(unread.length, people.length * sessions.length - 1);
+    assert.ok(unread.every(({ unreadCount }) => unreadCount > 0));
+    const read = await walk(call, `/chats?unread=false&sessionId=${first}`);
+    assert.ok(read.some(({ chatId }) => chatId === people[0]));
+    assert.ok(read.every(({ sessionId, unreadCount }) => sessionId === first && unreadCount === 0));
+
+    const contacts = await walk(call, '/contacts');
+    assert.deepEqual(
+      contacts.map(({ phoneNumber, sessionId }) => `${phoneNumber} ${sessionId}`),
+      people.flatMap((from) => sessions.map((sessionId) => `${from} ${sessionId}`)),
+    );
+    assert.equal((await walk(call, `/contacts?sessionId=${second}`)).length, people.length);
+    assert.equal((await walk(call, '/contacts?q=4917222')).length, sessions.length);
+    const groups = await walk(call, '/groups');
+    assert.deepEqual(groups.map(({ sessionId }) => sessionId).sort(), sessions);
+
+    // A key that is limited to sessions sees those only, and nobody sees another account.
+    const limit = { name: 'two', sessionIds: [first, second] };
+    const limited = bearer(server.url, (await call('POST', '/api-keys/create', limit)).body.key);
+    const { call: stranger } = await server.account();
+    for (const path of ['/chats', '/contacts', '/groups']) {
+      const seen = (await walk(limited, path)).map(({ sessionId }) => sessionId);
+      assert.deepEqual([...new Set(seen)].sort(), [first, second], path);
+      assert.equal((await limited('GET', `${path}?sessionId=${sessions[2]}`)).status, 404, path);
+      assert.deepEqual((await stranger('GET', path)).body.data, [], path);
+    }
+  });
+
+  it('continues a page of chats that the previous version began', async () => {
+    const { call, sessionId } = await setUp();
+    for (const from of ['491711111111', '491722222222', '491733333333'])
+      await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message: 'x' });
+    const { body } = await call('GET', '/chats?limit=1');
+    const [position, , chatId] = Buffer.from(body.nextCursor, 'base64url').toString().split('|');
+    const cursor = Buffer.from(`${position}|${chatId}`).toString('base64url');
+    const next = await call('GET', `/chats?cursor=${cursor}`);
+    assert.deepEqual(
+      next.body.data.map((chat: { chatId: string }) => chat.chatId),
+      ['491722222222', '491711111111'],
+    );
   });
 
   it('operations on the default webhook accept another one', async (test) => {

@@ -1,18 +1,21 @@
+import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
+import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
-import type { ChatTable } from '../db/schema.ts';
+import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { boolean, integer, named, object, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { changeChat, isUnread, markRead } from '../messages/chatChanges.ts';
+import { namesOfChats } from '../messages/chatNames.ts';
 import { addressOf, networkIdsOfGroups } from '../messages/networkNames.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './send.ts';
-import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
 
@@ -20,6 +23,7 @@ const Chat = named('Chat', {
   chatId: ChatId,
   sessionId: SessionId,
   type: oneOf(['direct', 'group'], '`direct` is a chat with one person.'),
+  name: orNull(Type.String(), 'Name that the person chose, or subject of the group; null if it is not known.'),
   unreadCount: integer('Incoming messages that are not marked as read.', { minimum: 0 }),
   archived: boolean('Whether the chat is archived.'),
   pinned: boolean('Whether the chat is pinned.'),
@@ -32,43 +36,62 @@ export const listChats = defineOperation({
   id: 'chats.list',
   route: 'GET /chats',
   permission: 'chats:read',
-  scope: 'sessionId',
+  scope: 'filtered',
   messageContent: 'chats',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
   summary: 'List chats',
   description:
-    'List the chats of a session with their last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
-  input: { sessionId: OptionalSessionId, ...pageInput },
+    'List chats with their name, last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
+  input: {
+    sessionId: ListedSessionId,
+    unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
+    ...pageInput,
+  },
   output: pageOf(Chat),
-  errors: ['not_found', 'session_required'],
+  errors: ['not_found'],
   async run(ctx, input) {
-    const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
+    const sessionIds = await listedSessions(ctx, input.sessionId);
     const { after, limit, rows } = pageStart(input);
     // A chat without a message sorts as the oldest; message ids sort by time.
     let select = ctx.database.longReader.kysely
       .selectFrom('chats')
       .selectAll()
       .select((eb) => eb.fn.coalesce('last_message_id', eb.val('')).as('position'))
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId);
-    if (after !== undefined) {
-      const [position = '', chatId = ''] = after.split('|');
-      select = select.where((eb) => {
-        const own = eb.fn.coalesce('last_message_id', eb.val(''));
-        return eb.or([eb(own, '<', position), eb.and([eb(own, '=', position), eb('chat_id', '>', chatId)])]);
-      });
-    }
-    const found = await select.orderBy('position', 'desc').orderBy('chat_id').limit(rows).execute();
+      .where('account_id', '=', ctx.accountId);
+    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
+    if (input.unread !== undefined) select = select.where('unread_count', input.unread ? '>' : '=', 0);
+    if (after !== undefined) select = select.where(follows(after));
+    const found = await select
+      .orderBy('position', 'desc')
+      .orderBy('session_id')
+      .orderBy('chat_id')
+      .limit(rows)
+      .execute();
     return toPage(
       found,
       limit,
-      (row) => `${row.position}|${row.chat_id}`,
+      (row) => `${row.position}|${row.session_id}|${row.chat_id}`,
       async (page) => page.map(await chatReader(ctx, page)),
     );
   },
 });
+
+/** Selects the chats after a cursor. Those of the previous version have no session, because they were of one session. */
+function follows(cursor: string): (eb: ExpressionBuilder<Schema, 'chats'>) => Expression<SqlBool> {
+  const [position = '', ...place] = cursor.split('|');
+  const [chatId = '', sessionId] = place.toReversed();
+  return (eb) => {
+    const own = eb.fn.coalesce('last_message_id', eb.val(''));
+    const isLater = eb('chat_id', '>', chatId);
+    const inOrder =
+      sessionId === undefined
+        ? isLater
+        : eb.or([eb('session_id', '>', sessionId), eb.and([eb('session_id', '=', sessionId), isLater])]);
+    return eb.or([eb(own, '<', position), eb.and([eb(own, '=', position), inOrder])]);
+  };
+}
 
 export const getChat = defineOperation({
   id: 'chats.get',
@@ -223,10 +246,12 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
   const read = await messageReader(ctx, last);
   const messages = new Map(last.map((row) => [row.message_id, read(row)]));
   const addresses = await addressReader(ctx, rows);
+  const nameOf = await namesOfChats(ctx.database.reader, ctx.accountId, rows);
   return (row: ChatTable) => ({
     chatId: row.chat_id,
     sessionId: row.session_id,
     type: row.type,
+    name: nameOf(row),
     unreadCount: row.unread_count,
     archived: row.archived === 1,
     pinned: row.pinned === 1,

@@ -11,7 +11,7 @@ import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { blockContact } from '../messages/contactChanges.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const Contact = named('Contact', {
   phoneNumber: string('Phone number digits of the contact.'),
@@ -35,29 +35,29 @@ export const listContacts = defineOperation({
   id: 'contacts.list',
   route: 'GET /contacts',
   permission: 'contacts:read',
-  scope: 'sessionId',
+  scope: 'filtered',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
   summary: 'List contacts',
   description:
-    "List a session's contacts, ordered by phone number: people who wrote to it, whose number was checked, or who were blocked. Use it to find a number by name (`q`).",
+    'List contacts, ordered by phone number: people who wrote to a session, whose number was checked, or who were blocked. Use it to find a number by name (`q`).',
   input: {
-    sessionId: OptionalSessionId,
+    sessionId: ListedSessionId,
     q: optional(string('Part of the name, or the first digits of the number.', { minLength: 1, maxLength: 100 })),
     phoneNumber: optional(PhoneNumberInput('Only the contact with this number.')),
     blocked: optional(boolean('`true`: only blocked contacts; `false`: only others.')),
     ...pageInput,
   },
   output: pageOf(Contact),
-  errors: ['not_found', 'session_required'],
+  errors: ['not_found'],
   async run(ctx, input) {
-    const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
+    const sessionIds = await listedSessions(ctx, input.sessionId);
     let select = ctx.database.longReader.kysely
       .selectFrom('contacts')
       .selectAll()
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId);
+      .where('account_id', '=', ctx.accountId);
+    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
     const { q } = input;
     if (q !== undefined) {
       const digits = q.replace(/\D/g, '');
@@ -73,7 +73,13 @@ export const listContacts = defineOperation({
     if (input.phoneNumber !== undefined)
       select = select.where('phone_number', '=', phoneNumber('phoneNumber', input.phoneNumber));
     if (input.blocked !== undefined) select = select.where('blocked', '=', Number(input.blocked));
-    return readPage(select, 'phone_number', input, (rows) => rows.map(toContact), 'asc');
+    const show = (rows: readonly ContactTable[]) => rows.map(toContact);
+    // The index has this order.
+    if (sessionIds?.length === 1) return readPage(select, 'phone_number', input, show, 'asc');
+    // Sessions can have the same contact.
+    const position = sql<string>`phone_number || '-' || session_id`.as('position');
+    const all = ctx.database.longReader.kysely.selectFrom(select.select(position).as('all')).selectAll();
+    return readPage(all, 'position', input, show, 'asc');
   },
 });
 

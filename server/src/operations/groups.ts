@@ -25,7 +25,7 @@ import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
 const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
 const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
@@ -61,24 +61,24 @@ export const listGroups = defineOperation({
   id: 'groups.list',
   route: 'GET /groups',
   permission: 'groups:read',
-  scope: 'sessionId',
+  scope: 'filtered',
   effect: 'read',
   tool: true,
   thirdPartyText: true,
   summary: 'List groups',
   description:
-    'List the groups that a session is a member of, with participants and settings, newest first. Use it to find a `groupId`.',
-  input: { sessionId: OptionalSessionId, ...pageInput },
+    'List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId`.',
+  input: { sessionId: ListedSessionId, ...pageInput },
   output: pageOf(Group),
-  errors: ['not_found', 'session_required'],
+  errors: ['not_found'],
   async run(ctx, input) {
-    const { accountId, sessionId } = await resolveSession(ctx, input.sessionId);
-    const present = ctx.database.reader.kysely
+    const sessionIds = await listedSessions(ctx, input.sessionId);
+    let present = ctx.database.reader.kysely
       .selectFrom('groups')
       .selectAll()
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
+      .where('account_id', '=', ctx.accountId)
       .where('left_at', 'is', null);
+    if (sessionIds !== undefined) present = present.where('session_id', 'in', sessionIds);
     return readPage(present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });

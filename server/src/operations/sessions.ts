@@ -33,6 +33,9 @@ import {
 import { acceptedMetadata, Metadata } from './metadata.ts';
 
 export const SessionId = string('Id of the session (`ses_…`).');
+/** Filter of a list. */
+export const ListedSessionId = optional(string('Only those of this session (`ses_…`).', { maxLength: 100 }));
+
 export const OptionalSessionId = optional(
   string('Id of the session (`ses_…`). Required if the account has several sessions.'),
 );
@@ -278,6 +281,18 @@ export async function resolveSession(ctx: Context, sessionId: string | undefined
     });
   }
   return { accountId, sessionId: sole.sessionId };
+}
+
+/** Returns the sessions that a list covers: the one that it names, or those of the caller's key; undefined for all. */
+export async function listedSessions(
+  ctx: Context,
+  sessionId: string | undefined,
+): Promise<readonly string[] | undefined> {
+  if (sessionId !== undefined) return [(await resolveSession(ctx, sessionId)).sessionId];
+  const allowed = sessionsOf(ctx);
+  if (allowed !== undefined) return allowed;
+  const sole = await ctx.sessions.sole.of(ctx.accountId);
+  return typeof sole === 'object' ? [sole.sessionId] : undefined;
 }
 
 /** @throws {AppError} `not_found`, also for a session of another account */

@@ -727,6 +727,8 @@ class _ChatRequired(TypedDict):
     """Id of the session (`ses_…`)."""
     type: Literal["direct", "group"]
     """`direct` is a chat with one person."""
+    name: Optional[str]
+    """Name that the person chose, or subject of the group; null if it is not known."""
     unreadCount: int
     """Incoming messages that are not marked as read."""
     archived: bool

@@ -1561,19 +1561,20 @@ class ChatsResource:
         self,
         *,
         session_id: Optional[str] = None,
+        unread: Optional[bool] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> ChatsListResult:
         """List chats.
 
-        List the chats of a session with their last message and unread count, the most recent
-        first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.
+        List chats with their name, last message and unread count, the most recent first. Use
+        it to find a `chatId` or unread messages. Read a chat with `messages.list`.
 
         Requires the permission `chats:read`. With `chats:metadata` instead, the content of
         messages is left out.
 
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Only those of this session (`ses_…`).
+        :param unread: `true`: only chats with unread messages; `false`: only others.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -1582,6 +1583,7 @@ class ChatsResource:
             "/chats",
             query={
                 "sessionId": UNSET if session_id is None else session_id,
+                "unread": UNSET if unread is None else unread,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
             },
@@ -1593,12 +1595,13 @@ class ChatsResource:
         self,
         *,
         session_id: Optional[str] = None,
+        unread: Optional[bool] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Chat]:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            page = self.list(session_id=session_id, unread=unread, limit=limit, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -1745,13 +1748,12 @@ class ContactsResource:
     ) -> ContactsListResult:
         """List contacts.
 
-        List a session's contacts, ordered by phone number: people who wrote to it, whose
-        number was checked, or who were blocked. Use it to find a number by name (`q`).
+        List contacts, ordered by phone number: people who wrote to a session, whose number
+        was checked, or who were blocked. Use it to find a number by name (`q`).
 
         Requires the permission `contacts:read`.
 
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Only those of this session (`ses_…`).
         :param q: Part of the name, or the first digits of the number.
         :param phone_number: Only the contact with this number. In international form, such
             as 491701234567; +, spaces and dashes are ignored.
@@ -1956,13 +1958,12 @@ class GroupsResource:
     ) -> GroupsListResult:
         """List groups.
 
-        List the groups that a session is a member of, with participants and settings, newest
+        List the groups that sessions are members of, with participants and settings, newest
         first. Use it to find a `groupId`.
 
         Requires the permission `groups:read`.
 
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Only those of this session (`ses_…`).
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """

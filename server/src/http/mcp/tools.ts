@@ -90,7 +90,7 @@ function toolName({ id }: Pick<Operation, 'id'>): string {
 }
 
 /** Marks tools that read third-party text. The server's instructions and each result say how to treat it. */
-const WARNING = 'Returns third-party text.';
+const WARNING = 'Third-party text.';
 
 const isPaged = ({ input }: Operation) => Object.hasOwn(input.properties, 'limit');
 
@@ -128,10 +128,10 @@ const BRIEF: Readonly<Record<string, string>> = {
   to: 'Phone number (491701234567) or group id (`grp_…`).',
   replyTo: 'Id of a message to reply to.',
   sendAt: 'Send later, such as 2026-07-01T14:00:00+02:00.',
-  idempotencyKey: 'Unique per request; makes repeats safe.',
+  idempotencyKey: 'A unique text; makes repeats safe.',
   chatId: 'Phone number or group id (`grp_…`).',
   cursor: '`nextCursor` of the previous page.',
-  limit: `Page size up to 200; ${PAGE_ENTRIES} by default.`,
+  limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
 
 function inputOf({ input, ...operation }: Operation): TObject {
