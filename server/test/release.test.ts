@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { describe, it } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { parse } from 'yaml';
+import changesets from '../../.changeset/config.json' with { type: 'json' };
+import packageJson from '../../package.json' with { type: 'json' };
+
+/* The workflows run only after they have landed, so their references are checked here. */
+
+const root = fileURLToPath(new URL('../../', import.meta.url));
+const read = (path: string) => readFileSync(root + path, 'utf8');
+
+interface Step {
+  readonly uses?: string;
+  readonly run?: string;
+  readonly with?: Readonly<Record<string, string | boolean>>;
+}
+interface Job {
+  readonly permissions?: Readonly<Record<string, string>>;
+  readonly needs?: readonly string[];
+  readonly environment?: string;
+  readonly uses?: string;
+  readonly steps?: readonly Step[];
+  readonly 'timeout-minutes'?: number;
+}
+
+const workflows = globSync('.github/workflows/*.yml', { cwd: root }).map((path) => {
+  const text = read(path);
+  const workflow = parse(text) as { permissions: object; jobs: Record<string, Job> };
+  return { path, text, ...workflow, steps: Object.values(workflow.jobs).flatMap(({ steps = [] }) => steps) };
+});
+const workspaces = packageJson.workspaces.map((folder) => ({
+  folder,
+  manifest: JSON.parse(read(`${folder}/package.json`)) as { name: string; version: string; private?: boolean },
+}));
+
+describe('the workflows', () => {
+  it('run scripts and files that exist', () => {
+    const scripts = new Set(Object.keys(packageJson.scripts));
+    let count = 0;
+    for (const { path, steps } of workflows)
+      for (const { run = '' } of steps) {
+        for (const [, name = ''] of run.matchAll(/\bnpm run ([\w:-]+)/g)) {
+          assert.ok(scripts.has(name), `${path}: npm run ${name}`);
+          count++;
+        }
+        for (const [, file = ''] of run.matchAll(/\b(?:bash|node) ((?:\.ci|scripts)\/\S+)/g)) {
+          assert.ok(existsSync(root + file), `${path}: ${file}`);
+          count++;
+        }
+        for (const [, folder = ''] of run.matchAll(/\b((?:clients|deploy)\/\S+)/g)) {
+          assert.ok(existsSync(root + folder), `${path}: ${folder}`);
+          count++;
+        }
+      }
+    assert.ok(count >= 7);
+  });
+
+  it('need only jobs that exist', () => {
+    for (const { path, jobs } of workflows)
+      for (const { needs = [], uses } of Object.values(jobs)) {
+        for (const name of needs) assert.ok(name in jobs, `${path}: ${name}`);
+        if (uses !== undefined) assert.ok(existsSync(root + uses), uses);
+      }
+  });
+
+  it('pin the actions of others to a commit, and name its version', () => {
+    for (const { path, text } of workflows)
+      for (const [line, action = ''] of text.matchAll(/uses: (\S+).*/g)) {
+        if (action.startsWith('./') || action === 'pypa/gh-action-pypi-publish@release/v1') continue;
+        assert.match(line, /@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
+      }
+  });
+
+  it('give each job only the permissions that it needs', () => {
+    for (const { path, permissions, jobs } of workflows) {
+      assert.deepEqual(permissions, {}, path);
+      for (const [name, job] of Object.entries(jobs)) {
+        const written = Object.entries(job.permissions ?? {}).filter(([, level]) => level === 'write');
+        assert.ok(job.permissions !== undefined, `${path}: ${name}`);
+        // Only a job that publishes can write, after a person has approved the environment.
+        if (written.length > 0 && name !== 'notes') assert.equal(job.environment, 'release', `${path}: ${name}`);
+        if (job.uses === undefined) assert.ok(job['timeout-minutes'] !== undefined, `${path}: ${name}`);
+      }
+    }
+  });
+
+  it('keep no credential in the checkout, and put no expression into a script', () => {
+    for (const { path, steps } of workflows)
+      for (const { uses = '', run = '', with: given } of steps) {
+        if (uses.startsWith('actions/checkout@')) assert.equal(given?.['persist-credentials'], false, path);
+        assert.doesNotMatch(run, /\$\{\{/, path);
+      }
+  });
+});
+
+describe('the project files', () => {
+  const anchorOf = (heading: string) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-');
+
+  it('link to pages and headings that exist', () => {
+    const pages = globSync('{SECURITY,SUPPORT,CONTRIBUTING}.md', { cwd: root }).concat(
+      globSync('{clients,deploy,.changeset}/**/*.md', { cwd: root }),
+      ['docs/architecture.md', 'docs/python.md'],
+    );
+    let count = 0;
+    for (const page of pages)
+      for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
+        const [path = '', anchor] = link.split('#');
+        const target = join(dirname(page), path === '' ? basename(page) : path);
+        assert.ok(existsSync(root + target), `${page}: ${link}`);
+        count++;
+        if (anchor === undefined) continue;
+        const headings = [...read(target).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
+        assert.ok(headings.includes(anchor), `${page}: ${link}`);
+      }
+    assert.ok(count > 20);
+  });
+
+  it('ask in issue forms for what GitHub accepts', () => {
+    const types = ['markdown', 'textarea', 'input', 'dropdown', 'checkboxes'];
+    for (const path of globSync('.github/ISSUE_TEMPLATE/{bug,feature,question}.yml', { cwd: root })) {
+      const { name, description, body } = parse(read(path));
+      assert.ok(typeof name === 'string' && typeof description === 'string', path);
+      const ids = body.flatMap(({ id }: { id?: string }) => id ?? []);
+      assert.equal(new Set(ids).size, ids.length, path);
+      for (const { type, attributes } of body) {
+        assert.ok(types.includes(type), `${path}: ${type}`);
+        assert.ok(attributes.label ?? attributes.value, path);
+        if (type === 'dropdown') assert.ok(attributes.options.length > 1, path);
+      }
+    }
+    assert.equal(parse(read('.github/ISSUE_TEMPLATE/config.yml')).blank_issues_enabled, false);
+  });
+});
+
+describe('a release', () => {
+  it('gives everything the same version', () => {
+    for (const { manifest } of workspaces) assert.equal(manifest.version, packageJson.version, manifest.name);
+    assert.match(read('clients/python/src/switchboard_client/_version.py'), new RegExp(`"${packageJson.version}"`));
+    assert.equal(JSON.parse(read('openapi.json')).info.version, packageJson.version);
+  });
+
+  it('covers every package that is published', () => {
+    const [fixed = ''] = changesets.fixed.flat();
+    const pack = workflows.find(({ path }) => path.endsWith('release.yml'))?.text ?? '';
+    for (const { folder, manifest } of workspaces) {
+      if (manifest.private === true) continue;
+      assert.match(fixed, new RegExp(`[{,]${manifest.name}[,}]`), manifest.name);
+      assert.match(pack, new RegExp(`npm pack .*--workspace ${folder}\\b`), manifest.name);
+    }
+  });
+});
