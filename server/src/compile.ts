@@ -19,6 +19,7 @@ const usedLater = [
   () => import('./connectors/whatsapp/connection.ts'), // its client is an optional dependency
   () => import('./connectors/whatsapp-cloud/connection.ts'),
   () => import('./media/s3Store.ts'),
+  () => import('./cli/cli.ts'),
   () => import('@fastify/busboy'),
   () => import('jose'),
   () => import('ws'),

@@ -11,7 +11,7 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
   cli: ['main', 'backup', 'restore', 'auth', 'webhooks', 'db', '..'], // the SDK is outside
   restore: ['backup', 'db'],
-  compile: ['db', 'http', 'auth', 'connectors', 'media'],
+  compile: ['db', 'http', 'auth', 'connectors', 'media', 'cli'],
   app: [
     'tracing',
     'http',

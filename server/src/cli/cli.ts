@@ -1,6 +1,6 @@
 import { type Command, CommanderError } from 'commander';
-import { Context, type Globals } from './context.ts';
-import { failureOf, usageCode } from './failure.ts';
+import { Context } from './context.ts';
+import { exitCodes, failureOf } from './failure.ts';
 import { type Io, Output, processIo } from './io.ts';
 import { createProgram, type Handler } from './program.ts';
 import { jsonLine } from './text.ts';
@@ -9,6 +9,7 @@ import { jsonLine } from './text.ts';
 export async function main(): Promise<void> {
   // A reader that has enough, such as `head`, closes the pipe.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.code === 'EPIPE' ? 0 : 1));
+  process.umask(0o077); // files with keys and messages are for their owner only
   process.exitCode = await run(process.argv.slice(2), processIo());
   process.stdin.destroy(); // an open terminal would keep the process alive
 }
@@ -20,16 +21,16 @@ export async function run(given: readonly string[], io: Io): Promise<number> {
     // The arguments and options are those that the handler declares; the tree of commands parsed them.
     await handler(new Context(io, command.optsWithGlobals()), ...(values as never[]));
   });
-  prepare(program, io);
+  const isJson = given.includes('--json');
+  prepare(program, io, isJson);
   try {
     await program.parseAsync(given, { from: 'user' });
-    return 0;
+    return exitCodes.ok[0];
   } catch (error) {
-    if (error instanceof CommanderError) return usageCode(error);
     const { exitCode, ...failure } = failureOf(error);
-    const { json }: Globals = program.opts();
-    if (json) io.stderr.write(`${jsonLine({ error: failure })}\n`);
-    else report(io, failure);
+    if (exitCode === exitCodes.ok[0]) return exitCode; // it was asked for help
+    if (isJson) io.stderr.write(`${jsonLine({ error: failure })}\n`);
+    else if (!(error instanceof CommanderError)) report(io, failure);
     return exitCode;
   }
 }
@@ -42,11 +43,11 @@ function report(io: Io, { message, fields = [], requestId }: Omit<ReturnType<typ
 }
 
 /** Lets the commands write to the given streams and throw, in place of ending the process. */
-function prepare(command: Command, io: Io): void {
+function prepare(command: Command, io: Io, isJson: boolean): void {
   command.exitOverride();
   command.configureOutput({
     writeOut: (text) => void io.stdout.write(text),
-    writeErr: (text) => void io.stderr.write(text),
+    writeErr: (text) => void (isJson || io.stderr.write(text)),
     outputError: (text, write) => write(text.replace(/^error: (.)/, (_, first: string) => first.toUpperCase())),
     getOutHasColors: () => false,
     getErrHasColors: () => false,
@@ -54,7 +55,7 @@ function prepare(command: Command, io: Io): void {
     getErrHelpWidth: () => 100,
   });
   command.showHelpAfterError(`Run ${pathOf(command)} --help to see how it works.`);
-  for (const each of command.commands) prepare(each, io);
+  for (const each of command.commands) prepare(each, io, isJson);
 }
 
 const pathOf = (command: Command): string =>

@@ -36,14 +36,20 @@ const MAX_WAIT_MS = 10_000;
 export class EventFeed {
   readonly #client: Client;
   readonly #options: FeedOptions;
+  #start: string | undefined;
 
   constructor(client: Client, options: FeedOptions) {
     this.#client = client;
     this.#options = options;
   }
 
+  /** Finds the position from which `pages` reads. Call it once, before. */
+  async start(): Promise<void> {
+    this.#start = this.#options.after ?? (await this.#now());
+  }
+
   async *pages(): AsyncGenerator<FeedPage, void, undefined> {
-    let at = this.#options.after ?? (await this.#now());
+    let at = this.#start;
     for (let failures = 0; ; ) {
       const before = at;
       const found = await this.#read(before, failures);

@@ -1,4 +1,4 @@
-import type { CommanderError } from 'commander';
+import { CommanderError } from 'commander';
 import { ApiError, ConnectionError } from '../../../sdk/src/errors.ts';
 import { OperatorError } from '../errors.ts';
 
@@ -38,6 +38,7 @@ export interface Failure {
 }
 
 export function failureOf(error: unknown): Failure {
+  if (error instanceof CommanderError) return usageFailure(error);
   if (error instanceof CliError) return ended(error.ending, error.message);
   if (error instanceof ConnectionError) return ended('unreachable', unreachable(error));
   if (error instanceof ApiError) {
@@ -55,9 +56,11 @@ export function failureOf(error: unknown): Failure {
   return ended('failed', error instanceof Error ? (error.stack ?? error.message) : String(error));
 }
 
-/** The exit code of the library that reads the arguments, which has already printed its message. */
-export const usageCode = (error: CommanderError): number =>
-  ['commander.helpDisplayed', 'commander.version'].includes(error.code) ? exitCodes.ok[0] : exitCodes.usage[0];
+/** The library that reads the arguments ends a command by an error, also after it has printed the help. */
+function usageFailure({ code, message }: CommanderError): Failure {
+  if (['commander.helpDisplayed', 'commander.version'].includes(code)) return ended('ok', '');
+  return ended('usage', code === 'commander.help' ? 'Name a command.' : message.replace(/^error: /, ''));
+}
 
 function ended(ending: Ending, message: string): Failure {
   return { exitCode: exitCodes[ending][0], code: ending, message };

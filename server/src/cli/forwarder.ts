@@ -24,6 +24,8 @@ interface ForwarderOptions {
   readonly onForwarded: (forwarded: Forwarded) => void;
 }
 
+/** With the page that is read next, it is at most twice as much. */
+const MAX_QUEUED = 100;
 const ANSWER_READ_BYTES = 16 * 1024;
 
 /**
@@ -38,6 +40,7 @@ export class Forwarder {
   readonly #busy = new Map<string, Promise<void>>();
   #changed = Promise.withResolvers<void>();
   #isStopped = false;
+  #stopped: Promise<void> | undefined;
 
   constructor(options: ForwarderOptions) {
     this.#options = options;
@@ -49,13 +52,23 @@ export class Forwarder {
     this.#next();
   }
 
-  /** Resolves once every queued event was sent, or it is stopped. */
+  /** Resolves once few events are queued, or it is stopped. One slow chat does not hold up the others. */
   async hasRoom(): Promise<void> {
-    while (this.#queue.length > 0 && !this.#isStopped) await this.#changed.promise;
+    while (this.#queue.length >= MAX_QUEUED && !this.#isStopped) await this.#changed.promise;
   }
 
-  /** Drops what is queued, and resolves once the requests in flight have ended. */
-  async stop(): Promise<void> {
+  /** Requests in flight. */
+  get inFlight(): number {
+    return this.#busy.size;
+  }
+
+  /** Drops the queue, and resolves once the requests in flight have ended. */
+  stop(): Promise<void> {
+    this.#stopped ??= this.#stop();
+    return this.#stopped;
+  }
+
+  async #stop(): Promise<void> {
     this.#isStopped = true;
     this.#queue.length = 0;
     this.#wake();

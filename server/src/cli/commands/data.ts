@@ -6,7 +6,6 @@ import type { Context } from '../context.ts';
 
 /** Copies the data of the server on this machine, which may be running. */
 export async function backUpData({ io, out }: Context, folder: string): Promise<void> {
-  process.umask(0o077);
   const target = resolve(folder);
   const { files } = await backUp(readSettings(io.env), target);
   out.result({ folder: target, files }, () =>
@@ -15,7 +14,6 @@ export async function backUpData({ io, out }: Context, folder: string): Promise<
 }
 
 export async function restoreData({ io, out }: Context, folder: string, { replace = false }: { replace?: boolean }) {
-  process.umask(0o077);
   const settings = readSettings(io.env);
   const { files, previous } = await restore(settings, resolve(folder), { replace, now: new Date() });
   out.result({ dataDir: settings.dataDir, files, previous: previous ?? null }, () => {

@@ -49,8 +49,12 @@ export async function listen(context: Context, options: ListenOptions): Promise<
       print(context, forwarded);
     },
   });
+  await feed.start();
   announce(context, url, secret);
-  const stop = () => void forwarder.stop();
+  const stop = () => {
+    if (forwarder.inFlight > 0) out.note('Stopping once the receiver has answered. Ctrl-C again stops at once.');
+    void forwarder.stop();
+  };
   signal.addEventListener('abort', stop);
   try {
     for await (const page of feed.pages()) {

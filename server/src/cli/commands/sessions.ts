@@ -123,7 +123,7 @@ class Pairing {
       ? await draw(found.qr, { type: 'terminal', small: true })
       : await draw(found.qr, { type: 'utf8' });
     out.picture(picture);
-    out.line('Scan this code with the phone: WhatsApp > Settings > Linked devices > Link a device.');
+    out.line('Scan this code with the phone, in its list of linked devices.');
   }
 
   async #showCode(phoneNumber: string, signal: AbortSignal): Promise<void> {

@@ -15,6 +15,7 @@ export async function tail(context: Context, { events, session, after }: TailOpt
   const signal = io.stopSignal();
   // The server names the types that it does not know.
   const kinds = events as StreamOptions['kinds'];
+  await client.events.list({ after: 'now', limit: 1 }); // the stream would wait for a server that does not answer
   const stream = client.events.stream({ signal, ...(kinds && { kinds }), ...(after !== undefined && { after }) });
   let last = after;
   try {
