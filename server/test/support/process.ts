@@ -16,13 +16,18 @@ export interface ServerProcess {
   stop(): Promise<number | null>;
 }
 
-/** Starts the server as a separate process, like a user does. */
+/**
+ * Starts the server as a separate process, like a user does.
+ * @param place of another installation of it
+ */
 export async function spawnServer(
   home: Omit<Home, 'remove'>,
   env: Record<string, string> = {},
+  place: { readonly entry: string; readonly cwd?: string } = { entry },
 ): Promise<ServerProcess> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [entry], {
+  const child = spawn(process.execPath, [place.entry], {
+    cwd: place.cwd,
     env: {
       PATH: process.env['PATH'],
       ...(process.env['NODE_COMPILE_CACHE'] && { NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] }),
