@@ -1,0 +1,29 @@
+import type { Block, Decision } from './markdown.ts';
+
+/* Decisions about blocks of pages that are generated or have no comments, by the beginning of the block. */
+
+const decisions: Readonly<Record<string, Readonly<Record<string, Decision>>>> = {
+  'README.md': {
+    'npm ci && npm start': {
+      type: 'not run',
+      reason: 'the tests run in an installed checkout, and start their own server',
+    },
+    'npm ci && npm test': { type: 'not run', reason: 'this is one of these tests' },
+    "import { verifyAndParse } from './sdk": {
+      type: 'given',
+      parameters: 'rawBody: Uint8Array, request: Request, process: { env: { WEBHOOK_SECRET: string } }',
+    },
+  },
+};
+
+/** Pages whose commands and files another test runs. */
+const elsewhere: Readonly<Record<string, string>> = {
+  'docs/connectors.md': 'server/test/connectorPackage.test.ts',
+};
+
+export const isRunElsewhere = (file: string): boolean => Object.hasOwn(elsewhere, file);
+
+export function decisionOf(block: Block): Decision {
+  const found = Object.entries(decisions[block.file] ?? {}).find(([beginning]) => block.text.startsWith(beginning));
+  return found?.[1] ?? block.decision;
+}
