@@ -28,6 +28,7 @@ const ALONE = [
   'server/test/restart.test.ts', // takes long
   'server/test/fuzz.test.ts', // takes long
   'server/test/cli/package.test.ts', // installs the package
+  'sdk/test/package.test.ts', // takes long, and builds an application
   'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
   'server/test/api/media.test.ts', // measures the memory of its process
   'server/test/support/faultyReceiver.test.ts', // counts the connections and timers of its process

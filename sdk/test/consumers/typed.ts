@@ -1,0 +1,99 @@
+/* A module of a user in strict TypeScript, without any framework. */
+
+import { type Client, createClient, type StreamedEvent } from '@switchboard/sdk';
+import type { Message, Operations } from '@switchboard/sdk/api';
+import { ApiError, type FieldError } from '@switchboard/sdk/errors';
+import { type EventData, type EventOf, eventKinds, type KnownEvent } from '@switchboard/sdk/events';
+import { webhookHandler as expressHandler } from '@switchboard/sdk/express';
+import { type WebhookPluginOptions, webhookPlugin } from '@switchboard/sdk/fastify';
+import { webhookHandler as honoHandler } from '@switchboard/sdk/hono';
+import { type HandlerOptions, webhookHandler as nextHandler } from '@switchboard/sdk/next';
+import { verifyAndParse, type WebhookEvent } from '@switchboard/sdk/webhooks';
+
+const sb: Client = createClient({ baseUrl: 'http://127.0.0.1:8080' });
+
+/** Every event type has a branch, so nothing is left for `never`. */
+export function describeEvent(event: WebhookEvent): string {
+  switch (event.event) {
+    case 'message.incoming':
+      return `${event.data.from}: ${event.data.message} ${event.data.media?.mimeType ?? ''}`;
+    case 'message.sent':
+    case 'message.delivered':
+    case 'message.read':
+    case 'message.queued':
+      return `${event.data.messageId} ${event.data.status}`;
+    case 'message.failed':
+      return event.data.error;
+    case 'message.reaction':
+      return event.data.emoji ?? 'no reaction';
+    case 'message.edited':
+      return event.data.message;
+    case 'message.deleted':
+      return event.data.messageId;
+    case 'poll.vote':
+      return event.data.options.join();
+    case 'session.connected':
+      return event.data.phoneNumber;
+    case 'session.disconnected':
+      return `${event.data.reason} ${event.data.willReconnect}`;
+    case 'session.status':
+      return event.data.status;
+    case 'group.created':
+      return event.data.participants.map(({ role }) => role).join();
+    case 'group.updated':
+      return event.data.change.type;
+    case 'group.participants':
+      return event.data.action;
+    case 'chat.updated':
+      return String(event.data.unreadCount);
+    case 'contact.updated':
+      return event.data.name ?? event.data.phoneNumber;
+    case 'presence.updated':
+      return event.data.presence;
+    case 'call.incoming':
+      return event.data.callId;
+    case 'call.ended':
+      return event.data.outcome;
+    case 'webhook.circuit_opened':
+      return event.data.error ?? event.data.reason;
+    case 'webhook.circuit_closed':
+      return event.data.webhookId;
+    case 'unknown':
+      return `${event.kind} ${Object.keys(event.data).join()}`;
+    default:
+      return event satisfies never;
+  }
+}
+
+export async function main(): Promise<void> {
+  const { messageId } = await sb.messages.send({ to: '491707654321', message: 'Hello' });
+  const message: Message = await sb.messages.get({ messageId });
+  for await (const each of sb.messages.list.all({ chatId: message.chatId })) each.message satisfies string;
+  const upload: Operations['media.upload']['output'] = await sb.media.upload(new Blob(['x']), { fileName: 'x.txt' });
+  await sb.messages.sendMedia({ to: '491707654321', type: 'document', mediaId: upload.mediaId });
+  for await (const event of sb.events.stream({ kinds: ['message.incoming', 'call.*'] })) await handle(event);
+  // @ts-expect-error `to` is missing
+  await sb.messages.send({ message: 'Hello' });
+  // @ts-expect-error no such event type
+  eventKinds.includes('message.gone');
+}
+
+async function handle(event: StreamedEvent): Promise<void> {
+  const known: KnownEvent = event;
+  if (known.event === 'message.incoming')
+    (known satisfies EventOf<'message.incoming'>).data satisfies EventData['message.incoming'];
+}
+
+export function fieldsOf(error: unknown): readonly FieldError[] {
+  return error instanceof ApiError && error.code === 'validation_failed' ? error.fields : [];
+}
+
+const options: HandlerOptions = {
+  secret: () => 'between us',
+  seen: new Set(),
+  onEvent: (event, { id }) => `${id} ${describeEvent(event)}`,
+};
+export const POST: (request: Request) => Promise<Response> = nextHandler(options);
+export const handlers = [expressHandler(options), honoHandler(options)] as const;
+export const plugin: [typeof webhookPlugin, WebhookPluginOptions] = [webhookPlugin, { ...options, path: '/hook' }];
+export const verified = verifyAndParse({ body: '', headers: new Headers(), secret: ['new', 'old'] });
