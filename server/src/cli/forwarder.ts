@@ -52,7 +52,7 @@ export class Forwarder {
     this.#next();
   }
 
-  /** Resolves once few events are queued, or it is stopped. One slow chat does not hold up the others. */
+  /** Resolves once few events are queued, or it is stopped. A slow chat holds up the others only with many events. */
   async hasRoom(): Promise<void> {
     while (this.#queue.length >= MAX_QUEUED && !this.#isStopped) await this.#changed.promise;
   }

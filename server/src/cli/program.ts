@@ -35,7 +35,7 @@ export function createProgram(perform: Perform): Command {
     if (load === undefined) return command.helpCommand(false);
     return command.action((...values) => perform(load, command, values.slice(0, -1)));
   };
-  for (const addPart of [addServer, addLogin, addListening, addSending, addSessions, addKeys, addWebhooks])
+  for (const addPart of [addServer, addLogin, addListening, addSending, addLists, addSessions, addKeys, addWebhooks])
     addPart(program, add);
   return program;
 }
@@ -203,7 +203,10 @@ function addSending(program: Command, add: Adder): void {
   program.commandsGroup('Messages:');
   add(program, 'send', 'Send a message or a file.', async () => (await import('./commands/send.ts')).send)
     .argument('<to>', 'Phone number in international form, or id of a group.')
-    .argument('[text]', 'Text, or caption of the file; - reads it from standard input.')
+    .argument(
+      '[text]',
+      'Text, or caption of the file; - reads it from standard input. Put -- in front of a text that begins with a dash.',
+    )
     .option('--session <id>', 'Session to send from. Needed if there are several.')
     .option('--file <path>', 'Send this file.')
     .option('--media-url <url>', 'Send the file behind this https URL.')
@@ -232,6 +235,9 @@ function addSending(program: Command, add: Adder): void {
         'date | switchboard send 491707654321 -',
       ),
     );
+}
+
+function addLists(program: Command, add: Adder): void {
   paged(
     add(
       program,

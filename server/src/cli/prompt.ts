@@ -20,11 +20,13 @@ export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY ===
  * @throws {CliError} `interrupted` after Ctrl-C, or at the end of the input
  */
 export function ask(io: Io, { text, isSecret = false, byDefault }: Question): Promise<string> {
-  const hint = byDefault === undefined ? '' : ` [${byDefault}]`;
-  io.stderr.write(`${text}${hint}: `);
+  const prompt = `${text}${byDefault === undefined ? '' : ` [${byDefault}]`}: `;
   // The library would show what is typed. Editing keys still work.
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: io.stdin, output: isSecret ? silent : io.stderr, terminal: true });
+  const lines = createInterface({ input: io.stdin, output: isSecret ? silent : io.stderr, prompt, terminal: true });
+  // Only now, because until then the terminal itself shows what is typed.
+  if (isSecret) io.stderr.write(prompt);
+  else lines.prompt();
   return new Promise((resolve, reject) => {
     let answer: string | undefined;
     lines.on('line', (line) => {
