@@ -6,6 +6,7 @@ const head = `# Settings
 
 Settings are environment variables, and an empty one counts as not set. None is required:
 
+<!-- not run: the server does not end -->
 \`\`\`sh
 PORT=8081 LOG_LEVEL=warn npm start
 \`\`\`

@@ -134,7 +134,13 @@ async function portsHere(server: TestServer): Promise<(text: string) => string> 
 
 /** The variables that "Getting started" sets. Those that it explains itself are not set for it. */
 async function environmentOf(server: TestServer, call: Call, token: string, scene: Scene, checkout: Checkout) {
-  const common = { PATH: checkout.path, HOME: join(checkout.folder, '..'), SWITCHBOARD_URL: server.url };
+  const common = {
+    PATH: checkout.path,
+    HOME: join(checkout.folder, '..'),
+    SWITCHBOARD_URL: server.url,
+    // The folder of dependencies is that of the repository: no block may change it.
+    npm_config_dry_run: 'true',
+  };
   if (scene.isFirst) return { ...common, ...scene.variables };
   const { key } = (await call('POST', '/api-keys/create', { name: 'docs' }, { authorization: `Bearer ${token}` })).body;
   return { ...common, API: `${server.url}/api/v1`, KEY: key, TOKEN: token, SWITCHBOARD_KEY: key, ...scene.variables };

@@ -8,8 +8,9 @@ const decisions: Readonly<Record<string, Readonly<Record<string, Decision>>>> = 
       type: 'not run',
       reason: 'the tests run in an installed checkout, and start their own server',
     },
+    'docker build': { type: 'not run', reason: 'it needs Docker' },
     'npm ci && npm test': { type: 'not run', reason: 'this is one of these tests' },
-    "import { verifyAndParse } from './sdk": {
+    "import { verifyAndParse } from '@switchboard": {
       type: 'given',
       parameters: 'rawBody: Uint8Array, request: Request, process: { env: { WEBHOOK_SECRET: string } }',
     },
@@ -18,7 +19,9 @@ const decisions: Readonly<Record<string, Readonly<Record<string, Decision>>>> = 
 
 /** Pages whose commands and files another test runs. */
 const elsewhere: Readonly<Record<string, string>> = {
+  'docs/cli.md': 'server/test/cli/docs.test.ts',
   'docs/connectors.md': 'server/test/connectorPackage.test.ts',
+  'docs/python.md': 'server/test/pythonClient.test.ts',
 };
 
 export const isRunElsewhere = (file: string): boolean => Object.hasOwn(elsewhere, file);
