@@ -71,7 +71,7 @@ export function openApiDocument(operations: readonly Operation[]) {
 }
 
 function describe(operation: Operation) {
-  const { id, summary, description, input, output, method, credential, permission } = operation;
+  const { id, summary, description, input, output, method, credential, permission, effect } = operation;
   const inPath = [...operation.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const fields = Object.entries(input.properties as Record<string, TSchema>);
   const rest = fields.filter(([name]) => !inPath.includes(name));
@@ -93,6 +93,7 @@ function describe(operation: Operation) {
     tags: [tagOf(operation)],
     summary,
     description: [description, formsText(operation), needs].filter(Boolean).join('\n\n'),
+    'x-effect': effect,
     ...(credential === undefined && permission && { 'x-permission': permission }),
     ...withoutContentPermission(operation),
     ...(credential === 'none' && { security: [] }),
