@@ -8,13 +8,19 @@ import { defineConfig, minifySync, type Plugin } from 'vite';
 export default defineConfig({
   plugins: [react(), tailwind(), compressed()],
   // Assets are separate files, because the policy of the page forbids fonts and scripts in data URLs.
-  build: { manifest: true, assetsInlineLimit: 0, reportCompressedSize: false, chunkSizeWarningLimit: 700 },
+  build: {
+    manifest: true,
+    assetsInlineLimit: 0,
+    reportCompressedSize: false,
+    chunkSizeWarningLimit: 700,
+    rolldownOptions: { input: ['index.html', 'reference.html'] },
+  },
   // The server inserts a fresh nonce into each response.
   html: { cspNonce: '__CSP_NONCE__' },
   // For `npm run dev -w dashboard` next to a running server.
   server: {
     proxy: Object.fromEntries(
-      ['/api', '/openapi.json', '/docs'].map((path) => [
+      ['/api', '/openapi.json', '/docs/errors', '/docs/guides'].map((path) => [
         path,
         process.env['SWITCHBOARD_URL'] ?? 'http://127.0.0.1:8080',
       ]),

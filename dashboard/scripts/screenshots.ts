@@ -73,7 +73,7 @@ const shots: readonly Shot[] = [
   },
   {
     name: 'reference',
-    path: () => '/reference#messages.send',
+    path: () => '/docs#messages.send',
     prepare: (page) => page.getByRole('region', { name: 'Example request: curl' }).waitFor(),
   },
   { name: 'account', path: () => '/account', prepare: heading('Account') },

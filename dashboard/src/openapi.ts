@@ -4,6 +4,7 @@ import type { Schema } from './schema.ts';
 
 /** The part of OpenAPI 3.1 that `openapi.json` uses. */
 interface Document {
+  readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
   readonly webhooks: Readonly<Record<string, Readonly<Record<string, Described>>>>;
@@ -23,6 +24,8 @@ interface Described {
   /** Empty if the operation needs no credential. */
   readonly security?: readonly object[];
   readonly responses: Readonly<Record<string, Response>>;
+  /** `destructive` overwrites or removes data. Paths that are not operations have none. */
+  readonly 'x-effect'?: 'read' | 'write' | 'destructive';
   readonly 'x-permission'?: string;
   readonly 'x-permission-without-content'?: string;
 }
@@ -56,6 +59,7 @@ export interface Operation extends Described {
 }
 
 export interface Reference {
+  readonly info: Document['info'];
   readonly tags: Document['tags'];
   readonly operations: readonly Operation[];
   /** The requests that webhooks receive. Their paths are the event types. */
@@ -67,8 +71,8 @@ export interface Reference {
 export const referenceQuery = queryOptions({
   queryKey: ['openapi'],
   queryFn: async (): Promise<Reference> => {
-    const { tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // served by this version of the server
-    return { tags, operations: operationsOf(paths), events: operationsOf(webhooks), components };
+    const { info, tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // served by this version of the server
+    return { info, tags, operations: operationsOf(paths), events: operationsOf(webhooks), components };
   },
   staleTime: Number.POSITIVE_INFINITY,
 });

@@ -121,7 +121,6 @@ const events = createRoute({
 });
 const keys = page('/keys', () => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage');
 const tools = page('/tools', () => import('./pages/mcp/mcpPage.tsx'), 'McpPage');
-const reference = page('/reference', () => import('./pages/reference/referencePage.tsx'), 'ReferencePage');
 const account = page('/account', () => import('./pages/account/accountPage.tsx'), 'AccountPage');
 
 const notFound = createRoute({ getParentRoute: () => shell, path: '$', component: NotFoundPage });
@@ -144,7 +143,6 @@ const routeTree = root.addChildren([
     events,
     keys,
     tools,
-    reference,
     account,
     notFound,
   ]),

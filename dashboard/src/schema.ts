@@ -11,6 +11,7 @@ export interface Schema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
   readonly format?: string;
   readonly default?: unknown;
   readonly minimum?: number;

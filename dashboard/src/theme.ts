@@ -26,6 +26,12 @@ export function chooseTheme(choice: ThemeChoice): void {
   show(choice);
 }
 
+/** Switches between light and dark. A reader whose choice is that of the system follows the system again. */
+export function toggleTheme(): void {
+  const next = shownTheme() === 'dark' ? 'light' : 'dark';
+  chooseTheme(next === systemTheme() ? 'system' : next);
+}
+
 /** Follows the theme of the system unless the reader has chosen one. */
 export function followSystemTheme(): void {
   isDarkSystem.addEventListener('change', () => show(readThemeChoice()));
@@ -36,7 +42,7 @@ export function useTheme(): 'light' | 'dark' {
   return useSyncExternalStore(watchTheme, shownTheme);
 }
 
-function shownTheme(): 'light' | 'dark' {
+export function shownTheme(): 'light' | 'dark' {
   return document.documentElement.dataset['theme'] === 'dark' ? 'dark' : 'light';
 }
 
@@ -47,6 +53,9 @@ function watchTheme(changed: () => void): () => void {
 }
 
 function show(choice: ThemeChoice): void {
-  const system = isDarkSystem.matches ? 'dark' : 'light';
-  document.documentElement.dataset['theme'] = choice === 'system' ? system : choice;
+  document.documentElement.dataset['theme'] = choice === 'system' ? systemTheme() : choice;
+}
+
+function systemTheme(): 'light' | 'dark' {
+  return isDarkSystem.matches ? 'dark' : 'light';
 }

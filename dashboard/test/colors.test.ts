@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 
-const style = readFileSync(new URL('../src/style.css', import.meta.url), 'utf8');
+const style = readFileSync(new URL('../src/theme.css', import.meta.url), 'utf8');
 
 /** The colors of a theme by name. */
 function palette(selector: string): ReadonlyMap<string, string> {
@@ -27,12 +27,17 @@ function contrast(one: string, other: string): number {
 
 describe('theme color of the browser', () => {
   it('matches the page in both themes', () => {
-    const html = readFileSync(new URL('../index.html', import.meta.url), 'utf8');
+    const pages = ['index.html', 'reference.html'].map((file) =>
+      readFileSync(new URL(`../${file}`, import.meta.url), 'utf8'),
+    );
     for (const [theme, selector] of [
       ['light', ':root'],
       ['dark', ':root[data-theme="dark"]'],
     ] as const)
-      assert.ok(html.includes(`content="${palette(selector).get('paper')}" media="(prefers-color-scheme: ${theme})"`));
+      for (const html of pages)
+        assert.ok(
+          html.includes(`content="${palette(selector).get('paper')}" media="(prefers-color-scheme: ${theme})"`),
+        );
   });
 });
 

@@ -12,7 +12,6 @@ const pages = [
   ['/sessions', '**/api/v1/sessions?*', 'Connected'],
   ['/webhooks', '**/api/v1/webhooks/endpoints?*', 'No webhooks yet'],
   ['/deliveries', '**/api/v1/webhooks/deliveries?*', 'No deliveries yet'],
-  ['/reference', '**/openapi.json', 'Create keys for programs'],
   ['/tools', '**/api/v1/mcp', 'sessions_list'],
   ['/keys', '**/api/v1/api-keys?*', 'No API keys yet'],
   ['/events?view=log&kind=group.updated', '**/api/v1/events?*', 'No events of this type'],

@@ -23,7 +23,6 @@ describe('shell', async () => {
     ['Webhooks', '/webhooks'],
     ['API keys', '/keys'],
     ['MCP', '/tools'],
-    ['API reference', '/reference'],
   ] as const;
 
   it('links to every page, and each is accessible', async (test) => {
@@ -40,6 +39,17 @@ describe('shell', async () => {
     await page.getByRole('menuitem', { name: 'Account and password' }).click();
     await waitForPage(page, 'Account');
     await assertAccessible(page);
+  });
+
+  it('links to the documentation, which links back', async (test) => {
+    const { page } = await dashboard.openLoggedIn(test);
+    for (const name of ['API reference', 'Guides']) {
+      await page.goto('/');
+      await page.getByRole('navigation', { name: 'Main' }).getByRole('link', { name, exact: true }).click();
+      await waitForPage(page, name);
+      await page.getByRole('link', { name: 'Dashboard', exact: true }).first().click();
+      await waitForPage(page, 'Overview');
+    }
   });
 
   it('opens its navigation with a button on a phone, where every page fits', async (test) => {

@@ -1,6 +1,6 @@
 import { CopyButton } from './copyButton.tsx';
 import { ScrollArea } from './scrollArea.tsx';
-import { TabSet } from './tabSet.tsx';
+import { type TabChoice, TabSet } from './tabSet.tsx';
 
 /** Code to copy into a terminal or a program. */
 export function CodeSnippet({ code, label }: { readonly code: string; readonly label: string }) {
@@ -20,13 +20,16 @@ export function CodeSnippet({ code, label }: { readonly code: string; readonly l
 export function CodeSnippets({
   snippets,
   label,
+  choice,
 }: {
   readonly snippets: readonly { readonly name: string; readonly code: string }[];
   readonly label: string;
+  readonly choice?: TabChoice;
 }) {
   return (
     <TabSet
       label={label}
+      choice={choice}
       tabs={snippets.map(({ name, code }) => ({
         name,
         content: <CodeSnippet code={code} label={`${label}: ${name}`} />,

@@ -1,6 +1,7 @@
 import {
   Activity,
   BookOpen,
+  Braces,
   KeyRound,
   MessagesSquare,
   RadioTower,
@@ -40,7 +41,9 @@ export const navigation = [
       { to: '/webhooks', title: pages.webhooks, icon: Webhook },
       { to: '/keys', title: pages.keys, icon: KeyRound },
       { to: '/tools', title: pages.mcp, icon: Wrench },
-      { to: '/reference', title: pages.reference, icon: BookOpen },
+      // The documentation needs no login, and has pages of its own.
+      { href: '/docs', title: pages.reference, icon: Braces },
+      { href: '/docs/guides/', title: shellStrings.guides, icon: BookOpen },
     ],
   },
 ] as const;

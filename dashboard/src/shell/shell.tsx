@@ -123,22 +123,45 @@ function Navigation({ onFollow }: { readonly onFollow?: () => void }) {
         <div key={title}>
           <p className="px-2.5 pb-1 text-xs text-ink-faint">{title}</p>
           <ul className="grid gap-0.5">
-            {links.map(({ to, title: name, icon: Icon }) => (
-              <li key={to}>
-                <Link
-                  to={to}
-                  onClick={onFollow}
-                  activeOptions={{ exact: to === '/' }}
-                  className="flex items-center gap-3 rounded-lg px-2.5 py-1.5 text-sm text-ink-soft no-underline transition-colors hover:bg-sunken hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent [&>svg]:size-4.5"
-                >
-                  <Icon aria-hidden strokeWidth={1.75} />
-                  {name}
-                </Link>
+            {links.map((link) => (
+              <li key={link.title}>
+                <NavigationLink link={link} onFollow={onFollow} />
               </li>
             ))}
           </ul>
         </div>
       ))}
     </nav>
+  );
+}
+
+const NAVIGATION_LINK =
+  'flex items-center gap-3 rounded-lg px-2.5 py-1.5 text-sm text-ink-soft no-underline transition-colors hover:bg-sunken hover:text-ink data-[status=active]:bg-accent-soft data-[status=active]:font-medium data-[status=active]:text-accent [&>svg]:size-4.5';
+
+function NavigationLink({
+  link,
+  onFollow,
+}: {
+  readonly link: (typeof navigation)[number]['links'][number];
+  readonly onFollow: (() => void) | undefined;
+}) {
+  const { title, icon: Icon } = link;
+  const content = (
+    <>
+      <Icon aria-hidden strokeWidth={1.75} />
+      {title}
+    </>
+  );
+  if ('href' in link) {
+    return (
+      <a href={link.href} className={NAVIGATION_LINK}>
+        {content}
+      </a>
+    );
+  }
+  return (
+    <Link to={link.to} onClick={onFollow} activeOptions={{ exact: link.to === '/' }} className={NAVIGATION_LINK}>
+      {content}
+    </Link>
   );
 }

@@ -16,6 +16,7 @@ export const shellStrings = {
     reference: 'API reference',
     account: 'Account',
   },
+  guides: 'Guides',
   account: 'Account menu',
   menuFailed: 'The menu could not be loaded. Reload the page.',
   accountSettings: 'Account and password',

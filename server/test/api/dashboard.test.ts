@@ -147,7 +147,7 @@ describe('dashboard pages', () => {
       assert.equal((await answer.json()).code, 'validation_failed');
     }
     assert.equal((await open('/health')).status, 200);
-    assert.match(await (await open('/docs')).text(), /swagger/);
+    assert.match(await (await open('/docs')).text(), /API reference/);
   });
 
   it('forbid inline scripts, external resources and framing', async () => {

@@ -2,17 +2,23 @@ import { routes } from '@switchboard/sdk/api';
 import type { Operation } from '../../openapi.ts';
 import { shellQuote } from '../../shellQuote.ts';
 
-/** Builds an example request that runs as it is: with curl, and with the SDK if it has a method for it. */
+/** Builds an example request that runs as it is: with curl, and with the clients if they have a method for it. */
 export function exampleCode(
   operation: Operation,
   origin: string,
 ): readonly { readonly name: string; readonly code: string }[] {
-  const sdk = sdkCode(operation);
+  const curl = { name: 'curl', code: curlCode(operation, origin) };
+  const input = clientInput(operation);
+  if (input === undefined) return [curl];
   return [
-    { name: 'curl', code: curlCode(operation, origin) },
-    ...(sdk === undefined ? [] : [{ name: 'TypeScript', code: sdk }]),
+    curl,
+    { name: 'TypeScript', code: typeScriptCode(operation, input, origin) },
+    { name: 'Python', code: pythonCode(operation, input, origin) },
   ];
 }
+
+/** Longer lines are hidden in part beside the details of an operation. */
+const MAX_LINE = 45;
 
 function curlCode(operation: Operation, origin: string): string {
   const { method, path, parameters = [], requestBody, responses } = operation;
@@ -28,8 +34,9 @@ function curlCode(operation: Operation, origin: string): string {
   const url = `${server}${filled}${query.size > 0 ? `?${query}` : ''}`;
   const body = requestBody?.content['application/json'];
   const isFile = requestBody !== undefined && body === undefined;
+  const [start, address] = [`curl${method === 'GET' ? '' : ` -X ${method}`}`, shellQuote(url)];
   return [
-    `curl${method === 'GET' ? '' : ` -X ${method}`} ${shellQuote(url)}`,
+    ...(start.length + address.length > MAX_LINE ? [start, address] : [`${start} ${address}`]),
     ...(needsNoCredential(operation) ? [] : ['-H "Authorization: Bearer $SWITCHBOARD_KEY"']),
     ...(body === undefined
       ? []
@@ -38,11 +45,13 @@ function curlCode(operation: Operation, origin: string): string {
   ].join(' \\\n  ');
 }
 
-/** The SDK takes path, query and body in one object. */
-function sdkCode({ operationId, parameters = [], requestBody }: Operation): string | undefined {
+type Input = Readonly<Record<string, unknown>>;
+
+/** The fields of the path, the query and the body: the clients take them together. */
+function clientInput({ operationId, parameters = [], requestBody }: Operation): Input | undefined {
   const route = Object.entries(routes).find(([id]) => id === operationId)?.[1];
   if (route === undefined || route.takesContent) return undefined;
-  const input = {
+  return {
     ...Object.fromEntries(
       parameters
         .filter((one) => one.in === 'path' || (one.in === 'query' && one.required))
@@ -50,11 +59,52 @@ function sdkCode({ operationId, parameters = [], requestBody }: Operation): stri
     ),
     ...(requestBody?.content['application/json']?.example as object | undefined), // every body is an object
   };
-  const name = operationId.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
-  return `await sb.${name}(${Object.keys(input).length > 0 ? literal(input) : ''});`;
+}
+
+function typeScriptCode(operation: Operation, input: Input, origin: string): string {
+  const name = operation.operationId.replaceAll(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+  const fields = Object.keys(input).length > 0 ? JSON.stringify(input, null, 2) : '';
+  const credential = needsNoCredential(operation) ? '' : ', credential: process.env.SWITCHBOARD_KEY';
+  return `import { createClient } from '@switchboard/sdk';
+
+const sb = createClient({ baseUrl: '${origin}'${credential} });
+console.log(await sb.${name}(${withoutNeedlessQuotes(fields)}));`;
+}
+
+function pythonCode(operation: Operation, input: Input, origin: string): string {
+  const fields = Object.entries(input).map(
+    ([name, value]) => `        ${pythonName(name)}=${pythonValue(value, 2)},\n`,
+  );
+  const credential = needsNoCredential(operation) ? '' : ', os.environ["SWITCHBOARD_KEY"]';
+  const call = `client.${operation.operationId}(${fields.length > 0 ? `\n${fields.join('')}    ` : ''})`;
+  return `${credential && 'import os\n'}from switchboard_client import Client
+
+with Client("${origin}"${credential}) as client:
+    result = ${call}
+    print(result)`;
+}
+
+/** The Python client has the names of the API in snake case, and appends `_` to a keyword. */
+function pythonName(name: string): string {
+  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  return snake === 'from' ? 'from_' : snake;
+}
+
+/** Formats a value as Python. JSON strings and numbers are also those of Python. */
+function pythonValue(value: unknown, depth: number): string {
+  if (value === null || value === undefined) return 'None';
+  if (typeof value === 'boolean') return value ? 'True' : 'False';
+  if (typeof value !== 'object') return JSON.stringify(value);
+  const inside = '    '.repeat(depth + 1);
+  const isList = Array.isArray(value);
+  const lines = Object.entries(value).map(
+    ([name, entry]) => `${inside}${isList ? '' : `${JSON.stringify(name)}: `}${pythonValue(entry, depth + 1)},\n`,
+  );
+  const [open, shut] = isList ? ['[', ']'] : ['{', '}'];
+  return lines.length === 0 ? open + shut : `${open}\n${lines.join('')}${'    '.repeat(depth)}${shut}`;
 }
 
 const needsNoCredential = ({ security }: Operation) => security?.length === 0;
 
-/** Formats an object as TypeScript, without needless quotes. */
-const literal = (value: object) => JSON.stringify(value, null, 2).replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');
+/** Formats JSON as TypeScript, without the quotes of names. */
+const withoutNeedlessQuotes = (json: string) => json.replaceAll(/^(\s*)"([A-Za-z_]\w*)":/gm, '$1$2:');

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react';
 import type { Schema } from '../../schema.ts';
 import { referenceStrings } from '../../strings/reference.ts';
 import { Phrase } from './prose.tsx';
+import { SchemaLinks } from './schemaLinks.tsx';
 import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
@@ -9,14 +10,16 @@ type Schemas = Readonly<Record<string, Schema>>;
 /** Stops the recursion: a message has the message that it replies to. */
 const MAX_DEPTH = 4;
 
-/** The fields of an object, with nested fields on demand. */
+/** The fields of an object, with nested fields on demand, or at once if `isOpen`. */
 export function FieldList({
   schema,
   schemas,
+  isOpen = false,
   depth = 0,
 }: {
   readonly schema: Schema;
   readonly schemas: Schemas;
+  readonly isOpen?: boolean;
   readonly depth?: number;
 }) {
   const { properties = {}, required = [] } = schema;
@@ -25,7 +28,7 @@ export function FieldList({
       {Object.entries(properties).map(([name, field]) => (
         <li key={name}>
           <FieldLine name={name} schema={field} notes={required.includes(name) ? [referenceStrings.required] : []}>
-            <Inside schema={field} schemas={schemas} depth={depth} />
+            <Inside schema={field} schemas={schemas} isOpen={isOpen} depth={depth} />
           </FieldLine>
         </li>
       ))}
@@ -51,7 +54,9 @@ export function FieldLine({
     <div className="grid grid-cols-1 gap-0.5 text-sm">
       <div className="flex flex-wrap items-baseline gap-x-3">
         <code className="font-medium wrap-anywhere">{name}</code>
-        <code className="min-w-0 text-xs wrap-anywhere text-ink-faint">{formatType(schema)}</code>
+        <code className="min-w-0 text-xs wrap-anywhere text-ink-faint">
+          <SchemaLinks type={formatType(schema)} />
+        </code>
         {[...notes, ...formatConstraints(schema)].map((note) => (
           <span key={note} className="text-xs text-warn">
             {note}
@@ -71,16 +76,18 @@ export function FieldLine({
 function Inside({
   schema,
   schemas,
+  isOpen,
   depth,
 }: {
   readonly schema: Schema;
   readonly schemas: Schemas;
+  readonly isOpen: boolean;
   readonly depth: number;
 }) {
   const inside = nestedSchema(schema, schemas);
   if (inside === undefined || depth >= MAX_DEPTH) return null;
   return (
-    <details className="mt-1">
+    <details open={isOpen} className="mt-1">
       <summary className="text-xs text-ink-faint marker:text-ink-faint">{referenceStrings.fields}</summary>
       <div className="mt-2 ml-1.5 border-l border-line-strong pl-4">
         <FieldList schema={inside} schemas={schemas} depth={depth + 1} />

@@ -1,143 +1,105 @@
 import { useQuery } from '@tanstack/react-query';
-import { useLocation } from '@tanstack/react-router';
-import { type ReactNode, useState } from 'react';
-import { buttonClass } from '../../components/button.tsx';
-import { Disclosure } from '../../components/disclosure.tsx';
-import { TextField } from '../../components/field.tsx';
-import { Tag } from '../../components/lamp.tsx';
-import { Card, Page } from '../../components/layout.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
-import { type Operation, type Reference, referenceQuery } from '../../openapi.ts';
+import { useEffect, useRef, useState } from 'react';
+import { useIsWide } from '../../components/isWide.ts';
+import { Loaded } from '../../components/states.tsx';
+import { type Reference, referenceQuery } from '../../openapi.ts';
 import { referenceStrings } from '../../strings/reference.ts';
-import { EventDetails, OperationDetails } from './operationDetails.tsx';
+import { sharedStrings } from '../../strings/shared.ts';
+import { CredentialContext, useCredentialState } from './credential.ts';
+import { idOf, sectionsOf } from './entries.ts';
+import { EntryPage } from './entryPage.tsx';
+import { LanguageContext } from './language.ts';
+import { ReferenceBar } from './referenceBar.tsx';
+import { ReferenceNavigation } from './referenceNavigation.tsx';
+import { ReferenceOverview } from './referenceOverview.tsx';
+import { SchemaNames } from './schemaLinks.tsx';
+import { useHash } from './useHash.ts';
 
-/** All operations by resource. `/reference#messages.send` opens one of them. */
+/** The API reference. `/docs#messages.send` opens an operation. */
 export function ReferencePage() {
   const reference = useQuery(referenceQuery);
-  const [search, setSearch] = useState('');
+  const credential = useCredentialState();
+  const [language, setLanguage] = useState('curl');
   return (
-    <Page
-      title={referenceStrings.title}
-      lead={referenceStrings.lead}
-      actions={
-        <>
-          <a href="/openapi.json" className={buttonClass()}>
-            {referenceStrings.document}
-          </a>
-          <a href="/docs/errors" className={buttonClass()}>
-            {referenceStrings.errors}
-          </a>
-          <a href="/docs" className={buttonClass()}>
-            {referenceStrings.interactive}
-          </a>
-        </>
-      }
-    >
-      <TextField
-        type="search"
-        label={referenceStrings.search}
-        hint={referenceStrings.searchHint}
-        value={search}
-        onChange={({ currentTarget }) => setSearch(currentTarget.value)}
-      />
-      <Loaded query={reference}>{(all) => <Operations reference={all} search={search} />}</Loaded>
-    </Page>
+    <CredentialContext value={credential}>
+      <LanguageContext value={{ name: language, onChange: setLanguage }}>
+        {/* A link would change the fragment, which names the open operation. */}
+        <button
+          type="button"
+          className="sr-only rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-50"
+          onClick={() => document.getElementById('content')?.focus()}
+        >
+          {sharedStrings.skipToContent}
+        </button>
+        <Frame query={reference} />
+      </LanguageContext>
+    </CredentialContext>
   );
 }
 
-function Operations({ reference, search }: { readonly reference: Reference; readonly search: string }) {
-  const { tags, operations, events, components } = reference;
-  const fit = fits(search);
-  const shown = operations.filter(fit);
-  const shownEvents = events.filter(fit);
+function Frame({ query }: { readonly query: Parameters<typeof Loaded<Reference>>[0]['query'] }) {
+  const isWide = useIsWide();
+  const hash = useHash();
+  const [isOpen, setOpen] = useState(false);
+  const [search, setSearch] = useState('');
+  const main = useFocusOn(hash);
+  useEffect(() => {
+    const close = ({ key }: KeyboardEvent) => key === 'Escape' && setOpen(false);
+    document.addEventListener('keydown', close);
+    return () => document.removeEventListener('keydown', close);
+  }, []);
+  const isNavigationShown = isWide || isOpen;
+  const { data } = query;
   return (
     <>
-      <p role="status" className="text-sm text-ink-faint">
-        {referenceStrings.count(shown.length, operations.length)}
-      </p>
-      {shown.length + shownEvents.length === 0 && (
-        <Card flush>
-          <Empty title={referenceStrings.none}>{referenceStrings.noneHint}</Empty>
-        </Card>
-      )}
-      {tags.map(({ name, description }) => (
-        <Section key={name} title={titleOf(name)} hint={description} operations={shown.filter(has(name))}>
-          {(operation) => <OperationDetails operation={operation} components={components} />}
-        </Section>
-      ))}
-      <Section title={referenceStrings.events} hint={referenceStrings.eventsHint} operations={shownEvents}>
-        {(operation) => <EventDetails operation={operation} components={components} />}
-      </Section>
+      <ReferenceBar isOpen={isOpen} onToggle={() => setOpen(!isOpen)} />
+      <div className="wide:grid wide:grid-cols-[17.5rem_minmax(0,1fr)]">
+        {isNavigationShown && (
+          <div className="fixed inset-x-0 top-14 bottom-0 z-20 overflow-y-auto bg-paper px-3 py-4 wide:sticky wide:bottom-auto wide:h-[calc(100dvh-3.5rem)] wide:border-r wide:border-line">
+            {data && (
+              <ReferenceNavigation
+                sections={sectionsOf(data)}
+                current={hash}
+                search={search}
+                onSearch={setSearch}
+                onFollow={() => setOpen(false)}
+              />
+            )}
+          </div>
+        )}
+        <main id="content" ref={main} tabIndex={-1} className="min-w-0 px-4 py-6 outline-none wide:px-10 wide:py-9">
+          {data === undefined && <h1 className="text-3xl font-semibold">{referenceStrings.title}</h1>}
+          <Loaded query={query}>{(reference) => <Content reference={reference} hash={hash} />}</Loaded>
+        </main>
+      </div>
     </>
   );
 }
 
-function Section({
-  title,
-  hint,
-  operations,
-  children,
-}: {
-  readonly title: string;
-  readonly hint: string;
-  readonly operations: readonly Operation[];
-  readonly children: (operation: Operation) => ReactNode;
-}) {
-  const { hash } = useLocation();
-  if (operations.length === 0) return null;
+function Content({ reference, hash }: { readonly reference: Reference; readonly hash: string }) {
+  const sections = sectionsOf(reference);
+  const entry = sections.flatMap(({ entries }) => entries).find((one) => idOf(one) === hash);
   return (
-    <Card flush title={title} hint={hint}>
-      <ul aria-label={title}>
-        {operations.map((operation) => {
-          const { operationId, method, path, summary } = operation;
-          const isTarget = hash === operationId;
-          return (
-            <li
-              key={operationId}
-              ref={isTarget ? scrollIntoView : undefined}
-              className="scroll-mt-20 border-t border-line"
-            >
-              <Disclosure
-                isOpen={isTarget}
-                summary={
-                  <span className="ml-1 inline-flex max-w-[calc(100%-1.5rem)] flex-wrap items-baseline gap-x-3 gap-y-1 align-middle">
-                    <Tag>{method}</Tag>
-                    <code className="font-medium wrap-anywhere">{path}</code>
-                    <span className="text-sm text-ink-soft">{summary}</span>
-                  </span>
-                }
-              >
-                {children(operation)}
-              </Disclosure>
-            </li>
-          );
-        })}
-      </ul>
-    </Card>
+    <SchemaNames value={new Set(Object.keys(reference.components.schemas))}>
+      {entry === undefined ? (
+        <ReferenceOverview reference={reference} sections={sections} target={hash} />
+      ) : (
+        // The form of another operation starts empty.
+        <EntryPage key={hash} entry={entry} components={reference.components} />
+      )}
+    </SchemaNames>
   );
 }
 
-/** Scrolls when the operation mounts, or becomes the target of the address. */
-function scrollIntoView(element: HTMLElement | null): void {
-  element?.scrollIntoView();
-}
-
-/** Turns a tag into a heading: `api_keys` is "API keys". */
-function titleOf(tag: string): string {
-  const title = tag.replaceAll('_', ' ').replace(/^api\b/, 'API');
-  return title.charAt(0).toUpperCase() + title.slice(1);
-}
-
-const has =
-  (tag: string) =>
-  ({ tags }: Operation) =>
-    tags[0] === tag;
-
-/** Matches operations that contain every word of the search. */
-function fits(search: string): (operation: Operation) => boolean {
-  const wanted = search.toLowerCase().split(/\s+/);
-  return ({ operationId, method, path, summary }) => {
-    const text = `${operationId} ${method} ${path} ${summary}`.toLowerCase();
-    return wanted.every((word) => text.includes(word));
-  };
+/** Moves the focus to the content when another entry is opened, so that screen readers and the keyboard start there. */
+function useFocusOn(hash: string) {
+  const main = useRef<HTMLElement>(null);
+  const seen = useRef(hash);
+  useEffect(() => {
+    if (seen.current === hash) return;
+    seen.current = hash;
+    main.current?.focus({ preventScroll: true });
+    scrollTo(0, 0);
+  }, [hash]);
+  return main;
 }

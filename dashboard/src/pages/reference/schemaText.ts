@@ -10,8 +10,9 @@ export function resolveRef(schema: Schema, schemas: Schemas): Schema {
 
 /** Formats a type like TypeScript: `string | null`, `Message[]`, `"image" | "video"`. */
 export function formatType(schema: Schema): string {
-  const { $ref, anyOf, enum: values, items, type, format } = schema;
+  const { $ref, anyOf, allOf, enum: values, items, type, format } = schema;
   if ($ref !== undefined) return refName($ref);
+  if (allOf !== undefined) return 'object';
   if (anyOf !== undefined) return anyOf.map(formatType).join(' | ');
   if (values !== undefined) return values.map((value) => JSON.stringify(value)).join(' | ');
   if (schema.const !== undefined) return JSON.stringify(schema.const);
@@ -44,13 +45,24 @@ export function formatConstraints({
 
 /** Finds the object in a schema: itself, its items, or one of its alternatives. */
 export function nestedSchema(schema: Schema, schemas: Schemas): Schema | undefined {
-  const own = resolveRef(schema, schemas);
+  const own = merge(resolveRef(schema, schemas), schemas);
   if (own.properties !== undefined) return Object.keys(own.properties).length > 0 ? own : undefined;
   for (const part of [...(own.items === undefined ? [] : [own.items]), ...(own.anyOf ?? [])]) {
     const inside = nestedSchema(part, schemas);
     if (inside !== undefined) return inside;
   }
   return undefined;
+}
+
+/** Merges the objects of `allOf` into one. */
+function merge(schema: Schema, schemas: Schemas): Schema {
+  if (schema.allOf === undefined) return schema;
+  const parts = schema.allOf.map((part) => resolveRef(part, schemas));
+  return {
+    ...schema,
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required = [] }) => required),
+  };
 }
 
 const refName = ($ref: string) => $ref.split('/').at(-1) ?? $ref;
