@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from './support/globalSetup.ts';
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
-const TESTS = ['{server,sdk}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
+const TESTS = ['{server,sdk,site}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
 const AT_ONCE = 4;
 /** Names the test that hangs. Even beside other work, the longest one takes a minute. */
 const TEST_TIMEOUT_MS = 300_000;

@@ -1,0 +1,75 @@
+/** A page of `docs/` by its path without the ending, and its name in the navigation. */
+export type Entry = readonly [path: string, title: string];
+
+interface Group {
+  readonly title: string;
+  readonly pages: readonly Entry[];
+}
+
+/** All pages in the order in which a reader needs them. Each page of `docs/` belongs to one group. */
+export const groups: readonly Group[] = [
+  {
+    title: 'Start',
+    pages: [
+      ['getting-started', 'Getting started'],
+      ['receiving', 'Receiving events'],
+      ['events', 'Events'],
+      ['webhooks', 'Webhooks'],
+      ['destinations', 'Message brokers'],
+    ],
+  },
+  {
+    title: 'Networks',
+    pages: [
+      ['whatsapp', 'WhatsApp'],
+      ['whatsapp-cloud', 'WhatsApp Cloud API'],
+      ['connectors', 'Connectors'],
+      ['media', 'Media'],
+    ],
+  },
+  {
+    title: 'Clients',
+    pages: [
+      ['sdk', 'TypeScript SDK'],
+      ['python', 'Python'],
+      ['cli', 'Command line'],
+      ['mcp', 'MCP'],
+      ['dashboard', 'Dashboard'],
+    ],
+  },
+  {
+    title: 'Run',
+    pages: [
+      ['settings', 'Settings'],
+      ['operations', 'Operations'],
+      ['scaling', 'Scaling'],
+      ['security', 'Security'],
+      ['troubleshooting', 'Troubleshooting'],
+      ['performance', 'Performance'],
+    ],
+  },
+  {
+    title: 'Move',
+    pages: [
+      ['migrating-from-waha', 'From WAHA'],
+      ['migrating-from-openwa', 'From OpenWA'],
+      ['migrating-from-evolution-api', 'From Evolution API'],
+    ],
+  },
+  {
+    title: 'More',
+    pages: [
+      ['architecture', 'Architecture'],
+      ['glossary', 'Glossary'],
+      ['map-of-the-code', 'Map of the code'],
+      ['decisions/README', 'Decisions'],
+    ],
+  },
+];
+
+/** The groups with the pages that exist. */
+export function groupsOf(existing: ReadonlySet<string>): readonly Group[] {
+  return groups
+    .map(({ title, pages }) => ({ title, pages: pages.filter(([path]) => existing.has(path)) }))
+    .filter(({ pages }) => pages.length > 0);
+}
