@@ -2,15 +2,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { createProgram } from '../server/src/cli/program.ts';
 
 /*
- * npm run docs:cli
- *
- * Writes the reference of the commands into docs/cli.md, from the tree of commands.
+ * Writes the reference of the commands into `docs/cli.md`, from the tree of commands: `npm run openapi`. With `--check`
+ * it fails if the page is out of date.
  */
 
 type Command = ReturnType<typeof createProgram>;
 
 const PAGE = new URL('../docs/cli.md', import.meta.url);
-const MARK = '<!-- reference: npm run docs:cli writes the rest of this page -->\n';
+const MARK = '<!-- reference: npm run openapi writes the rest of this page -->\n';
 
 /** The page as it should be. */
 export function pageWithReference(page = readFileSync(PAGE, 'utf8')): string {
@@ -75,4 +74,10 @@ function sectionOf(command: Command): string {
 /** Text of the help as Markdown. */
 const escaped = (text: string) => text.replace(/[|*<>]/g, '\\$&');
 
-if (import.meta.main) writeFileSync(PAGE, pageWithReference());
+if (import.meta.main) {
+  if (!process.argv.includes('--check')) writeFileSync(PAGE, pageWithReference());
+  else if (readFileSync(PAGE, 'utf8') !== pageWithReference()) {
+    process.stderr.write('docs/cli.md is out of date: run `npm run openapi` and commit it\n');
+    process.exitCode = 1;
+  }
+}

@@ -31,7 +31,7 @@ async function parsed(line: string): Promise<string> {
 }
 
 describe('docs/cli.md', () => {
-  it('has the reference of all commands; npm run docs:cli writes it', () => {
+  it('has the reference of all commands; npm run openapi writes it', () => {
     assert.equal(page, pageWithReference(page));
   });
 
