@@ -9,7 +9,7 @@ import { bearer, type Call, startServer, type TestServer } from '../support/serv
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { assertPart, isAmong, isOutput, parseOutput } from './expectedOutput.ts';
 import { type Block, blocksOf, pages } from './markdown.ts';
-import { decisionOf, isRunElsewhere } from './otherPages.ts';
+import { decisionOf, isRunElsewhere, staleDecisions } from './otherPages.ts';
 import { assertValid, requestsIn } from './requests.ts';
 import { type Scene, sceneOf } from './scenes.ts';
 import { Terminal } from './terminal.ts';
@@ -41,11 +41,13 @@ const usesPython = ({ language, text }: Block) => language === 'python' || /\bpy
 const isCommand = ({ language, decision }: Block) => SHELL.includes(language) && decision.type === 'default';
 
 it('every code block names a language that a test runs, checks or may leave alone', () => {
+  assert.ok(blocks.length > 100, 'blocks are found');
   const known = [...SHELL, ...MODULES, ...SHOWN, 'python', 'json', 'yaml'];
   const unknown = blocks.filter(({ language, decision }) => !known.includes(language) && decision.type !== 'not run');
   assert.deepEqual(unknown.map(at), []);
   const unexplained = blocks.filter(({ decision }) => decision.type === 'not run' && decision.reason.length < 10);
   assert.deepEqual(unexplained.map(at), [], 'the reason is missing');
+  assert.deepEqual(staleDecisions(blocks), [], 'the decision fits no block');
 });
 
 it('every data block can be parsed', () => {

@@ -26,6 +26,15 @@ const elsewhere: Readonly<Record<string, string>> = {
 
 export const isRunElsewhere = (file: string): boolean => Object.hasOwn(elsewhere, file);
 
+/** The decisions that fit no block, because their page was changed. */
+export function staleDecisions(blocks: readonly Block[]): string[] {
+  return Object.entries(decisions).flatMap(([file, ofPage]) =>
+    Object.keys(ofPage)
+      .filter((beginning) => !blocks.some((block) => block.file === file && block.text.startsWith(beginning)))
+      .map((beginning) => `${file}: ${beginning}`),
+  );
+}
+
 export function decisionOf(block: Block): Decision {
   const found = Object.entries(decisions[block.file] ?? {}).find(([beginning]) => block.text.startsWith(beginning));
   return found?.[1] ?? block.decision;
