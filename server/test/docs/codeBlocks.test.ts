@@ -4,12 +4,12 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { parse as parseYaml } from 'yaml';
-import { freePort } from '../support/brokers.ts';
 import { bearer, type Call, startServer, type TestServer } from '../support/server.ts';
 import { type Checkout, makeCheckout } from './checkout.ts';
 import { assertPart, isAmong, isOutput, parseOutput } from './expectedOutput.ts';
 import { type Block, blocksOf, pages } from './markdown.ts';
 import { decisionOf, isRunElsewhere, staleDecisions } from './otherPages.ts';
+import { quietPort } from './quietPort.ts';
 import { assertValid, requestsIn } from './requests.ts';
 import { type Scene, sceneOf } from './scenes.ts';
 import { Terminal } from './terminal.ts';
@@ -130,7 +130,7 @@ async function runPage(file: string, steps: readonly Block[]): Promise<void> {
  */
 async function portsHere(server: TestServer): Promise<(text: string) => string> {
   const ports = new Map([['8080', new URL(server.url).port]]);
-  for (const port of ['3000', '3001', '3002']) ports.set(port, String(await freePort()));
+  for (const port of ['3000', '3001', '3002']) ports.set(port, String(await quietPort()));
   return (text) => text.replaceAll(/\b(?:8080|300[0-2])\b/g, (port) => ports.get(port) ?? port);
 }
 
