@@ -66,8 +66,16 @@ interface Details {
   readonly cause?: unknown;
 }
 
-/** An error that a caller can act on. Anything else that is thrown is a bug: a 500 without its text. */
+/** Marks an `AppError` of any copy of this module: a connector may bring its own, from `@switchboard/connector-kit`. */
+const BRAND = Symbol.for('switchboard.AppError');
+
+/**
+ * An error that a caller can act on. Anything else that is thrown is a bug: a 500 without its text.
+ *
+ * `instanceof AppError` recognizes those of other copies of this class, if their code is in the table.
+ */
 export class AppError extends Error {
+  readonly [BRAND] = true;
   readonly code: ErrorCode;
   readonly fields: readonly FieldError[];
   readonly retryAfterSeconds: number | undefined;
@@ -83,6 +91,14 @@ export class AppError extends Error {
 
   get status(): number {
     return errors[this.code][0];
+  }
+
+  static override [Symbol.hasInstance](value: unknown): boolean {
+    // Subclasses have no other copies, and differ from one another.
+    // biome-ignore lint/complexity/noThisInStatic: a subclass inherits this
+    if (this !== AppError) return Function.prototype[Symbol.hasInstance].call(this, value);
+    if (typeof value !== 'object' || value === null || !(BRAND in value) || !('code' in value)) return false;
+    return typeof value.code === 'string' && Object.hasOwn(errors, value.code);
   }
 }
 

@@ -3,18 +3,19 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { json } from 'node:stream/consumers';
 import { it, type TestContext } from 'node:test';
 import { SettingsError } from '../src/config.ts';
 import { createLog } from '../src/log.ts';
 import { newHome } from './support/databases.ts';
+import { link } from './support/packages.ts';
 import { eventOf, startAgain, startServer } from './support/server.ts';
 
 const SECRET = 'between us and the gateway';
 const docs = readFileSync(new URL('../../docs/connectors.md', import.meta.url), 'utf8');
 const [, example = assert.fail('docs/connectors.md has no example')] =
-  /<!-- example: pager\.js -->\n```js\n(.*?)```/s.exec(docs) ?? [];
+  /<!-- file: src\/index\.ts -->\n```ts\n(.*?)```/s.exec(docs) ?? [];
 
 /** Creates a file in a new folder outside the checkout. @returns its path */
 function newFile(t: TestContext, source: string, name = 'pager.js'): string {
@@ -45,8 +46,10 @@ async function startGateway(t: TestContext) {
 it('the example connector of the docs sends, receives and protects its secret', async (t) => {
   const gateway = await startGateway(t);
   const lines: string[] = [];
+  const file = newFile(t, example, 'pager.ts');
+  await link(dirname(file), ['@switchboard/connector-kit']);
   const server = await startServer({
-    env: { CONNECTORS: newFile(t, example) },
+    env: { CONNECTORS: file },
     log: createLog('trace', { write: (line) => void lines.push(line) }),
   });
   t.after(() => server.stop());

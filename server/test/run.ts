@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from './support/globalSetup.ts';
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
-const TESTS = ['{server,sdk,site}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
+const TESTS = ['{server,sdk,connector-kit,site}/test/**/*.test.ts', 'dashboard/test/**/*.test.ts'];
 const AT_ONCE = 4;
 /** Names the test that hangs. Even beside other work, the longest one takes a minute. */
 const TEST_TIMEOUT_MS = 300_000;
@@ -29,6 +29,7 @@ const ALONE = [
   'server/test/fuzz.test.ts', // takes long
   'server/test/cli/package.test.ts', // installs the package
   'sdk/test/package.test.ts', // takes long, and builds an application
+  'connector-kit/test/package.test.ts', // takes long
   'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
   'server/test/api/media.test.ts', // measures the memory of its process
   'server/test/support/faultyReceiver.test.ts', // counts the connections and timers of its process

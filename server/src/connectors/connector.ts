@@ -1,13 +1,13 @@
 import type { Readable } from 'node:stream';
-import type { TObject } from 'typebox';
 import type { Clock } from '../clock.ts';
-import type { GroupChange, MessageType } from '../events/parts.ts';
-import type { Log } from '../log.ts';
+import type { GroupChange, MessageType } from '../events/networkTypes.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
  * HTTP server. It gets a host per session, to which it reports events, and returns a connection, through which the
  * product acts.
+ *
+ * The package `@switchboard/connector-kit` publishes this file, `errors.ts` and the files that they import.
  */
 
 /** How long the file of a message may take to or from its network, in ms. The server waits for `MAX_SEND_MS`. */
@@ -20,7 +20,42 @@ export interface ConnectorModule {
 
 export interface ConnectorTools {
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: ConnectorLog;
+}
+
+/**
+ * The log of the server. Takes fields and a message that begins with the event, such as `failed to reconnect`. Secrets
+ * and the content of messages do not belong into it.
+ */
+export interface ConnectorLog {
+  readonly level: string;
+  readonly trace: LogFunction;
+  readonly debug: LogFunction;
+  readonly info: LogFunction;
+  readonly warn: LogFunction;
+  readonly error: LogFunction;
+  /** Returns a log that adds these fields to each line. */
+  child(fields: Readonly<Record<string, unknown>>, options?: { readonly level?: string }): ConnectorLog;
+  isLevelEnabled(level: string): boolean;
+}
+
+interface LogFunction {
+  /** @param fields `err` takes an error */
+  (fields: object, message?: string): void;
+  (message: string): void;
+}
+
+/** JSON Schema of an object. */
+export interface OptionsSchema {
+  readonly type: 'object';
+  /**
+   * One JSON Schema for each option. The dashboard shows its `title` or name, and its `description`. With `writeOnly` it
+   * is a secret.
+   */
+  readonly properties: Readonly<Record<string, object>>;
+  readonly required?: readonly string[];
+  /** False rejects options that are not in `properties`. */
+  readonly additionalProperties?: boolean | object;
 }
 
 /** A network for sessions. */
@@ -31,7 +66,7 @@ export interface Connector {
    * JSON Schema of a session's `options`. An option with the annotation `writeOnly` is a secret: the API accepts it and
    * never returns it.
    */
-  readonly options: TObject;
+  readonly options: OptionsSchema;
   /**
    * Validates rules that the schema of the options cannot express, without any request.
    * @throws {AppError} `validation_failed` naming the option, such as `options.proxy`
@@ -81,7 +116,7 @@ export interface SessionHost {
   readonly phoneNumber: string | null;
   readonly options: Readonly<Record<string, unknown>>;
   readonly clock: Clock;
-  readonly log: Log;
+  readonly log: ConnectorLog;
   /** Data of the connector for the session, such as its credentials: strings by key, deleted with the session. */
   readonly store: SessionStore;
   /** The URL for the network's calls; null if the server does not know its own address (`PUBLIC_URL`). */

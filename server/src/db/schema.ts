@@ -1,6 +1,6 @@
 import type { Generated, Selectable } from 'kysely';
 import type { EventKind } from '../events/events.ts';
-import type { MessageType } from '../events/parts.ts';
+import type { MessageType } from '../events/networkTypes.ts';
 
 /**
  * The tables. Times are integer milliseconds since the Unix epoch, booleans 0 or 1, lists and objects JSON text: the

@@ -1,21 +1,6 @@
-import { type Static, type TSchema, Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 
 /* The parts that events and the API share. */
-
-/** Type of a message's content. `messageTypes` of the connector interface lists the values. */
-export type MessageType =
-  | 'text'
-  | 'image'
-  | 'video'
-  | 'audio'
-  | 'voice'
-  | 'document'
-  | 'sticker'
-  | 'location'
-  | 'contact'
-  | 'poll'
-  | 'template'
-  | 'interactive';
 
 export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
 export const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
@@ -168,4 +153,3 @@ export const GroupChange = Type.Object({
   ),
   phoneNumbers: Type.Optional(Type.Array(Digits('Phone number digits of a participant.'))),
 });
-export type GroupChange = Static<typeof GroupChange>;

@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
-import type { GroupChange } from '../events/parts.ts';
+import type { GroupChange } from '../events/networkTypes.ts';
 import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';

@@ -1,4 +1,4 @@
-import type { TObject, TSchema } from 'typebox';
+import type { OptionsSchema } from '../connectors/connector.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { aboutOptions } from '../db/sealing.ts';
 import type { Seal } from '../seal.ts';
@@ -20,22 +20,22 @@ export function readOptions(seal: Seal, { session_id: sessionId, options }: Sess
 }
 
 /** New options, plus the stored secrets that they do not set: callers cannot read secrets to pass them again. */
-export function keepSecrets(schema: TObject, present: Options, given: Options): Options {
+export function keepSecrets(schema: OptionsSchema, present: Options, given: Options): Options {
   return { ...Object.fromEntries(Object.entries(present).filter(([name]) => isSecret(schema, name))), ...given };
 }
 
-export function withoutSecrets(schema: TObject, options: Options): Options {
+export function withoutSecrets(schema: OptionsSchema, options: Options): Options {
   return Object.fromEntries(Object.entries(options).filter(([name]) => !isSecret(schema, name)));
 }
 
-export function secretsOf(schema: TObject, options: Options): string[] {
+export function secretsOf(schema: OptionsSchema, options: Options): string[] {
   return Object.entries(options).flatMap(([name, value]) =>
     isSecret(schema, name) && typeof value === 'string' ? [value] : [],
   );
 }
 
-function isSecret({ properties }: TObject, name: string): boolean {
-  const option: (TSchema & { writeOnly?: boolean }) | undefined = properties[name];
+function isSecret({ properties }: OptionsSchema, name: string): boolean {
+  const option: { writeOnly?: boolean } | undefined = properties[name];
   // An option that is no longer in the schema may have been a secret.
   return option === undefined || option.writeOnly === true;
 }

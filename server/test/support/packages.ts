@@ -79,8 +79,28 @@ export async function pack(workspace: 'sdk' | 'connector-kit', folder: string): 
   });
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await output(process.execPath, [tsc, '-p', workspace, '--outDir', join(copy, 'dist')], { cwd: ROOT });
-  const [packed] = JSON.parse(await output('npm', ['pack', '--json', '--pack-destination', folder], { cwd: copy }));
-  const manifest = JSON.parse(await readFile(join(copy, 'package.json'), 'utf8'));
+  return packFolder(copy, folder);
+}
+
+/** Packs a package that stands in for another one. `{ROOT}` in its files is the checkout. */
+export async function packStandIn(
+  manifest: Packed['manifest'],
+  files: Readonly<Record<string, string>>,
+  folder: string,
+): Promise<Packed> {
+  const source = join(folder, manifest.name.replaceAll('/', '-'));
+  await mkdir(source);
+  await writeFile(join(source, 'package.json'), JSON.stringify(manifest));
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(source, name), text.replaceAll('{ROOT}', ROOT), { mode: 0o755 });
+  }
+  return packFolder(source, folder);
+}
+
+/** Packs a folder as it is. */
+export async function packFolder(source: string, folder: string): Promise<Packed> {
+  const [packed] = JSON.parse(await output('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source }));
+  const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
   const files = packed.files.map(({ path }: { path: string }) => path);
   return { manifest, tarball: join(folder, packed.filename), integrity: packed.integrity, files };
 }
@@ -91,7 +111,7 @@ export interface Registry {
   close(): Promise<void>;
 }
 
-/** Starts an npm registry that has these packages alone. Its files are in `folder`. */
+/** Starts an npm registry that has these packages alone, and those that are added later. Its files are in `folder`. */
 export async function startRegistry(packages: readonly Packed[], folder: string): Promise<Registry> {
   const server = createServer(async (request, response) => {
     const path = decodeURIComponent(request.url ?? '');

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import type { GroupChange } from '../../events/parts.ts';
+import type { GroupChange } from '../../events/networkTypes.ts';
 import type {
   GroupActions,
   GroupInvite,

@@ -1,7 +1,7 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { GroupChange } from '../../events/parts.ts';
+import type { GroupChange } from '../../events/networkTypes.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
 import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';

@@ -4,7 +4,7 @@ import type { GroupMetadata } from 'baileys';
 import fc from 'fast-check';
 import type { NetworkGroup } from '../../../src/connectors/connector.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from '../../../src/connectors/whatsapp/people/groupState.ts';
-import type { GroupChange } from '../../../src/events/parts.ts';
+import type { GroupChange } from '../../../src/events/networkTypes.ts';
 
 type Participants = NetworkGroup['participants'];
 type Role = Participants[number]['role'];

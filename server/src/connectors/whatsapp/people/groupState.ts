@@ -1,5 +1,5 @@
 import type { GroupMetadata } from 'baileys';
-import type { GroupChange } from '../../../events/parts.ts';
+import type { GroupChange } from '../../../events/networkTypes.ts';
 import type { GroupSettings, NetworkGroup } from '../../connector.ts';
 import type { Addresses } from './addresses.ts';
 

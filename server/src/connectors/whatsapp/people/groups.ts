@@ -1,7 +1,7 @@
 import type { GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
-import type { GroupChange } from '../../../events/parts.ts';
+import type { GroupChange } from '../../../events/networkTypes.ts';
 import type { NetworkGroup, NetworkMedia } from '../../connector.ts';
 import { boomOf, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';

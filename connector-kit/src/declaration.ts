@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { type Connection, type Connector, messageTypes } from '../../server/src/connectors/connector.ts';
+
+/* Checks the declaration of a connector, and the members of its connections. */
+
+export function assertDeclaration({ name, options, messageTypes: types, open }: Connector): void {
+  assert.match(name, /^[a-z][a-z0-9-]{0,49}$/, '`name` has lower-case letters, digits and dashes');
+  assert.equal(typeof open, 'function', '`open` is a function');
+  assert.ok(types.length > 0, '`messageTypes` is not empty');
+  for (const type of types) assert.ok(messageTypes.includes(type), `\`messageTypes\` has the unknown type ${type}`);
+  assert.equal(options.type, 'object', '`options` is a JSON Schema of the type `object`');
+  const { properties, required = [] } = options;
+  for (const each of required) assert.ok(Object.hasOwn(properties, each), `the required option ${each} is defined`);
+  for (const [option, schema] of Object.entries(properties)) assertOption(option, schema);
+}
+
+const TYPES = ['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'];
+
+function assertOption(name: string, schema: { type?: unknown; pattern?: unknown; writeOnly?: unknown }): void {
+  const { type, pattern, writeOnly } = schema;
+  const alternatives = ['enum', 'const', 'anyOf', 'oneOf', '$ref'].some((keyword) => keyword in schema);
+  const named = [type].flat();
+  assert.ok(alternatives || named.every((each) => TYPES.includes(String(each))), `the option ${name} has a type`);
+  if (typeof pattern === 'string')
+    assert.doesNotThrow(() => new RegExp(pattern, 'u'), `the pattern of ${name} is valid`);
+  assert.ok(['boolean', 'undefined'].includes(typeof writeOnly), `\`writeOnly\` of the option ${name} is a boolean`);
+}
+
+/** Checks that options are as the schema says: names and basic types. */
+export function assertOptions({ options: schema }: Connector, given: Readonly<Record<string, unknown>>): void {
+  const { properties, required = [], additionalProperties } = schema;
+  for (const each of required) assert.ok(Object.hasOwn(given, each), `the fake network sets the option ${each}`);
+  for (const [name, value] of Object.entries(given)) {
+    const option: { type?: unknown } | undefined = properties[name];
+    assert.ok(option !== undefined || additionalProperties !== false, `the connector has the option ${name}`);
+    const expected = [option?.type].flat().map((type) => (type === 'integer' ? 'number' : type));
+    const type = Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value;
+    assert.ok(expected.includes(undefined) || expected.includes(type), `the option ${name} is of its type`);
+  }
+}
+
+const methods = [
+  'send',
+  'close',
+  'logout',
+  'takeCallback',
+  'markRead',
+  'setTyping',
+  'react',
+  'edit',
+  'remove',
+  'retry',
+  'numberOf',
+  'checkNumbers',
+  'setBlocked',
+  'requestPairingCode',
+  'simulate',
+] as const satisfies readonly (keyof Connection)[];
+const needed: readonly string[] = ['send', 'close', 'logout'];
+const actions = {
+  groups: [
+    'create',
+    'setSubject',
+    'setDescription',
+    'setSettings',
+    'setPicture',
+    'updateParticipants',
+    'invite',
+    'renewInvite',
+    'join',
+    'leave',
+  ],
+  profiles: ['read', 'update'],
+} as const satisfies { [K in 'groups' | 'profiles']: readonly (keyof NonNullable<Connection[K]>)[] };
+
+export function assertMembers(connection: Connection, { takesCallbacks }: Connector): void {
+  for (const name of methods) {
+    const isMissing = connection[name] === undefined && !needed.includes(name);
+    assert.ok(isMissing || typeof connection[name] === 'function', `\`${name}\` of the connection is a function`);
+  }
+  for (const [part, names] of Object.entries(actions)) {
+    const members: Readonly<Record<string, unknown>> | undefined = connection[part as keyof typeof actions] as never;
+    if (members === undefined) continue;
+    // Callers get `not_supported` only where the whole part is missing.
+    for (const name of names) assert.equal(typeof members[name], 'function', `\`${part}.${name}\` is a function`);
+  }
+  const has = connection.takeCallback !== undefined;
+  assert.equal(has, takesCallbacks === true, '`takesCallbacks` is set exactly if connections have `takeCallback`');
+  assertSpelling(connection);
+}
+
+/** A member with a typing error would be missing without anybody noticing. */
+function assertSpelling(connection: Connection): void {
+  const known = [...methods, 'groups', 'profiles', 'attempt'];
+  const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
+  for (const name of Object.keys(connection)) {
+    const meant = known.find((each) => plain(each) === plain(name));
+    assert.ok(meant === undefined || meant === name, `\`${name}\` is spelled \`${meant}\``);
+  }
+}

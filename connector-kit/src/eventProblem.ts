@@ -1,0 +1,89 @@
+import { inspect } from 'node:util';
+import { callOutcomes, messageTypes, type NetworkEvent, presences } from '../../server/src/connectors/connector.ts';
+
+/* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
+
+/** Whether a value is what a field must be. */
+type Check = (value: unknown) => boolean;
+
+const text: Check = (value) => typeof value === 'string';
+const id: Check = (value) => typeof value === 'string' && value !== '';
+const digits: Check = (value) => typeof value === 'string' && /^\d{5,30}$/.test(value);
+const flag: Check = (value) => typeof value === 'boolean';
+/** In milliseconds: seconds since the epoch would be a date in January 1970. */
+const time: Check = (value) => Number.isFinite(value) && Number(value) > 10_000_000_000;
+const listOf =
+  (check: Check): Check =>
+  (value) =>
+    Array.isArray(value) && value.every(check);
+const oneOf =
+  (...values: readonly unknown[]): Check =>
+  (value) =>
+    values.includes(value);
+const optional =
+  (check: Check): Check =>
+  (value) =>
+    value === undefined || check(value);
+const nullable =
+  (check: Check): Check =>
+  (value) =>
+    value === null || check(value);
+const shape =
+  (fields: Readonly<Record<string, Check>>): Check =>
+  (value) =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
+
+const chat = shape({ type: oneOf('direct', 'group'), id });
+const content = shape({ type: oneOf(...messageTypes), text });
+const group = shape({ networkId: id, subject: text, participants: listOf(shape({ phoneNumber: digits })) });
+const change = { networkId: id, from: digits, timestamp: time };
+const call = { callId: id, chat, from: digits, isVideo: flag, timestamp: time };
+
+const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Check>>>> = {
+  pairing: { qr: id, expiresAt: time },
+  connected: { phoneNumber: digits },
+  disconnected: { reason: id, willReconnect: flag },
+  logged_out: { reason: id },
+  message: {
+    networkId: id,
+    chat,
+    from: digits,
+    isOwn: optional(flag),
+    senderName: optional(text),
+    isReplayed: optional(flag),
+    content,
+    timestamp: time,
+    replyTo: nullable(id),
+  },
+  identified: { standIn: digits, phoneNumber: digits },
+  edited: { ...change, text },
+  deleted: change,
+  reaction: { ...change, chat: optional(chat), emoji: nullable(id) },
+  vote: { ...change, chat: optional(chat), options: listOf(text) },
+  receipt: {
+    networkIds: listOf(id),
+    status: oneOf('sent', 'delivered', 'read', 'failed'),
+    timestamp: time,
+    error: optional(text),
+  },
+  chat_updated: { chat },
+  contact_named: { phoneNumber: digits, name: text },
+  presence: { chat, from: digits, presence: oneOf(...presences), lastSeen: optional(time), timestamp: time },
+  call,
+  call_ended: { ...call, outcome: oneOf(...callOutcomes) },
+  group_created: { group },
+  group_invite: { group },
+  group_updated: { change: shape({ type: id }), changeId: optional(id), timestamp: time, group },
+};
+
+/** Returns why the server would not understand an event. */
+export function eventProblem(event: NetworkEvent): string | undefined {
+  const known: Readonly<Record<string, Readonly<Record<string, Check>>>> = fields;
+  const checks = Object.hasOwn(known, event?.type) ? known[event.type] : undefined;
+  if (checks === undefined) return `There is no event of the type ${inspect(event?.type)}`;
+  const given: Readonly<Record<string, unknown>> = { ...event };
+  const wrong = Object.keys(checks).find((name) => checks[name]?.(given[name]) !== true);
+  return wrong === undefined ? undefined : `\`${wrong}\` of a \`${event.type}\` cannot be ${inspect(given[wrong])}`;
+}

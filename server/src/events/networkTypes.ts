@@ -1,0 +1,29 @@
+/* Types that events and the connector interface share. No schemas: the interface is published without TypeBox. */
+
+/** Type of a message's content. `messageTypes` of the connector interface lists the values. */
+export type MessageType =
+  | 'text'
+  | 'image'
+  | 'video'
+  | 'audio'
+  | 'voice'
+  | 'document'
+  | 'sticker'
+  | 'location'
+  | 'contact'
+  | 'poll'
+  | 'template'
+  | 'interactive';
+
+/** A change of a group; `type` determines the other fields. */
+export interface GroupChange {
+  type: 'subject' | 'description' | 'settings' | 'participants' | 'picture' | 'invite_link';
+  subject?: string;
+  /** Null if it was removed. */
+  description?: string | null;
+  settings?: { announce?: boolean; locked?: boolean; joinApproval?: boolean };
+  /** The change of the participants in `phoneNumbers`. */
+  action?: 'add' | 'remove' | 'promote' | 'demote';
+  /** Digits. */
+  phoneNumbers?: string[];
+}
