@@ -24,12 +24,16 @@ export type Gap =
   | 'repeats'
   | 'receipts'
   /** The network keeps no connection that could be cut. */
-  | 'outages';
+  | 'outages'
+  /** The network sends a message again if it is asked twice, because it takes no id for it. */
+  | 'sendingOnce';
 
 /** The other side of a session, controlled by the suite. */
 export interface FakeNetwork {
   /** Options of a session with which the connector reaches this fake. */
   readonly options: Readonly<Record<string, unknown>>;
+  /** The callback URL that a session is told. Null as on a server that does not know its address, which is the default. */
+  readonly callbackUrl?: URL | null;
   /** Digits of a person to whom the session can write. */
   readonly somebody: string;
   /** Digits to which nobody belongs. */

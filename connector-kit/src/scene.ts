@@ -61,7 +61,7 @@ export class Scene {
       clock: this.clock,
       log: this.#log,
       phoneNumber,
-      callbackUrl: new URL('https://gateway.example.com/api/v1/callbacks/ses_fake'),
+      callbackUrl: this.network.callbackUrl ?? null,
       patienceMs: this.#patienceMs,
       ...(store && { store }),
     });
