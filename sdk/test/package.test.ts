@@ -12,6 +12,7 @@ import { launch } from '../../dashboard/test/support/browser.ts';
 import {
   fetched,
   findNode,
+  findRuntime,
   link,
   newFolder,
   output,
@@ -89,13 +90,13 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
     });
   }
 
-  for (const runtime of ['deno', 'bun']) {
+  for (const runtime of ['deno', 'bun'] as const) {
     it(`works in ${runtime}`, async (test) => {
+      const binary = await findRuntime(runtime).catch((error) => test.skip(`${runtime} is not here: ${error.message}`));
+      if (binary === undefined) return;
       const options = { cwd: project, env: await environment() };
-      const version = await output(runtime, ['--version'], options).catch(() => undefined);
-      if (version === undefined) return test.skip(`${runtime} is not installed`);
       const flags = runtime === 'deno' ? ['run', '--allow-all', '--node-modules-dir=manual'] : ['run'];
-      await output(runtime, [...flags, await consumer('plain.mjs')], options);
+      await output(binary, [...flags, await consumer('plain.mjs')], options);
     });
   }
 

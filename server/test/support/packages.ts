@@ -187,6 +187,20 @@ export async function findNode(major: number): Promise<string> {
 }
 
 /**
+ * Finds the binary of Deno or Bun, from the npm registry like those of Node.
+ * @throws if the registry does not have it or does not answer
+ */
+export async function findRuntime(runtime: 'deno' | 'bun'): Promise<string> {
+  const { platform, arch } = process;
+  const name =
+    runtime === 'deno'
+      ? `@deno/${platform}-${arch}${platform === 'linux' ? '-glibc' : ''}`
+      : `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`;
+  const folder = await fetched(`${name}@${{ deno: '2.9.6', bun: '1.4.5' }[runtime]}`);
+  return join(folder, 'node_modules', name, runtime === 'deno' ? 'deno' : 'bin/bun');
+}
+
+/**
  * Installs packages from the npm registry into a folder of the cache, unless they are there.
  * @returns the folder
  * @throws if the registry does not answer
