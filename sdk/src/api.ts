@@ -503,6 +503,8 @@ export interface Group {
     phoneNumber: string;
     /** `admin` and `owner` can change the group and its participants. */
     role: 'member' | 'admin' | 'owner';
+    /** Name that the person chose, if it is known. */
+    name?: string;
   }[];
   settings: {
     /** Only admins can send messages. */

@@ -117,6 +117,11 @@ describeOnEachDeployment('options that spare a second call', (_, database) => {
     assert.equal((await walk(call, '/contacts?q=4917222')).length, sessions.length);
     const groups = await walk(call, '/groups');
     assert.deepEqual(groups.map(({ sessionId }) => sessionId).sort(), sessions);
+    for (const { participants } of groups)
+      assert.deepEqual(
+        participants.flatMap(({ phoneNumber, name }: Record<string, string>) => (name ? [[phoneNumber, name]] : [])),
+        people.map((from) => [from, `Name of ${from}`]),
+      );
 
     // A key that is limited to sessions sees those only, and nobody sees another account.
     const limit = { name: 'two', sessionIds: [first, second] };

@@ -25,9 +25,13 @@ const NAME = /^[\w.-]{1,50}$/;
 export class Profiles {
   readonly path: string;
   readonly #isPosix: boolean;
+  /** Whether only this program uses the folder. Any other one is the business of its owner. */
+  readonly #hasOwnFolder: boolean;
 
   constructor(io: Pick<Io, 'env' | 'platform' | 'homeDir'>) {
-    this.path = io.env['SWITCHBOARD_CONFIG'] || join(configFolder(io), 'switchboard', 'config.json');
+    const chosen = io.env['SWITCHBOARD_CONFIG'];
+    this.path = chosen || join(configFolder(io), 'switchboard', 'config.json');
+    this.#hasOwnFolder = !chosen;
     this.#isPosix = io.platform !== 'win32';
   }
 
@@ -53,23 +57,20 @@ export class Profiles {
   async all(): Promise<Readonly<Record<string, Profile>>> {
     const found = await stat(this.path).catch(ifMissing);
     if (found === undefined) return {};
-    await this.#protect(found.uid);
-    return parse(await readFile(this.path, 'utf8'), this.path);
-  }
-
-  async #protect(owner: number): Promise<void> {
-    if (!this.#isPosix) return; // the profile folder of a Windows user is private
-    if (owner !== process.getuid?.())
+    if (!found.isFile()) throw new CliError('failed', `${this.path} is not a file. Set SWITCHBOARD_CONFIG to one.`);
+    if (this.#isPosix && found.uid !== process.getuid?.())
       throw new CliError('failed', `${this.path} belongs to another user. Delete it, or set SWITCHBOARD_CONFIG.`);
-    const { mode } = await stat(this.path);
-    if ((mode & 0o077) !== 0) await chmod(this.path, 0o600);
+    const profiles = parse(await readFile(this.path, 'utf8'), this.path);
+    // Not before it is known to be ours: the path may be wrong.
+    if (this.#isPosix && (found.mode & 0o077) !== 0) await chmod(this.path, 0o600);
     await this.#protectFolder();
+    return profiles;
   }
 
-  /** A folder that only this program uses is closed. Any other one is the business of its owner. */
+  /** The profile folder of a Windows user is private. */
   async #protectFolder(): Promise<void> {
+    if (!this.#hasOwnFolder || !this.#isPosix) return;
     const folder = dirname(this.path);
-    if (!folder.endsWith('switchboard')) return;
     const { mode } = await stat(folder);
     if ((mode & 0o077) !== 0) await chmod(folder, 0o700);
   }
@@ -93,7 +94,7 @@ export class Profiles {
       await rm(partial, { force: true });
       throw error;
     }
-    if (this.#isPosix) await this.#protectFolder();
+    await this.#protectFolder();
   }
 }
 

@@ -9,7 +9,6 @@ import {
   boolean,
   entries,
   IdempotencyKey,
-  list,
   named,
   object,
   oneOf,
@@ -37,7 +36,10 @@ const Group = named('Group', {
   sessionId: SessionId,
   subject: Subject,
   description: orNull(Type.String(), 'Text that describes the group; null if there is none.'),
-  participants: list(Participant, 'Members of the group, with their roles.'),
+  participants: entries('Members of the group, with their roles.', {
+    ...Participant.properties,
+    name: optional(string('Name that the person chose, if it is known.')),
+  }),
   settings: object({
     announce: boolean('Only admins can send messages.'),
     locked: boolean('Only admins can change subject, description and picture.'),
@@ -360,21 +362,36 @@ async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
 
 const participantsOf = query((db, p: { accountId: string; groupIds: string }, dialect) =>
   db
-    .selectFrom('group_participants')
-    .select(['group_id', 'phone_number', 'role'])
-    .where('account_id', '=', p.accountId)
-    .where('group_id', 'in', dialect.texts(p.groupIds))
-    .orderBy('joined_at')
-    .orderBy('phone_number'),
+    .selectFrom('group_participants as p')
+    .innerJoin('groups as g', (join) =>
+      join.onRef('g.account_id', '=', 'p.account_id').onRef('g.group_id', '=', 'p.group_id'),
+    )
+    .leftJoin('contacts as c', (join) =>
+      join
+        .onRef('c.account_id', '=', 'p.account_id')
+        .onRef('c.session_id', '=', 'g.session_id')
+        .onRef('c.phone_number', '=', 'p.phone_number'),
+    )
+    .select(['p.group_id', 'p.phone_number', 'p.role', 'c.name'])
+    .where('p.account_id', '=', p.accountId)
+    .where('p.group_id', 'in', dialect.texts(p.groupIds))
+    .orderBy('p.joined_at')
+    .orderBy('p.phone_number'),
 );
 
-function groupOf(row: GroupTable, participants: readonly Pick<GroupParticipantTable, 'phone_number' | 'role'>[]) {
+type NamedParticipant = Pick<GroupParticipantTable, 'phone_number' | 'role'> & { readonly name: string | null };
+
+function groupOf(row: GroupTable, participants: readonly NamedParticipant[]) {
   return {
     groupId: row.group_id,
     sessionId: row.session_id,
     subject: row.subject,
     description: row.description,
-    participants: participants.map(({ phone_number, role }) => ({ phoneNumber: phone_number, role })),
+    participants: participants.map(({ phone_number, role, name }) => ({
+      phoneNumber: phone_number,
+      role,
+      ...(name !== null && { name }),
+    })),
     settings: settingsOf(row),
     pictureMediaId: row.picture_media_id,
     createdAt: isoTime(row.created_at),

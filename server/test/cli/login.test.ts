@@ -178,6 +178,22 @@ describe('switchboard login', () => {
     assert.equal((await keys()).length, 0, 'no key was created that could not be stored');
   });
 
+  it('changes no mode of what is not its own file', async () => {
+    const folder = join(person.home, 'switchboard');
+    mkdirSync(folder, { mode: 0o755 });
+    const foreign = join(folder, 'hosts');
+    writeFileSync(foreign, 'not a config', { mode: 0o644 });
+    for (const [path, message] of [
+      [folder, /is not a file\. Set SWITCHBOARD_CONFIG to one/],
+      [foreign, /is not a config file of Switchboard, and was not changed/],
+    ] as const) {
+      const { code, stderr } = await cli(person, ['sessions', 'list'], { env: { SWITCHBOARD_CONFIG: path } });
+      assert.equal(code, 1);
+      assert.match(stderr, message);
+    }
+    assert.deepEqual([modeOf(folder), modeOf(foreign)], [0o755, 0o644]);
+  });
+
   it('writes through a link, and to the folder of the platform or the environment', async () => {
     const real = join(person.home, 'dotfiles.json');
     mkdirSync(dirname(person.configFile), { recursive: true });

@@ -854,11 +854,16 @@ class Profile(TypedDict):
     """Picture of the contact; null if there is none or it is hidden."""
 
 
-class GroupParticipant(TypedDict):
+class _GroupParticipantRequired(TypedDict):
     phoneNumber: str
     """Phone number digits of the participant."""
     role: Literal["member", "admin", "owner"]
     """`admin` and `owner` can change the group and its participants."""
+
+
+class GroupParticipant(_GroupParticipantRequired, total=False):
+    name: str
+    """Name that the person chose, if it is known."""
 
 
 class GroupSettings(TypedDict):
