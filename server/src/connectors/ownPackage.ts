@@ -26,7 +26,8 @@ registerHooks({
     if (context.parentURL !== REGISTRY) return next(specifier, context);
     try {
       return next(specifier, context);
-    } catch {
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error;
       return next(specifier, { ...context, parentURL: WORKING_DIRECTORY });
     }
   },

@@ -18,6 +18,7 @@ import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
 import { acceptJsonOnly, RefusedName } from './jsonBody.ts';
 import { addMcp } from './mcp/mount.ts';
+import { toolsetsOf } from './mcp/toolsets.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
 import { createOwnHosts } from './ownHosts.ts';
@@ -125,17 +126,18 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addEventSocket(app, readers, { ...parts, ownHosts, upgrades });
   addMediaContent(app, parts);
   addInbound(app, parts);
-  addMcp(app, {
-    ...parts,
-    ownHosts,
-    loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, deps.invoke, log),
-  });
+  addMcp(app, { ...parts, ownHosts, ...mcpTools(deps) });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);
   others.done();
   return app;
 }
+
+const mcpTools = ({ invoke, log }: HttpDeps) => ({
+  toolsets: toolsetsOf(operations),
+  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, invoke, log),
+});
 
 function watchConnections(app: FastifyInstance, anonymous: AnonymousConnections, upgrades: Upgrades): void {
   const { server } = app;

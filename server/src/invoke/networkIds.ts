@@ -96,10 +96,12 @@ export class NetworkIds {
   async #currentChat(caller: Caller, sessionId: unknown, placeholder: string): Promise<string> {
     const { database, sessions } = this.#services;
     const allowed = sessionsOf({ caller });
-    const rows = await sessionsWithChat.all(database.reader, { accountId: caller.accountId, chatId: placeholder });
-    const searched = rows.filter(
-      ({ session_id: id }) => (sessionId === undefined || id === sessionId) && (allowed?.includes(id) ?? true),
-    );
+    const rows = await sessionsWithChat.all(database.reader, {
+      accountId: caller.accountId,
+      sessionId: typeof sessionId === 'string' ? sessionId : ANY,
+      chatId: placeholder,
+    });
+    const searched = rows.filter(({ session_id: id }) => allowed?.includes(id) ?? true);
     if (searched.some(({ chat_id: chat }) => chat !== null)) return placeholder;
     // One after the other: an account can have many sessions.
     for (const { session_id: id } of searched) {
@@ -175,12 +177,18 @@ function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]
   return groupsByAddress.all(on, { accountId, addresses: JSON.stringify([...new Set(addresses)]) });
 }
 
-const sessionsWithChat = query((db, p: { accountId: string; chatId: string }) =>
+/** Stands for any session of the account. */
+const ANY = '';
+
+const sessionsWithChat = query((db, p: { accountId: string; sessionId: string; chatId: string }) =>
   db
     .selectFrom('sessions as s')
     .leftJoin('chats as c', (join) => join.onRef('c.session_id', '=', 's.session_id').on('c.chat_id', '=', p.chatId))
     .select(['s.session_id', 'c.chat_id'])
-    .where('s.account_id', '=', p.accountId),
+    .where('s.account_id', '=', p.accountId)
+    .where((eb) =>
+      eb.or([eb('s.session_id', '=', p.sessionId), eb(eb.cast<string>(eb.val(p.sessionId), 'text'), '=', ANY)]),
+    ),
 );
 
 /** By the sessions of the account, because the index of addresses begins with the session. */

@@ -15,7 +15,14 @@ import { chatOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './send.ts';
-import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import {
+  isOfSessions,
+  ListedSessionId,
+  listedSessions,
+  OptionalSessionId,
+  resolveSession,
+  SessionId,
+} from './sessions.ts';
 
 const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
 
@@ -59,8 +66,8 @@ export const listChats = defineOperation({
       .selectFrom('chats')
       .selectAll()
       .select((eb) => eb.fn.coalesce('last_message_id', eb.val('')).as('position'))
-      .where('account_id', '=', ctx.accountId);
-    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
+      .where('account_id', '=', ctx.accountId)
+      .where(isOfSessions(ctx, sessionIds));
     if (input.unread !== undefined) select = select.where('unread_count', input.unread ? '>' : '=', 0);
     if (after !== undefined) select = select.where(follows(after));
     const found = await select

@@ -11,7 +11,14 @@ import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { blockContact } from '../messages/contactChanges.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import {
+  isOfSessions,
+  ListedSessionId,
+  listedSessions,
+  OptionalSessionId,
+  resolveSession,
+  SessionId,
+} from './sessions.ts';
 
 const Contact = named('Contact', {
   phoneNumber: string('Phone number digits of the contact.'),
@@ -56,8 +63,8 @@ export const listContacts = defineOperation({
     let select = ctx.database.longReader.kysely
       .selectFrom('contacts')
       .selectAll()
-      .where('account_id', '=', ctx.accountId);
-    if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
+      .where('account_id', '=', ctx.accountId)
+      .where(isOfSessions(ctx, sessionIds));
     const { q } = input;
     if (q !== undefined) {
       const digits = q.replace(/\D/g, '');

@@ -24,7 +24,14 @@ import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
-import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
+import {
+  isOfSessions,
+  ListedSessionId,
+  listedSessions,
+  OptionalSessionId,
+  resolveSession,
+  SessionId,
+} from './sessions.ts';
 
 const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
 const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
@@ -75,12 +82,12 @@ export const listGroups = defineOperation({
   errors: ['not_found'],
   async run(ctx, input) {
     const sessionIds = await listedSessions(ctx, input.sessionId);
-    let present = ctx.database.reader.kysely
+    const present = ctx.database.longReader.kysely
       .selectFrom('groups')
       .selectAll()
       .where('account_id', '=', ctx.accountId)
+      .where(isOfSessions(ctx, sessionIds))
       .where('left_at', 'is', null);
-    if (sessionIds !== undefined) present = present.where('session_id', 'in', sessionIds);
     return readPage(present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });

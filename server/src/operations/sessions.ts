@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { SessionTable } from '../db/schema.ts';
@@ -293,6 +294,18 @@ export async function listedSessions(
   if (allowed !== undefined) return allowed;
   const sole = await ctx.sessions.sole.of(ctx.accountId);
   return typeof sole === 'object' ? [sole.sessionId] : undefined;
+}
+
+/**
+ * Selects rows by `listedSessions`. By the session also for all of them, because the keys of the tables begin with it: an
+ * account with little data must not scan that of others.
+ */
+export function isOfSessions({ accountId }: Context, sessionIds: readonly string[] | undefined) {
+  const ids =
+    sessionIds === undefined
+      ? sql`select s.session_id from sessions as s where s.account_id = ${accountId}`
+      : sql.join(sessionIds);
+  return sql<boolean>`session_id in (${ids})`;
 }
 
 /** @throws {AppError} `not_found`, also for a session of another account */

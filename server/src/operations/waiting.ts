@@ -1,3 +1,4 @@
+import { sleep } from '../async.ts';
 import { AppError } from '../errors.ts';
 import { integer, optional } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
@@ -5,6 +6,8 @@ import type { Context } from '../invoke/operation.ts';
 const MAX_WAIT_SECONDS = 30;
 /** How late a waiting call notices an event whose announcement was missed. */
 const POLL_MS = 1000;
+/** Least time between two reads of a call: an account can have many events that the call does not wait for. */
+const PAUSE_MS = 100;
 
 /** The input field of a read that can wait. */
 export const waitInput = (description: string) =>
@@ -34,6 +37,7 @@ export async function readUntil<T>(
         Math.min(POLL_MS, Math.max(0, until - ctx.clock.elapsed())),
         AbortSignal.any([signal, news.signal]),
       );
+      const readAt = ctx.clock.elapsed();
       const found = await read();
       if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       if (isEnough(found) || ctx.clock.elapsed() >= until || signal.aborted) {
@@ -41,6 +45,7 @@ export async function readUntil<T>(
         return found;
       }
       await next;
+      await sleep(ctx.clock, readAt + PAUSE_MS - ctx.clock.elapsed());
     }
   } finally {
     end();

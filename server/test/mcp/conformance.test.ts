@@ -84,7 +84,7 @@ describe('the conformance suite', () => {
       app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
       const { signal: stopping } = new AbortController();
       const loadHandler = async () => createMcpHandler(fixtureServer);
-      addMcp(app, { callers, ownHosts, requestLimits, stopping, loadHandler });
+      addMcp(app, { callers, ownHosts, requestLimits, stopping, toolsets: [], loadHandler });
       const url = await app.listen({ host: '127.0.0.1', port: 0 });
       await conforms(url, revision, `fixtures-${revision}`);
       await app.close();

@@ -20,6 +20,7 @@ export interface Principal
 
 interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
   readonly ownHosts: OwnHosts;
+  readonly toolsets: readonly string[];
   /** Called with the first request: the protocol library takes a tenth of a second and 15 MB. */
   readonly loadHandler: () => Promise<McpHttpHandler>;
 }
@@ -37,7 +38,7 @@ const INVALID_REQUEST = -32_600;
  */
 export function addMcp(
   app: FastifyInstance,
-  { callers, ownHosts, requestLimits, stopping, loadHandler }: McpDeps,
+  { callers, ownHosts, requestLimits, stopping, toolsets, loadHandler }: McpDeps,
 ): void {
   let handler: Promise<McpHttpHandler> | undefined;
   app.addHook('onClose', async () => (await handler)?.close());
@@ -58,7 +59,7 @@ export function addMcp(
         const { caller, presented } = callers.of(request);
         const principal = {
           caller,
-          selection: readSelection(request.query as Readonly<Record<string, unknown>>, request.headers),
+          selection: readSelection(toolsets, request.query as Readonly<Record<string, unknown>>, request.headers),
           requestId: request.id,
           address: request.ip,
           credential: presented.value,

@@ -32,12 +32,11 @@ export class Tools {
   constructor(operations: readonly Operation[], invoke: Invoke) {
     const exposed = operations.filter(({ tool }) => tool);
     const ids = new Set(exposed.map(({ id }) => id));
-    const tools = exposed.map((operation) => ({
-      operation,
-      shown: withReceipt(operation),
-      definition: definitionOf(withReceipt(operation), ids),
-      readReading: validator(object(readingOf(operation))),
-    }));
+    const tools = exposed.map((operation) => {
+      const shown = withReceipt(operation);
+      const readReading = validator(object(readingOf(operation)));
+      return { operation, shown, definition: definitionOf(shown, ids), readReading };
+    });
     this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
     this.#invoke = invoke;
   }

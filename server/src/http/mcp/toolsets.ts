@@ -1,6 +1,5 @@
 import { invalidField } from '../../errors.ts';
 import type { Operation } from '../../invoke/operation.ts';
-import { operations } from '../../operations/index.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
 /* A client can ask for some of the tools of its key, by the URL or by headers: fewer tools leave a model more room. */
@@ -15,13 +14,16 @@ export interface Selection {
 /** The first part of a tool's name is its toolset. */
 const toolsetOf = ({ id }: Pick<Operation, 'id'>): string => id.slice(0, id.indexOf('.'));
 
-const toolsets = [...new Set(operations.filter(({ tool }) => tool).map(toolsetOf))];
+export const toolsetsOf = (operations: readonly Operation[]): readonly string[] => [
+  ...new Set(operations.filter(({ tool }) => tool).map(toolsetOf)),
+];
 
 /**
  * Reads `?toolsets=messages,chats&readonly=true`, or `X-MCP-Toolsets` and `X-MCP-Readonly`. Headers replace the query.
  * @throws {AppError} `validation_failed` for an unknown toolset
  */
 export function readSelection(
+  toolsets: readonly string[],
   query: Readonly<Record<string, unknown>>,
   headers: Readonly<Record<string, unknown>>,
 ): Selection {
