@@ -152,5 +152,6 @@ describe('the guide "Writing a connector", followed outside the checkout', () =>
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   process.kill(-child.pid, 'SIGTERM');
-  await once(child, 'exit');
+  // The server, which has the same standard error, ends after the shell.
+  await once(child, 'close');
 }
