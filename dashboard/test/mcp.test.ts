@@ -13,7 +13,7 @@ const toolCount = operations.filter(({ tool }) => tool).length;
 describe('client configurations', () => {
   it('match the documentation', () => {
     const documented = readFileSync(new URL('../../docs/mcp.md', import.meta.url), 'utf8');
-    for (const { name, file, code } of clientsFor('{base_url}')) {
+    for (const { name, file, code } of clientsFor('http://127.0.0.1:8080')) {
       assert.ok(documented.includes(code), name);
       assert.ok(documented.includes(name) && documented.includes(file), `${name}, ${file}`);
     }

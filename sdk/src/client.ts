@@ -4,7 +4,7 @@ import type { EventKind, KnownEvent } from './events.ts';
 import type { Progress } from './progress.ts';
 
 export interface ClientOptions {
-  /** Address of the server, such as `https://gateway.example.com`. */
+  /** Address of the server, such as `https://gateway.example.com`; `/api/v1` may follow. */
   readonly baseUrl: string;
   /** An API key, or a login token. It is sent as `Authorization: Bearer`. */
   readonly credential?: string;
@@ -129,14 +129,33 @@ export function createClient(options: ClientOptions): Client {
   }
   Object.assign(root['events'] as object, { stream: (stream: StreamOptions = {}) => streamEvents(send, stream) });
   Object.assign(root['media'] as object, {
-    content: ({ mediaId }: { mediaId: string }, call: CallOptions = {}) =>
+    content: async ({ mediaId }: { mediaId: string }, call: CallOptions = {}) =>
       send(
-        { method: 'GET', path: `/media/${encodeURIComponent(mediaId)}/content`, isRepeatable: true, ...call },
+        { method: 'GET', path: `/media/${pathPart('mediaId', mediaId)}/content`, isRepeatable: true, ...call },
         async (response) => response,
       ),
   });
   // Its shape is built from the same ids as its type.
   return root as Client;
+}
+
+/**
+ * Encodes an id for a path.
+ * @throws {TypeError} for an id that would lead to another route, because `fetch` resolves these parts of a path
+ */
+function pathPart(name: string, value: unknown): string {
+  if (['', '.', '..'].includes(String(value))) throw new TypeError(`${name} is not an id: "${value}"`);
+  return encodeURIComponent(String(value));
+}
+
+/** @throws {TypeError} */
+function acceptedBaseUrl(baseUrl: string): string {
+  const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
+  if (url === undefined || !['http:', 'https:'].includes(url.protocol))
+    throw new TypeError(
+      `baseUrl is the http or https address of the server, such as http://127.0.0.1:8080, not "${baseUrl}"`,
+    );
+  return `${url.origin}${url.pathname}`.replace(/(\/api\/v1)?\/*$/, '');
 }
 
 interface Sent extends UploadOptions {
@@ -164,7 +183,7 @@ function createSender({
   headers: always,
   fetch: ownFetch,
 }: ClientOptions): Send {
-  const base = `${baseUrl.replace(/\/+$/, '')}/api/v1`;
+  const base = `${acceptedBaseUrl(baseUrl)}/api/v1`;
   const call = ownFetch ?? fetch;
 
   async function attempt<T>(
@@ -255,7 +274,7 @@ function methodOf(id: Id, send: Send) {
     const filled = path.replace(/\{(\w+)\}/g, (_, name: string) => {
       const value = rest.get(name);
       rest.delete(name);
-      return encodeURIComponent(String(value));
+      return pathPart(name, value);
     });
     const inQuery = method === 'GET' || method === 'DELETE' || takesContent;
     const query = inQuery ? queryOf(rest) : '';

@@ -82,7 +82,7 @@ async function rawBody(request: ExpressRequest, maxBytes: number): Promise<Uint8
   if (request.readableDidRead === true)
     throw new RawBodyError(
       'The raw body is gone, because a body parser such as express.json() read it first. ' +
-        'Register the webhook handler before the body parser, or put express.raw({ type: "*/*" }) in front of it.',
+        'Register the webhook handler before the body parser, or put express.raw({ type: "*/*", limit: "1mb" }) in front of it.',
     );
   const { 'content-length': length } = request.headers;
   assertLength(Number(length ?? 0), maxBytes);

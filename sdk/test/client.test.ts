@@ -25,17 +25,35 @@ import {
 describe('the client', () => {
   let server: TestServer;
   let sb: Client;
+  let key: string;
   let sessionId: string;
   before(async () => {
     server = await startServer();
     const guest = createClient({ baseUrl: `${server.url}/` });
     const { token } = await guest.auth.register({ email: 'sdk@example.com', password: 'correct horse battery' });
-    const { key } = await createClient({ baseUrl: server.url, credential: token }).apiKeys.create({ name: 'sdk' });
+    ({ key } = await createClient({ baseUrl: server.url, credential: token }).apiKeys.create({ name: 'sdk' }));
     sb = createClient({ baseUrl: server.url, credential: key });
     ({ sessionId } = await sb.sessions.create({ name: 'sdk' }));
     await sb.sessions.connect({ sessionId });
   });
   after(() => server.stop());
+
+  it('refuses an id that would lead to another route, and an address that is no URL', async () => {
+    for (const id of ['.', '..', '']) {
+      await assert.rejects(
+        sb.webhooks.endpoints.test({ webhookId: id }),
+        new TypeError(`webhookId is not an id: "${id}"`),
+      );
+      await assert.rejects(sb.media.content({ mediaId: id }), TypeError);
+    }
+    await assert.rejects(sb.sessions.get({ sessionId: '../auth/me' }), NotFoundError);
+    for (const baseUrl of ['nowhere', 'ftp://example.com', '', undefined as unknown as string])
+      assert.throws(() => createClient({ baseUrl }), /^TypeError: baseUrl is the http or https address of the server/);
+    for (const end of ['/', '/api/v1', '/api/v1/']) {
+      const { account } = await createClient({ baseUrl: `${server.url}${end}`, credential: key }).auth.me();
+      assert.ok(account.accountId);
+    }
+  });
 
   it('has a method for every operation', () => {
     assert.deepEqual(

@@ -61,6 +61,19 @@ describe('toolsets', () => {
     }
   });
 
+  it('refuses an unknown value of readonly', async () => {
+    for (const query of ['readonly=yes', 'readonly=TRUE', 'readonly=', 'readonly=true&readonly=false']) {
+      const response = await fetch(`${server.url}/api/v1/mcp?${query}`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/list' }),
+      });
+      assert.equal(response.status, 400, query);
+      assert.match((await response.json()).error.message, /^readonly must be true or false, not "/, query);
+    }
+    assert.ok((await namesOf(await connect('?readonly=false'))).includes('messages_send'));
+  });
+
   it('refuses unknown ones, naming those that exist', async () => {
     for (const wrong of ['message', 'x'.repeat(1000), 'messages;chats']) {
       const response = await fetch(`${server.url}/api/v1/mcp?toolsets=${encodeURIComponent(wrong)}`, {

@@ -38,8 +38,15 @@ export function readSelection(
     );
   return {
     toolsets: names.length === 0 ? undefined : names,
-    isReadOnly: ['true', '1', 'on'].includes(textOf(headers['x-mcp-readonly'] ?? query['readonly']) ?? ''),
+    isReadOnly: readSwitch(textOf(headers['x-mcp-readonly'] ?? query['readonly'])),
   };
+}
+
+/** An unknown value must not give a client tools that it wanted to be without. */
+function readSwitch(text: string | undefined): boolean {
+  if (text === undefined || text === 'false' || text === '0') return false;
+  if (text === 'true' || text === '1') return true;
+  throw invalidField('readonly', `must be true or false, not "${beginningOf(text, MAX_NAME_LENGTH)}"`, 'enum');
 }
 
 /** A header or parameter that was sent twice is a list. */
