@@ -47,6 +47,8 @@ async function pass(request: IncomingMessage, secret: string, receiverUrl: strin
     method: 'POST',
     headers: { 'content-type': 'application/json' },
     body: JSON.stringify(translated),
+    // A redirect would turn the POST into a GET, and its answer would count as delivered.
+    redirect: 'manual',
     signal: AbortSignal.timeout(RECEIVER_TIMEOUT_MS),
   });
   await answer.body?.cancel();
