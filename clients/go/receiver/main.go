@@ -7,6 +7,7 @@ import (
 	"log"
 	"net/http"
 	"os"
+	"time"
 
 	"switchboard/webhooks"
 )
@@ -14,7 +15,11 @@ import (
 const maxBytes = 1 << 20
 
 func main() {
-	verifier := webhooks.Verifier{Secrets: []string{os.Getenv("WEBHOOK_SECRET")}}
+	secret := os.Getenv("WEBHOOK_SECRET")
+	if secret == "" {
+		log.Fatal("WEBHOOK_SECRET is not set")
+	}
+	verifier := webhooks.Verifier{Secrets: []string{secret}}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "3000"
@@ -36,5 +41,6 @@ func main() {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
-	log.Fatal(http.ListenAndServe(":"+port, nil))
+	server := http.Server{Addr: ":" + port, ReadTimeout: 30 * time.Second}
+	log.Fatal(server.ListenAndServe())
 }

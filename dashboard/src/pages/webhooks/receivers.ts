@@ -22,7 +22,11 @@ import (
 const maxBytes = 1 << 20
 
 func main() {
-	verifier := Verifier{Secrets: []string{os.Getenv("WEBHOOK_SECRET")}}
+	secret := os.Getenv("WEBHOOK_SECRET")
+	if secret == "" {
+		log.Fatal("WEBHOOK_SECRET is not set")
+	}
+	verifier := Verifier{Secrets: []string{secret}}
 	port := os.Getenv("PORT")
 	if port == "" {
 		port = "3000"
@@ -44,7 +48,8 @@ func main() {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
-	log.Fatal(http.ListenAndServe(":"+port, nil))
+	server := http.Server{Addr: ":" + port, ReadTimeout: 30 * time.Second}
+	log.Fatal(server.ListenAndServe())
 }
 
 // Verifier verifies that deliveries were signed with the secret of a webhook.
