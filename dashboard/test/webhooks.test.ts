@@ -149,7 +149,7 @@ describe('webhooks pages', async () => {
     const webhookId = await setWebhook(call, receiver);
     await page.goto(`/webhooks/${webhookId}`);
     await page.getByText('Deliveries are not signed,').waitFor();
-    for (const name of ['TypeScript', 'Python', 'Go', 'PHP', 'curl']) {
+    for (const name of ['Node', 'Python', 'Go', 'PHP', 'curl']) {
       await page.getByRole('tab', { name }).click();
       await page.getByRole('region', { name: `Verification examples: ${name}` }).waitFor();
     }

@@ -1,27 +1,38 @@
 import { readFileSync } from 'node:fs';
 
 /*
- * Writes the receivers in Go and PHP that the dashboard shows: complete programs in one file each, made of the verifiers
- * of `clients/` and the receivers beside them.
+ * Writes the receivers that the dashboard shows: complete programs in one file each. Those in Node and Python are files
+ * of `docs/receiving.md`. Those in Go and PHP are made of the verifiers of `clients/` and the receivers beside them.
  */
 
 export function receiverFiles(): Record<string, string> {
+  const page = read('docs/receiving.md');
   const sources = {
-    goReceiver: goProgram(read('go/webhooks.go'), read('go/receiver/main.go')),
-    phpReceiver: phpProgram(read('php/SwitchboardWebhooks.php'), read('php/receiver.php')),
+    nodeReceiver: fileOf(page, 'receiver.mjs'),
+    pythonReceiver: fileOf(page, 'receiver.py'),
+    goReceiver: goProgram(read('clients/go/webhooks.go'), read('clients/go/receiver/main.go')),
+    phpReceiver: phpProgram(read('clients/php/SwitchboardWebhooks.php'), read('clients/php/receiver.php')),
   };
   return {
     'dashboard/src/pages/webhooks/receivers.ts': [
-      '// Generated from clients/go and clients/php by `npm run openapi`. Do not edit.',
+      '// Generated from docs/receiving.md, clients/go and clients/php by `npm run openapi`. Do not edit.',
       ...Object.entries(sources).map(([name, code]) => `\nexport const ${name} = \`${escaped(code)}\`;`),
       '',
     ].join('\n'),
   };
 }
 
-const read = (path: string) => readFileSync(new URL(`../../clients/${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
 const escaped = (code: string) => code.replaceAll(/[\\`]|\$\{/g, '\\$&');
+
+/** The code block of a page that its readers save under this name. */
+function fileOf(page: string, name: string): string {
+  const [, after] = page.split(`<!-- file: ${name} -->\n`);
+  const [, code] = /^```\w+\n(.*?)^```$/ms.exec(after ?? '') ?? [];
+  if (code === undefined) throw new Error(`The page has no file ${name}`);
+  return code;
+}
 
 interface GoFile {
   readonly imports: readonly string[];

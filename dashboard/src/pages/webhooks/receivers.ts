@@ -1,4 +1,156 @@
-// Generated from clients/go and clients/php by `npm run openapi`. Do not edit.
+// Generated from docs/receiving.md, clients/go and clients/php by `npm run openapi`. Do not edit.
+
+export const nodeReceiver = `import { createHmac, timingSafeEqual } from 'node:crypto';
+import { createServer } from 'node:http';
+
+const MAX_BYTES = 1024 * 1024;
+const TOLERANCE_SECONDS = 300;
+const MAX_IDS = 100_000;
+
+const { WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS, PORT = '3000' } = process.env;
+const secrets = [WEBHOOK_SECRET, WEBHOOK_SECRET_PREVIOUS].filter(Boolean);
+if (secrets.length === 0) throw new Error('WEBHOOK_SECRET is not set');
+
+// In production, use a table with a unique column, and insert the id and the event in one transaction.
+const seen = new Set();
+
+const server = createServer(async (request, response) => {
+  try {
+    const body = await readBody(request);
+    if (body === undefined) return response.writeHead(413).end();
+    const problem = findProblem(request.headers, body);
+    if (problem !== undefined) return response.writeHead(401).end(problem);
+    const id = request.headers['webhook-id'];
+    if (!seen.has(id)) {
+      await store(id, JSON.parse(body.toString()));
+      remember(id);
+    }
+    response.writeHead(204).end();
+  } catch (error) {
+    // Switchboard sends the event again.
+    console.error(error);
+    response.writeHead(500).end();
+  }
+});
+server.listen(Number(PORT), '127.0.0.1', () => console.log(\`Listening on port \${PORT}\`));
+
+/** The bytes as they arrived; undefined if there are too many. */
+async function readBody(request) {
+  const chunks = [];
+  let size = 0;
+  for await (const chunk of request) {
+    size += chunk.length;
+    if (size > MAX_BYTES) return undefined;
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** Why the request does not come from Switchboard, or not now; undefined if it does. */
+function findProblem(headers, body) {
+  // Node has the names of all headers in lower case.
+  const id = headers['webhook-id'] ?? '';
+  const timestamp = headers['webhook-timestamp'] ?? '';
+  const age = Math.abs(Date.now() / 1000 - Number(timestamp));
+  if (!/^\\d+$/.test(timestamp) || age > TOLERANCE_SECONDS) return 'The timestamp is missing or too old';
+
+  const given = String(headers['webhook-signature'] ?? '').split(' ');
+  const isSigned = secrets.some((secret) => {
+    const hmac = createHmac('sha256', secret).update(\`\${id}.\${timestamp}.\`).update(body);
+    const expected = Buffer.from(\`v1,\${hmac.digest('base64')}\`);
+    return given.map((text) => Buffer.from(text)).some((one) => isEqual(one, expected));
+  });
+  return isSigned ? undefined : 'The signature is missing or wrong';
+}
+
+const isEqual = (a, b) => a.length === b.length && timingSafeEqual(a, b);
+
+function remember(id) {
+  seen.add(id);
+  if (seen.size > MAX_IDS) seen.delete(seen.values().next().value);
+}
+
+/** Keeps the event safe. The work on it starts later, in a queue of yours. */
+async function store(id, { event, data }) {
+  console.log(\`\${event} \${id} \${data.message ?? ''}\`);
+}
+`;
+
+export const pythonReceiver = `import base64
+import hashlib
+import hmac
+import json
+import os
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+MAX_BYTES = 1024 * 1024
+TOLERANCE_SECONDS = 300
+PORT = int(os.environ.get("PORT", "3002"))
+SECRETS = [os.environ[name].encode() for name in ("WEBHOOK_SECRET", "WEBHOOK_SECRET_PREVIOUS") if os.environ.get(name)]
+if not SECRETS:
+    raise SystemExit("WEBHOOK_SECRET is not set")
+
+# In production, use a table with a unique column, and insert the id and the event in one transaction.
+seen: set[str] = set()
+
+
+def find_problem(headers, body: bytes) -> "str | None":
+    """Why the request does not come from Switchboard, or not now; None if it does."""
+    # http.server finds headers whatever their case.
+    event_id = headers.get("webhook-id", "")
+    timestamp = headers.get("webhook-timestamp", "")
+    if not (timestamp.isascii() and timestamp.isdigit()) or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
+        return "The timestamp is missing or too old"
+
+    signed = f"{event_id}.{timestamp}.".encode() + body
+    given = headers.get("webhook-signature", "").split(" ")
+    for secret in SECRETS:
+        digest = hmac.new(secret, signed, hashlib.sha256).digest()
+        expected = "v1," + base64.b64encode(digest).decode()
+        if any(hmac.compare_digest(one.encode(), expected.encode()) for one in given):
+            return None
+    return "The signature is missing or wrong"
+
+
+class Receiver(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    timeout = 30
+
+    def do_POST(self):
+        length = self.headers.get("content-length", "")
+        if not (length.isascii() and length.isdigit()) or int(length) > MAX_BYTES:
+            self.close_connection = True
+            return self.answer(413)
+        body = self.rfile.read(int(length))
+        problem = find_problem(self.headers, body)
+        if problem is not None:
+            return self.answer(401, problem)
+        event_id = self.headers["webhook-id"]
+        if event_id not in seen:
+            self.store(event_id, json.loads(body))
+            seen.add(event_id)
+        self.answer(204)
+
+    def store(self, event_id, event):
+        """Keeps the event safe. The work on it starts later, in a queue of yours."""
+        print(event["event"], event_id, event["data"].get("message", ""), flush=True)
+
+    def answer(self, status, text=""):
+        self.send_response(status)
+        if status != 204:
+            self.send_header("content-length", str(len(text)))
+        self.end_headers()
+        if status != 204:
+            self.wfile.write(text.encode())
+
+    def log_message(self, *arguments):
+        pass
+
+
+print(f"Listening on port {PORT}", flush=True)
+ThreadingHTTPServer(("127.0.0.1", PORT), Receiver).serve_forever()
+`;
 
 export const goReceiver = `// A receiver of webhooks. It reads WEBHOOK_SECRET and PORT.
 package main
