@@ -25,11 +25,13 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
   const [isConfirming, setConfirming] = useState(false);
   const { sending, send, stop } = useSending();
   const fields = parameterFields(operation);
-  const kind = bodyKind(operation);
-  const isBodyInvalid = kind === 'json' && !isJson(draft.body);
   const isPublic = operation.security?.length === 0;
   const key = isPublic ? '' : credential.value.trim();
   const isKeyInvalid = !/^[\x21-\x7e]*$/.test(key);
+  const isInvalidDraft =
+    isKeyInvalid ||
+    isBodyInvalid(operation, draft) ||
+    fields.some((field) => isInvalid(field, draft.texts[field.name]));
 
   const start = () => send(buildRequest(operation, draft, key));
   return (
@@ -55,49 +57,8 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
             />
           </div>
         )}
-        {kind === 'json' && (
-          <TextArea
-            label={referenceStrings.jsonBody}
-            value={draft.body}
-            rows={Math.min(16, draft.body.split('\n').length + 1)}
-            spellCheck={false}
-            className="font-mono text-sm"
-            error={isBodyInvalid ? referenceStrings.bodyInvalid : undefined}
-            onChange={({ currentTarget }) => setDraft({ ...draft, body: currentTarget.value })}
-          />
-        )}
-        {kind === 'file' && (
-          <Field label={referenceStrings.file}>
-            {(wiring) => (
-              <input
-                {...wiring}
-                type="file"
-                required
-                className="text-sm"
-                onChange={({ currentTarget }) => setDraft({ ...draft, file: currentTarget.files?.[0] })}
-              />
-            )}
-          </Field>
-        )}
-        <div className="flex flex-wrap items-center gap-3">
-          <Button
-            type="submit"
-            look="primary"
-            busy={sending.isRunning}
-            disabled={
-              isBodyInvalid || isKeyInvalid || fields.some((field) => isInvalid(field, draft.texts[field.name]))
-            }
-            icon={<Play className="size-4" />}
-          >
-            {referenceStrings.send}
-          </Button>
-          {sending.isRunning && (
-            <Button onClick={stop} icon={<Square className="size-4" />}>
-              {referenceStrings.stop}
-            </Button>
-          )}
-          <span className="text-sm text-ink-faint">{referenceStrings.sendHint(location.origin)}</span>
-        </div>
+        <BodyField operation={operation} draft={draft} onChange={setDraft} />
+        <Actions isRunning={sending.isRunning} isDisabled={isInvalidDraft} onStop={stop} />
       </form>
       <div aria-live="polite" className="grid grid-cols-1 gap-4 empty:hidden">
         {sending.failure !== undefined && <Notice tone="bad">{sending.failure}</Notice>}
@@ -112,6 +73,69 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
       >
         {referenceStrings.confirmHint(`${operation.method} ${operation.path}`)}
       </ConfirmDialog>
+    </div>
+  );
+}
+
+interface BodyFieldProps {
+  readonly operation: Operation;
+  readonly draft: Draft;
+  readonly onChange: (draft: Draft) => void;
+}
+
+/** The field for a JSON body or a file; nothing if the operation takes no body. */
+function BodyField({ operation, draft, onChange }: BodyFieldProps) {
+  switch (bodyKind(operation)) {
+    case 'none':
+      return null;
+    case 'json':
+      return (
+        <TextArea
+          label={referenceStrings.jsonBody}
+          value={draft.body}
+          rows={Math.min(16, draft.body.split('\n').length + 1)}
+          spellCheck={false}
+          className="font-mono text-sm"
+          error={isBodyInvalid(operation, draft) ? referenceStrings.bodyInvalid : undefined}
+          onChange={({ currentTarget }) => onChange({ ...draft, body: currentTarget.value })}
+        />
+      );
+    case 'file':
+      return (
+        <Field label={referenceStrings.file}>
+          {(wiring) => (
+            <input
+              {...wiring}
+              type="file"
+              required
+              className="text-sm"
+              onChange={({ currentTarget }) => onChange({ ...draft, file: currentTarget.files?.[0] })}
+            />
+          )}
+        </Field>
+      );
+  }
+}
+
+interface ActionsProps {
+  readonly isRunning: boolean;
+  readonly isDisabled: boolean;
+  readonly onStop: () => void;
+}
+
+/** The buttons that send the request and stop it. */
+function Actions({ isRunning, isDisabled, onStop }: ActionsProps) {
+  return (
+    <div className="flex flex-wrap items-center gap-3">
+      <Button type="submit" look="primary" busy={isRunning} disabled={isDisabled} icon={<Play className="size-4" />}>
+        {referenceStrings.send}
+      </Button>
+      {isRunning && (
+        <Button onClick={onStop} icon={<Square className="size-4" />}>
+          {referenceStrings.stop}
+        </Button>
+      )}
+      <span className="text-sm text-ink-faint">{referenceStrings.sendHint(location.origin)}</span>
     </div>
   );
 }
@@ -174,6 +198,8 @@ function useSending() {
 function exampleBody({ requestBody }: Operation): string {
   return JSON.stringify(requestBody?.content['application/json']?.example ?? {}, null, 2);
 }
+
+const isBodyInvalid = (operation: Operation, { body }: Draft) => bodyKind(operation) === 'json' && !isJson(body);
 
 function isJson(text: string): boolean {
   try {
