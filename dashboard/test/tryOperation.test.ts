@@ -124,6 +124,18 @@ describe('trying an operation in the API reference', async () => {
     assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
   });
 
+  it('does not send a value that would lead to another path', async (test) => {
+    const { page, key } = await setUp(test);
+    await openForm(page, 'sessions.delete', key);
+    for (const value of ['.', '..', ' ']) {
+      await page.getByLabel('sessionId').fill(value);
+      await page.getByText('This value leads to the path of another operation.').waitFor();
+      assert.ok(await page.getByRole('button', { name: 'Send request' }).isDisabled());
+      await page.getByLabel('sessionId').fill('...');
+      await page.getByText('This value leads to the path of another operation.').waitFor({ state: 'hidden' });
+    }
+  });
+
   it('does not send a body that is not JSON, or a key that cannot be in a header', async (test) => {
     const { page } = await setUp(test);
     await openForm(page, 'messages.send', 'sb_ключ');

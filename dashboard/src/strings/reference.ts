@@ -55,6 +55,7 @@ export const referenceStrings = {
   keyInvalid: 'A key has only letters, digits and signs, without spaces.',
   keepKey: 'Keep it until this tab is closed',
   jsonBody: 'Body (JSON)',
+  pathInvalid: 'This value leads to the path of another operation.',
   bodyInvalid: 'This is not valid JSON.',
   file: 'File',
   send: 'Send request',

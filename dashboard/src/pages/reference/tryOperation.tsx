@@ -5,12 +5,20 @@ import { ConfirmDialog } from '../../components/confirmDialog.tsx';
 import { CheckField, Field, TextArea, TextField } from '../../components/field.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { SchemaFields } from '../../components/schemaFields.tsx';
-import { isInvalid } from '../../components/schemaForm.ts';
 import type { Operation } from '../../openapi.ts';
 import { referenceStrings } from '../../strings/reference.ts';
 import { AnswerView } from './answerView.tsx';
 import { useCredential } from './credential.ts';
-import { type Answer, bodyKind, buildRequest, type Draft, parameterFields, sendRequest } from './tryRequest.ts';
+import {
+  type Answer,
+  bodyKind,
+  buildRequest,
+  type Draft,
+  isOtherPath,
+  isParameterInvalid,
+  parameterFields,
+  sendRequest,
+} from './tryRequest.ts';
 
 interface Sending {
   readonly isRunning: boolean;
@@ -31,7 +39,7 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
   const isInvalidDraft =
     isKeyInvalid ||
     isBodyInvalid(operation, draft) ||
-    fields.some((field) => isInvalid(field, draft.texts[field.name]));
+    fields.some((field) => isParameterInvalid(operation, field, draft.texts[field.name]));
 
   const start = () => send(buildRequest(operation, draft, key));
   return (
@@ -53,7 +61,9 @@ export function TryOperation({ operation }: { readonly operation: Operation }) {
               labelOf={({ name }) => name}
               texts={draft.texts}
               onChange={(texts) => setDraft({ ...draft, texts })}
-              errorOf={() => undefined}
+              errorOf={(name) =>
+                isOtherPath(operation, name, draft.texts[name]) ? referenceStrings.pathInvalid : undefined
+              }
             />
           </div>
         )}

@@ -1,4 +1,4 @@
-import { type FieldTexts, type FormField, fieldsOf, valuesOf } from '../../components/schemaForm.ts';
+import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
 import type { Operation } from '../../openapi.ts';
 
 /** A response shows this much text. */
@@ -40,6 +40,20 @@ const plain = (text: string) => text.replaceAll('`', '');
 export function bodyKind({ requestBody }: Operation): 'none' | 'json' | 'file' {
   if (requestBody === undefined) return 'none';
   return requestBody.content['application/json'] === undefined ? 'file' : 'json';
+}
+
+/**
+ * Whether a parameter leads to the path of another operation: `URL` resolves the parts `.` and `..`, which
+ * `encodeURIComponent` leaves as they are, and a blank part is left out.
+ */
+export function isOtherPath({ parameters = [] }: Operation, name: string, text = ''): boolean {
+  const isInPath = parameters.some((one) => one.in === 'path' && one.name === name);
+  return isInPath && /^(\.{1,2}|\s+)$/.test(text);
+}
+
+/** Whether the text of a parameter cannot be sent. */
+export function isParameterInvalid(operation: Operation, field: FormField, text: string | undefined): boolean {
+  return isInvalid(field, text) || isOtherPath(operation, field.name, text);
 }
 
 /** Builds the request. The credential is only in its header, never in its address. */
