@@ -19,9 +19,15 @@ export interface Answer {
   readonly content: AnswerContent;
 }
 
+interface TextContent {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
 export type AnswerContent =
   | { readonly kind: 'json'; readonly value: unknown }
-  | { readonly kind: 'text'; readonly text: string; readonly isCut: boolean }
+  | TextContent
   | { readonly kind: 'file'; readonly blob: Blob };
 
 /** The fields for the parameters of an operation, required ones first. */
@@ -36,12 +42,6 @@ export function parameterFields({ parameters = [] }: Operation): readonly FormFi
 /** A description without the backticks around code, because the hint of a field is plain text. */
 const plain = (text: string) => text.replaceAll('`', '');
 
-/** The kind of body that an operation takes. */
-export function bodyKind({ requestBody }: Operation): 'none' | 'json' | 'file' {
-  if (requestBody === undefined) return 'none';
-  return requestBody.content['application/json'] === undefined ? 'file' : 'json';
-}
-
 /**
  * Whether a parameter leads to the path of another operation: `URL` resolves the parts `.` and `..`, which
  * `encodeURIComponent` leaves as they are, and a blank part is left out.
@@ -54,6 +54,12 @@ export function isOtherPath({ parameters = [] }: Operation, name: string, text =
 /** Whether the text of a parameter cannot be sent. */
 export function isParameterInvalid(operation: Operation, field: FormField, text: string | undefined): boolean {
   return isInvalid(field, text) || isOtherPath(operation, field.name, text);
+}
+
+/** The kind of body that an operation takes. */
+export function bodyKind({ requestBody }: Operation): 'none' | 'json' | 'file' {
+  if (requestBody === undefined) return 'none';
+  return requestBody.content['application/json'] === undefined ? 'file' : 'json';
 }
 
 /** Builds the request. The credential is only in its header, never in its address. */
@@ -97,7 +103,7 @@ export async function sendRequest(
     headers: [...response.headers],
   };
   const type = response.headers.get('content-type') ?? '';
-  if (/json/.test(type)) return { ...head, content: readJson(await response.text()) };
+  if (/json/.test(type)) return { ...head, content: readJson(await readText(response)) };
   if (!/^text\/|^$/.test(type)) return { ...head, content: { kind: 'file', blob: await response.blob() } };
   const content = await readText(response, (text) =>
     onText({ ...head, content: { kind: 'text', text, isCut: false } }),
@@ -105,15 +111,16 @@ export async function sendRequest(
   return { ...head, content };
 }
 
-function readJson(text: string): AnswerContent {
+/** JSON that is cut or broken stays text. */
+function readJson(content: TextContent): AnswerContent {
   try {
-    return { kind: 'json', value: JSON.parse(text) };
+    return { kind: 'json', value: JSON.parse(content.text) };
   } catch {
-    return { kind: 'text', text, isCut: false };
+    return content;
   }
 }
 
-async function readText(response: Response, onText: (text: string) => void): Promise<AnswerContent> {
+async function readText(response: Response, onText?: (text: string) => void): Promise<TextContent> {
   const reader = response.body?.getReader();
   const decoder = new TextDecoder();
   let text = '';
@@ -126,7 +133,7 @@ async function readText(response: Response, onText: (text: string) => void): Pro
       await reader.cancel();
       return { kind: 'text', text: text.slice(0, MAX_TEXT_BYTES), isCut: true };
     }
-    onText(text);
+    onText?.(text);
   }
   return { kind: 'text', text: text + decoder.decode(), isCut: false };
 }
