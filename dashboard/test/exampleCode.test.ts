@@ -60,6 +60,11 @@ describe('examples of the API reference', () => {
     const send = codes.find((code) => code.includes('client.messages.send('));
     assert.match(send ?? '', /^import os\nfrom switchboard_client import Client\n/);
     assert.match(send ?? '', /\n {8}to="491707654321",\n/);
+    const [operation] = operations.filter(({ operationId }) => operationId === 'messages.send');
+    const body = { content: { 'application/json': { example: { class: 1, lambda: 2 } } } };
+    assert.ok(operation);
+    const keywords = codeOf({ ...operation, requestBody: body }, 'Python');
+    assert.match(keywords ?? '', /\n {8}class_=1,\n {8}lambda_=2,\n/);
     assert.ok(codes.some((code) => code.includes('from_=')) && codes.some((code) => code.includes('session_id=')));
   });
 });

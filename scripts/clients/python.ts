@@ -1,6 +1,7 @@
+import { pythonName } from '../../dashboard/src/pages/reference/pythonName.ts';
 import { eventFields } from '../../sdk/src/events.ts';
 import { type Api, type ApiOperation, type Field, isNullable } from './api.ts';
-import { docstring, literal, PythonTypes, pascal, pythonName, wrapped } from './pythonTypes.ts';
+import { docstring, literal, PythonTypes, pascal, wrapped } from './pythonTypes.ts';
 
 /*
  * Writes the generated modules of the Python client: `models.py` (types), `events.py` (events and their checks) and

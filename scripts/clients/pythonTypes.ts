@@ -1,12 +1,8 @@
+import { isName } from '../../dashboard/src/pages/reference/pythonName.ts';
 import type { Schema } from './api.ts';
 
 /* Writes schemas as Python types: objects become `TypedDict` classes, which are plain dictionaries at run time. */
 
-const KEYWORDS = new Set(
-  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield'.split(
-    ' ',
-  ),
-);
 const WIDTH = 100;
 
 export class PythonTypes {
@@ -119,14 +115,6 @@ function classOf(name: string, members: readonly Member[], { base = 'TypedDict',
 }
 
 const sentenceOf = (name: string) => `The fields of \`${name}\`.`;
-
-export const isName = (name: string) => /^[a-z_]\w*$/i.test(name) && !KEYWORDS.has(name);
-
-/** `sendAt` is `send_at`, and `from` is `from_`. */
-export function pythonName(name: string): string {
-  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return KEYWORDS.has(snake) ? `${snake}_` : snake;
-}
 
 export function pascal(name: string): string {
   return name.replaceAll(/(?:^|[_.\-\s])(\w)/g, (_, letter: string) => letter.toUpperCase());

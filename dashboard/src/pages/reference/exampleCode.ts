@@ -1,6 +1,7 @@
 import { routes } from '@switchboard/sdk/api';
 import type { Operation } from '../../openapi.ts';
 import { shellQuote } from '../../shellQuote.ts';
+import { pythonName } from './pythonName.ts';
 
 /** Builds an example request that runs as it is: with curl, and with the clients if they have a method for it. */
 export function exampleCode(
@@ -76,18 +77,13 @@ function pythonCode(operation: Operation, input: Input, origin: string): string 
     ([name, value]) => `        ${pythonName(name)}=${pythonValue(value, 2)},\n`,
   );
   const credential = needsNoCredential(operation) ? '' : ', os.environ["SWITCHBOARD_KEY"]';
-  const call = `client.${operation.operationId}(${fields.length > 0 ? `\n${fields.join('')}    ` : ''})`;
+  const method = operation.operationId.split('.').map(pythonName).join('.');
+  const call = `client.${method}(${fields.length > 0 ? `\n${fields.join('')}    ` : ''})`;
   return `${credential && 'import os\n'}from switchboard_client import Client
 
 with Client("${origin}"${credential}) as client:
     result = ${call}
     print(result)`;
-}
-
-/** The Python client has the names of the API in snake case, and appends `_` to a keyword. */
-function pythonName(name: string): string {
-  const snake = name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  return snake === 'from' ? 'from_' : snake;
 }
 
 /** Formats a value as Python. JSON strings and numbers are also those of Python. */
