@@ -2,7 +2,6 @@ import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { verify } from '@octokit/webhooks-methods';
 import { Webhook } from 'standardwebhooks';
 import { type Client, createClient } from '../sdk/src/client.ts';
@@ -107,7 +106,7 @@ class Receiver {
   readonly #print: (line: string) => void;
   readonly #server = createServer((request, response) => {
     this.#receive(request).then(
-      () => response.writeHead(204).end(),
+      (status) => response.writeHead(status).end(),
       (error: Error) => {
         this.#failure = error;
         response.writeHead(401).end();
@@ -129,10 +128,17 @@ class Receiver {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}/hook`;
   }
 
-  async #receive(request: IncomingMessage): Promise<void> {
-    if (Number(request.headers['content-length']) > MAX_BODY_BYTES) throw new Error('The body is too large');
-    const body = await text(request);
-    if (!(await verify(this.#secret, body, String(request.headers['x-webhook-signature']))))
+  /**
+   * @returns the status of the answer
+   * @throws if a signature is wrong
+   */
+  async #receive(request: IncomingMessage): Promise<number> {
+    // Every program of this machine can post to this receiver.
+    const signature = request.headers['x-webhook-signature'];
+    if (signature === undefined) return 401;
+    const body = await readBody(request);
+    if (body === undefined) return 413;
+    if (!(await verify(this.#secret, body, String(signature))))
       throw new Error('X-Webhook-Signature does not match the body');
     // Throws if the signature is wrong or the timestamp is too old.
     new Webhook(this.#secret, { format: 'raw' }).verify(body, request.headers as Record<string, string>);
@@ -140,6 +146,7 @@ class Receiver {
     this.events.push(received);
     this.#print(`received        ${received.event}, both signatures verified`);
     this.#server.emit('received');
+    return 204;
   }
 
   async waitFor(event: string): Promise<void> {
@@ -156,6 +163,22 @@ class Receiver {
     this.#server.closeAllConnections();
     this.#server.close();
   }
+}
+
+/** Undefined if the body is too large, or the connection broke. */
+async function readBody(request: IncomingMessage): Promise<string | undefined> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request) {
+      size += chunk.length;
+      if (size > MAX_BODY_BYTES) return undefined;
+      chunks.push(chunk);
+    }
+  } catch {
+    return undefined;
+  }
+  return Buffer.concat(chunks).toString();
 }
 
 /** Says what the user can do about a failure. */

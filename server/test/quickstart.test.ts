@@ -66,6 +66,36 @@ describe('the quickstart', () => {
     );
   });
 
+  it('ignores requests that are unsigned or too large', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const lines: string[] = [];
+    const foreign: Promise<number | undefined>[] = [];
+    const post = (url: string, headers: Record<string, string>, body: string) => {
+      // The DOM types lack `duplex`, which a stream requires.
+      const request: RequestInit & { duplex: 'half' } = {
+        method: 'POST',
+        headers,
+        body: new Blob([body]).stream(),
+        duplex: 'half',
+      };
+      return fetch(url, request).then(
+        ({ status }) => status,
+        () => undefined, // the receiver closed the connection
+      );
+    };
+    const print = (line: string) => {
+      lines.push(line);
+      const [, url] = /^set a webhook +(\S+)$/.exec(line) ?? [];
+      if (url === undefined) return;
+      foreign.push(post(url, {}, '{}'));
+      foreign.push(post(url, { 'x-webhook-signature': 'sha256=00' }, 'x'.repeat(4 * 1024 * 1024)));
+    };
+    checkEvents(await quickstart({ serverUrl: server.url, print }), lines);
+    assert.equal(foreign.length, 2);
+    for (const status of await Promise.all(foreign)) assert.ok([401, 413, undefined].includes(status), `${status}`);
+  });
+
   it('says what to do if it cannot register, or no server answers', async (test) => {
     const server = await startServer({ env: { REGISTRATION: 'closed' } });
     test.after(() => server.stop());
