@@ -144,6 +144,13 @@ describe('a release', () => {
     for (const { manifest } of workspaces) assert.equal(manifest.version, packageJson.version, manifest.name);
     assert.match(read('clients/python/src/switchboard_client/_version.py'), new RegExp(`"${packageJson.version}"`));
     assert.equal(JSON.parse(read('openapi.json')).info.version, packageJson.version);
+    const template = JSON.parse(read('connector-kit/template/package.json'));
+    assert.equal(template.dependencies['@switchboard/connector-kit'], `^${packageJson.version}`);
+    const tags = [...read('deploy/helm/switchboard/README.md').matchAll(/example\.com\/switchboard:(\S+)/g)];
+    assert.deepEqual(
+      tags.map(([, tag]) => tag),
+      [packageJson.version],
+    );
   });
 
   it('covers every package that is published', () => {

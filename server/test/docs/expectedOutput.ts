@@ -3,12 +3,13 @@ import assert from 'node:assert/strict';
 /** Any lines in an expected text. */
 const ANYTHING = '…';
 
-/** Replaces what differs between two runs: identifiers, times, hashes and long numbers. */
+/** Replaces what differs between two runs: identifiers, times, hashes, long numbers and our version. */
 export const masked = (text: string): string =>
   text
     .replaceAll(/\b[a-z]{3,4}_[0-9A-Z]{26}\b/g, 'id')
     .replaceAll(/\b[0-9a-f]{32,}\b/g, 'hash')
     .replaceAll(/\bv1,[\w+/]{43}=/g, 'v1,signature')
+    .replaceAll(/\bSwitchboard\/\d+\.\d+\.\d+(?:-[\w.]+)?/g, 'Switchboard/version')
     .replaceAll(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'time')
     .replaceAll(/\d{4,}/g, 'number')
     .replaceAll(/\d+ ms\b/g, 'ms');

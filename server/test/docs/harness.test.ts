@@ -63,7 +63,7 @@ describe('the blocks of a page', () => {
 });
 
 describe('an expected output', () => {
-  it('may differ in ids, times and long numbers, and in nothing else', () => {
+  it('may differ in ids, times, long numbers and our version, and in nothing else', () => {
     const printed = 'sent msg_01KAJ7Q2ZB0Y8T3M5N6P9R4S1V at 2026-11-22T00:20:00.000Z in 12 ms, port 38045\n201\n';
     assert.ok(
       isOutput('sent msg_01M89QPDRNXDZMQ1ZN888XAGJJ at 2027-01-01T12:00:00Z in 7 ms, port 8080\n201\n', printed),
@@ -74,6 +74,8 @@ describe('an expected output', () => {
     assert.ok(!isOutput('201\n', printed));
     assert.ok(isOutput('…\n201\n', printed));
     assert.ok(!isOutput('…\n409\n', printed));
+    assert.ok(isOutput('"user-agent": "Switchboard/0.1.0",\n', '"user-agent": "Switchboard/12.0.0-rc.1",\n'));
+    assert.ok(!isOutput('"user-agent": "Switchboard/0.1.0",\n', '"user-agent": "Other/0.1.0",\n'));
   });
 
   it('of another terminal is among its lines, in order', () => {
