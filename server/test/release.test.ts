@@ -140,6 +140,8 @@ describe('the project files', () => {
 });
 
 describe('a release', () => {
+  const { jobs, text } = workflows.find(({ path }) => path.endsWith('release.yml')) ?? assert.fail();
+
   it('gives everything the same version', () => {
     for (const { manifest } of workspaces) assert.equal(manifest.version, packageJson.version, manifest.name);
     assert.match(read('clients/python/src/switchboard_client/_version.py'), new RegExp(`"${packageJson.version}"`));
@@ -155,11 +157,29 @@ describe('a release', () => {
 
   it('covers every package that is published', () => {
     const [fixed = ''] = changesets.fixed.flat();
-    const pack = workflows.find(({ path }) => path.endsWith('release.yml'))?.text ?? '';
     for (const { folder, manifest } of workspaces) {
       if (manifest.private === true) continue;
       assert.match(fixed, new RegExp(`[{,]${manifest.name}[,}]`), manifest.name);
-      assert.match(pack, new RegExp(`npm pack .*--workspace ${folder}\\b`), manifest.name);
+      assert.match(text, new RegExp(`npm pack .*--workspace ${folder}\\b`), manifest.name);
     }
+  });
+
+  it('moves the tag `latest` of the image after the quickstart has run against it', () => {
+    const pushed = Object.values(jobs)
+      .flatMap(({ steps = [] }) => steps)
+      .filter(({ uses }) => uses?.startsWith('docker/build-push-action@'));
+    assert.equal(pushed.length, 1);
+    for (const { with: given } of pushed)
+      assert.match(
+        String(given?.['tags']),
+        /^\S+ needs\.pack\.outputs\.image \}\}:\S+ needs\.pack\.outputs\.version \}\}$/,
+      );
+    const moving = Object.values(jobs).filter(({ steps }) =>
+      steps?.some(({ run }) => run?.includes('imagetools create')),
+    );
+    assert.deepEqual(
+      moving.map(({ needs }) => needs),
+      [['pack', 'image', 'quickstart']],
+    );
   });
 });
