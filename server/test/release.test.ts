@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -97,31 +96,6 @@ describe('the workflows', () => {
 });
 
 describe('the project files', () => {
-  const anchorOf = (heading: string) =>
-    heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N} _-]/gu, '')
-      .replaceAll(' ', '-');
-
-  it('link to pages and headings that exist', () => {
-    const pages = globSync('{SECURITY,SUPPORT,CONTRIBUTING}.md', { cwd: root }).concat(
-      globSync('{clients,deploy,.changeset}/**/*.md', { cwd: root }),
-      ['docs/architecture.md', 'docs/python.md'],
-    );
-    let count = 0;
-    for (const page of pages)
-      for (const [, link = ''] of read(page).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)) {
-        const [path = '', anchor] = link.split('#');
-        const target = join(dirname(page), path === '' ? basename(page) : path);
-        assert.ok(existsSync(root + target), `${page}: ${link}`);
-        count++;
-        if (anchor === undefined) continue;
-        const headings = [...read(target).matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) => anchorOf(heading));
-        assert.ok(headings.includes(anchor), `${page}: ${link}`);
-      }
-    assert.ok(count > 20);
-  });
-
   it('ask in issue forms for what GitHub accepts', () => {
     const types = ['markdown', 'textarea', 'input', 'dropdown', 'checkboxes'];
     for (const path of globSync('.github/ISSUE_TEMPLATE/{bug,feature,question}.yml', { cwd: root })) {
