@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
@@ -12,6 +15,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(root + path, 'utf8');
 
 interface Step {
+  readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
   readonly with?: Readonly<Record<string, string | boolean>>;
@@ -155,5 +159,24 @@ describe('a release', () => {
       moving.map(({ needs }) => needs),
       [['pack', 'image', 'quickstart']],
     );
+  });
+
+  it('publishes a chart that runs the published image', {
+    skip: process.platform === 'linux' ? false : 'the commands need GNU sed',
+  }, () => {
+    const { run } =
+      jobs['pack']?.steps?.find(({ name }) => name === 'Name the image in the Helm chart') ?? assert.fail();
+    const folder = mkdtempSync(join(tmpdir(), 'chart-'));
+    try {
+      const file = 'deploy/helm/switchboard/values.yaml';
+      cpSync(join(root, file), join(folder, file));
+      const env = { ...process.env, IMAGE: 'ghcr.io/example/switchboard' };
+      execFileSync('sh', ['-e', '-c', run ?? ''], { cwd: folder, env });
+      const { image, ...others } = parse(read(file));
+      const named = { ...image, repository: 'ghcr.io/example/switchboard' };
+      assert.deepEqual(parse(readFileSync(join(folder, file), 'utf8')), { image: named, ...others });
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
   });
 });
