@@ -117,6 +117,19 @@ describe('the Helm chart', () => {
       }
     });
 
+    it('lets `helm test` through the network policy, and sends it no traffic', () => {
+      const rendered = render(several);
+      const { metadata } = rendered.find(({ kind }) => kind === 'Pod');
+      const selects = (selector: Record<string, string>) =>
+        Object.entries(selector).every(([label, value]) => metadata.labels[label] === value);
+      const { spec } = rendered.find(({ kind }) => kind === 'NetworkPolicy');
+      const peers: { podSelector?: { matchLabels: Record<string, string> } }[] = spec.ingress[0].from;
+      assert.ok(peers.some(({ podSelector }) => podSelector && selects(podSelector.matchLabels)));
+      const services = rendered.filter(({ kind }) => kind === 'Service');
+      assert.ok(services.length > 1);
+      for (const { spec } of services) assert.ok(spec.selector === undefined || !selects(spec.selector));
+    });
+
     it('refuses values that would lose data', () => {
       for (const more of [
         { database: 'postgresql' },

@@ -21,6 +21,12 @@ app.kubernetes.io/name: {{ include "switchboard.name" . }}
 app.kubernetes.io/instance: {{ .Release.Name }}
 {{- end }}
 
+{{/* Not the name of the nodes: the pod of `helm test` must get none of their traffic. */}}
+{{- define "switchboard.testSelector" -}}
+app.kubernetes.io/name: {{ include "switchboard.name" . }}-test
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
 {{- define "switchboard.labels" -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 }}
 {{ include "switchboard.selector" . }}
