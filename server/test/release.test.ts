@@ -179,4 +179,16 @@ describe('a release', () => {
       rmSync(folder, { recursive: true });
     }
   });
+
+  it('publishes the image, the chart and the packages with their provenance', () => {
+    for (const [name, { steps = [] }] of Object.entries(jobs)) {
+      const attested = steps.flatMap(({ uses, with: given }) =>
+        uses?.startsWith('actions/attest@') ? [given?.['subject-digest']] : [],
+      );
+      assert.equal(attested.length, ['image', 'chart'].includes(name) ? 1 : 0, name);
+      for (const digest of attested) assert.match(String(digest), /steps\.push\.outputs\.digest/);
+      for (const { run = '' } of steps)
+        if (run.includes('npm publish')) assert.match(run, /npm publish \S+ --provenance /, name);
+    }
+  });
 });
