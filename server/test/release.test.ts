@@ -25,6 +25,7 @@ interface Job {
   readonly needs?: readonly string[];
   readonly environment?: string;
   readonly uses?: string;
+  readonly strategy?: { readonly matrix: Readonly<Record<string, readonly string[]>> };
   readonly steps?: readonly Step[];
   readonly 'timeout-minutes'?: number;
 }
@@ -100,6 +101,14 @@ describe('the workflows', () => {
 });
 
 describe('the project files', () => {
+  it('name one oldest Python, on which CI runs the tests', () => {
+    const project = read('clients/python/pyproject.toml');
+    const [, oldest] = /^requires-python = ">=([\d.]+)"$/m.exec(project) ?? [];
+    for (const [, version] of project.matchAll(/^python_?[vV]ersion = "([\d.]+)"$/gm)) assert.equal(version, oldest);
+    const { jobs } = workflows.find(({ path }) => path.endsWith('ci.yml')) ?? assert.fail();
+    assert.equal(jobs['python']?.strategy?.matrix['python']?.[0], oldest);
+  });
+
   it('ask in issue forms for what GitHub accepts', () => {
     const types = ['markdown', 'textarea', 'input', 'dropdown', 'checkboxes'];
     for (const path of globSync('.github/ISSUE_TEMPLATE/{bug,feature,question}.yml', { cwd: root })) {
