@@ -37,7 +37,12 @@ const workflows = globSync('.github/workflows/*.yml', { cwd: root }).map((path) 
 });
 const workspaces = packageJson.workspaces.map((folder) => ({
   folder,
-  manifest: JSON.parse(read(`${folder}/package.json`)) as { name: string; version: string; private?: boolean },
+  manifest: JSON.parse(read(`${folder}/package.json`)) as {
+    name: string;
+    version: string;
+    private?: boolean;
+    scripts?: Record<string, string>;
+  },
 }));
 
 describe('the workflows', () => {
@@ -146,6 +151,7 @@ describe('a release', () => {
     const [fixed = ''] = changesets.fixed.flat();
     for (const { folder, manifest } of workspaces) {
       if (manifest.private === true) continue;
+      assert.equal(manifest.scripts?.['prepack'], 'npm run build', manifest.name);
       assert.match(fixed, new RegExp(`[{,]${manifest.name}[,}]`), manifest.name);
       assert.match(text, new RegExp(`npm pack .*--workspace ${folder}\\b`), manifest.name);
     }

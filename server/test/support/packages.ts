@@ -79,7 +79,8 @@ export async function pack(workspace: 'sdk' | 'connector-kit', folder: string): 
   });
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
   await output(process.execPath, [tsc, '-p', workspace, '--outDir', join(copy, 'dist')], { cwd: ROOT });
-  return packFolder(copy, folder);
+  // Its `prepack` cannot build it outside the checkout.
+  return packFolder(copy, folder, ['--ignore-scripts']);
 }
 
 /** Packs a package that stands in for another one. `{ROOT}` in its files is the checkout. */
@@ -97,9 +98,10 @@ export async function packStandIn(
   return packFolder(source, folder);
 }
 
-/** Packs a folder as it is. */
-export async function packFolder(source: string, folder: string): Promise<Packed> {
-  const [packed] = JSON.parse(await output('npm', ['pack', '--json', '--pack-destination', folder], { cwd: source }));
+/** Packs a folder as its owner does. */
+export async function packFolder(source: string, folder: string, flags: readonly string[] = []): Promise<Packed> {
+  const args = ['pack', '--json', '--pack-destination', folder, ...flags];
+  const [packed] = JSON.parse(await output('npm', args, { cwd: source }));
   const manifest = JSON.parse(await readFile(join(source, 'package.json'), 'utf8'));
   const files = packed.files.map(({ path }: { path: string }) => path);
   return { manifest, tarball: join(folder, packed.filename), integrity: packed.integrity, files };
