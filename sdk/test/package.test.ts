@@ -15,6 +15,7 @@ import {
   findRuntime,
   link,
   newFolder,
+  orSkip,
   output,
   type Packed,
   pack,
@@ -80,7 +81,7 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
 
   for (const major of [20, 22, 24, 26]) {
     it(`works in Node ${major}`, async (test) => {
-      const node = await findNode(major).catch((error) => test.skip(`Node ${major} is not here: ${error.message}`));
+      const node = await orSkip(test, `the SDK in Node ${major}`, findNode(major));
       if (node === undefined) return;
       const options = { cwd: project, env: await environment(), node };
       assert.match(await output(node, ['--version'], options), new RegExp(`^v${major}\\.`));
@@ -92,7 +93,7 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
 
   for (const runtime of ['deno', 'bun'] as const) {
     it(`works in ${runtime}`, async (test) => {
-      const binary = await findRuntime(runtime).catch((error) => test.skip(`${runtime} is not here: ${error.message}`));
+      const binary = await orSkip(test, `the SDK in ${runtime}`, findRuntime(runtime));
       if (binary === undefined) return;
       const options = { cwd: project, env: await environment() };
       const flags = runtime === 'deno' ? ['run', '--allow-all', '--node-modules-dir=manual'] : ['run'];
@@ -179,8 +180,8 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
   });
 
   it('receives a delivery as a route of Next.js', async (test) => {
-    const next = await fetched('next@16.4.6', 'react@19', 'react-dom@19').catch((error: Error) => error);
-    if (next instanceof Error) return test.skip(`Next.js is not here: ${next.message}`);
+    const next = await orSkip(test, 'the SDK in Next.js', fetched('next@16.4.6', 'react@19', 'react-dom@19'));
+    if (next === undefined) return;
     const app = join(folder, 'app');
     // Next.js treats everything below a folder `node_modules`, such as the cache, as code of others.
     await cp(next, app, { recursive: true, verbatimSymlinks: true });

@@ -6,6 +6,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
+import type { TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 /* Packs workspaces and installs them outside the checkout, as their users do. */
@@ -200,6 +201,23 @@ export async function findRuntime(runtime: 'deno' | 'bun'): Promise<string> {
       : `@oven/bun-${platform}-${arch === 'arm64' ? 'aarch64' : arch}`;
   const folder = await fetched(`${name}@${{ deno: '2.9.6', bun: '1.4.5' }[runtime]}`);
   return join(folder, 'node_modules', name, runtime === 'deno' ? 'deno' : 'bin/bun');
+}
+
+/**
+ * Skips a test if what it needs cannot be had, because a registry that does not answer is no fault of ours.
+ * @param what what is not tested then, for the report
+ */
+export async function orSkip<Found>(
+  test: TestContext,
+  what: string,
+  found: Promise<Found>,
+): Promise<Found | undefined> {
+  try {
+    return await found;
+  } catch (error) {
+    test.skip(`NOT TESTED: ${what}, because ${error instanceof Error ? error.message : error}`);
+    return undefined;
+  }
 }
 
 /**
