@@ -5,7 +5,9 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import {
+  findNode,
   newFolder,
+  orSkip,
   output,
   type Packed,
   pack,
@@ -64,8 +66,8 @@ describe('the guide "Writing a connector", followed outside the checkout', () =>
     await rm(folder, { recursive: true });
   });
 
-  const sh = (text: string, cwd = project, env: Record<string, string> = {}) =>
-    output('sh', ['-e', '-c', text], { cwd, env: { ...registry.env, ...env } });
+  const sh = (text: string, cwd = project, env: Record<string, string> = {}, node = process.execPath) =>
+    output('sh', ['-e', '-c', text], { cwd, env: { ...registry.env, ...env }, node });
 
   /** Runs commands that start a server. @returns its URL */
   async function start(test: TestContext, text: string, cwd: string): Promise<string> {
@@ -115,6 +117,16 @@ describe('the guide "Writing a connector", followed outside the checkout', () =>
     assert.match(report, /fail 0/);
   });
 
+  // The oldest one of the kit, and the oldest one of the server.
+  for (const major of [22, 24]) {
+    it(`passes its tests in Node ${major}`, async (test) => {
+      const node = await orSkip(test, `the kit in Node ${major}`, findNode(major));
+      if (node === undefined) return;
+      assert.match(await sh('node --version', project, {}, node), new RegExp(`^v${major}\\.`));
+      assert.match(await sh(commands('node --test'), project, {}, node), /fail 0/);
+    });
+  }
+
   it('runs the connector in a server, which creates a session on it', async (test) => {
     const url = await start(test, commands('CONNECTORS=./src/index.ts'), project);
     const { key, call } = await account(url);
@@ -152,6 +164,6 @@ describe('the guide "Writing a connector", followed outside the checkout', () =>
 async function end(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.pid === undefined) return;
   process.kill(-child.pid, 'SIGTERM');
-  // The server, which has the same standard error, ends after the shell.
+  // Not `exit`, which is that of the shell alone: the server still writes into its folder then.
   await once(child, 'close');
 }

@@ -18,15 +18,15 @@ export interface ServerProcess {
 
 /**
  * Starts the server as a separate process, like a user does.
- * @param place of another installation of it
+ * @param place of another installation of it, and another Node to run it
  */
 export async function spawnServer(
   home: Omit<Home, 'remove'>,
   env: Record<string, string> = {},
-  place: { readonly entry: string; readonly cwd?: string } = { entry },
+  place: { readonly entry: string; readonly cwd?: string; readonly node?: string } = { entry },
 ): Promise<ServerProcess> {
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [place.entry], {
+  const child = spawn(place.node ?? process.execPath, [place.entry], {
     cwd: place.cwd,
     env: {
       PATH: process.env['PATH'],
