@@ -27,6 +27,8 @@ export interface Options {
   /** An API key. Without one, an account is registered. */
   readonly key?: string | undefined;
   readonly print: (line: string) => void;
+  /** Ends it early. What it has made is removed nevertheless. */
+  readonly signal?: AbortSignal;
 }
 
 export interface VerifiedEvent {
@@ -39,12 +41,19 @@ export interface VerifiedEvent {
  * the sessions, unless the account is new.
  * @throws if a call fails, a signature is wrong, or an event does not arrive within 15 s
  */
-export async function quickstart({ serverUrl, key, print }: Options): Promise<readonly VerifiedEvent[]> {
+export async function quickstart({
+  serverUrl,
+  key,
+  print,
+  signal = new AbortController().signal,
+}: Options): Promise<readonly VerifiedEvent[]> {
   await using cleanup = new AsyncDisposableStack();
   const login = key === undefined ? await register(serverUrl, print) : undefined;
   const sb = createClient({ baseUrl: serverUrl, credential: login?.token ?? key ?? '' });
 
+  // No call is aborted, because nobody would know what it has made.
   const newSession = async (name: string) => {
+    signal.throwIfAborted();
     const { sessionId } = await sb.sessions.create({ name, connector: 'sandbox' });
     if (login === undefined) cleanup.defer(async () => void (await sb.sessions.delete({ sessionId })));
     return sessionId;
@@ -53,9 +62,10 @@ export async function quickstart({ serverUrl, key, print }: Options): Promise<re
   const bob = await newSession('bob');
 
   const secret = randomBytes(24).toString('hex');
-  const receiver = new Receiver(secret, print);
+  const receiver = new Receiver({ secret, print, signal });
   cleanup.defer(() => receiver.stop());
   const webhookUrl = await receiver.start();
+  signal.throwIfAborted();
   const { webhookId } = await sb.webhooks.endpoints.create({
     webhookUrl,
     secret,
@@ -76,6 +86,7 @@ export async function quickstart({ serverUrl, key, print }: Options): Promise<re
     await sb.chats.markRead({ sessionId: bob, chatId: from.phoneNumber ?? '' });
     for (const event of WANTED) await receiver.waitFor(event);
   } catch (error) {
+    signal.throwIfAborted();
     throw new Error(`${(error as Error).message}${await reason(sb, webhookId)}`, { cause: error });
   }
   if (login !== undefined) print(`\nSee it in the dashboard: ${serverUrl}/\n  ${login.email}\n  ${login.password}`);
@@ -104,6 +115,7 @@ class Receiver {
   readonly events: VerifiedEvent[] = [];
   readonly #secret: string;
   readonly #print: (line: string) => void;
+  readonly #signal: AbortSignal;
   readonly #server = createServer((request, response) => {
     this.#receive(request).then(
       (status) => response.writeHead(status).end(),
@@ -116,9 +128,10 @@ class Receiver {
   });
   #failure: Error | undefined;
 
-  constructor(secret: string, print: (line: string) => void) {
+  constructor({ secret, print, signal }: { secret: string } & Required<Pick<Options, 'print' | 'signal'>>) {
     this.#secret = secret;
     this.#print = print;
+    this.#signal = signal;
   }
 
   /** Listens on a free port of this machine, and returns the URL. */
@@ -150,7 +163,7 @@ class Receiver {
   }
 
   async waitFor(event: string): Promise<void> {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#signal]);
     while (!this.events.some((received) => received.event === event)) {
       if (this.#failure !== undefined) throw this.#failure;
       await once(this.#server, 'received', { signal }).catch((error) => {
@@ -192,8 +205,12 @@ function explain(error: unknown, serverUrl: string): string {
 if (import.meta.main) {
   const serverUrl = (process.env['SWITCHBOARD_URL'] ?? 'http://127.0.0.1:8080').replace(/\/$/, '');
   const print = (line: string) => void process.stdout.write(`${line}\n`);
+  const stopping = new AbortController();
+  process.once('SIGINT', () => stopping.abort(new Error('Stopped.')));
+  // A reader that has enough, such as `head`, closes the pipe.
+  process.stdout.on('error', () => stopping.abort(new Error('Nobody reads the output.')));
   try {
-    await quickstart({ serverUrl, key: process.env['SWITCHBOARD_KEY'] || undefined, print });
+    await quickstart({ serverUrl, key: process.env['SWITCHBOARD_KEY'] || undefined, print, signal: stopping.signal });
     print('\nEverything arrived.');
   } catch (error) {
     process.stderr.write(`${explain(error, serverUrl)}\n`);

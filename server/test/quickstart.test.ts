@@ -96,6 +96,21 @@ describe('the quickstart', () => {
     for (const status of await Promise.all(foreign)) assert.ok([401, 413, undefined].includes(status), `${status}`);
   });
 
+  it('removes what it made when it is stopped, at any step', async (test) => {
+    const server = await startServer();
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const { key } = (await call('POST', '/api-keys/create', { name: 'mine' })).body;
+    for (const step of ['set a webhook', 'connected', 'sent', 'received']) {
+      const stopping = new AbortController();
+      const print = (line: string) => void (line.startsWith(step) && stopping.abort(new Error('stopped')));
+      const run = quickstart({ serverUrl: server.url, key, print, signal: stopping.signal });
+      await assert.rejects(run, /^Error: stopped$/, step);
+      assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, [], step);
+      assert.deepEqual((await call('GET', '/sessions')).body.data, [], step);
+    }
+  });
+
   it('says what to do if it cannot register, or no server answers', async (test) => {
     const server = await startServer({ env: { REGISTRATION: 'closed' } });
     test.after(() => server.stop());
