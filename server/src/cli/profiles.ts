@@ -40,9 +40,14 @@ export class Profiles {
     return Object.hasOwn(profiles, name) ? profiles[name] : undefined;
   }
 
-  async set(name: string, profile: Profile): Promise<void> {
+  /** @throws {CliError} `usage` */
+  requireName(name: string): void {
     if (!NAME.test(name))
       throw new CliError('usage', 'The name of a profile has up to 50 letters, digits, dots, dashes and underscores.');
+  }
+
+  /** @param name as `requireName` accepts it */
+  async set(name: string, profile: Profile): Promise<void> {
     await this.#write({ ...(await this.all()), [name]: profile });
   }
 

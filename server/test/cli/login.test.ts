@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import {
   chmodSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -115,6 +116,24 @@ describe('switchboard login', () => {
     const first = stored().default;
     await logIn();
     assert.notEqual(stored().default.keyId, first.keyId);
+    assert.deepEqual(
+      (await keys()).map(({ keyId }: { keyId: string }) => keyId),
+      [stored().default.keyId],
+    );
+  });
+
+  it('leaves no key that it cannot store, and keeps the earlier one', async () => {
+    assert.equal((await logIn('--profile', 'my profile')).code, 2);
+    assert.deepEqual(await keys(), []);
+    await logIn();
+    // The file can be read, but the longer name of its replacement is one that the file system refuses.
+    const file = join(person.home, 'x'.repeat(240));
+    copyFileSync(person.configFile, file);
+    const { code, stderr } = await cli(person, ['login', '--url', server.url, '--email', email], {
+      env: { SWITCHBOARD_PASSWORD: PASSWORD, SWITCHBOARD_CONFIG: file },
+    });
+    assert.equal(code, 1);
+    assert.match(stderr, /ENAMETOOLONG/);
     assert.deepEqual(
       (await keys()).map(({ keyId }: { keyId: string }) => keyId),
       [stored().default.keyId],

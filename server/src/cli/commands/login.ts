@@ -13,11 +13,11 @@ export interface LoginOptions {
 
 /** Stores a key in the profile: a new one for this machine, or one that exists. */
 export async function login(context: Context, options: LoginOptions): Promise<void> {
+  context.profiles.requireName(context.profileName);
   const key = await givenKey(context, options);
   const url = await askForUrl(context);
-  const profile = key === undefined ? await newKey(context, url, options.email) : await existingKey(url, key);
-  await context.profiles.set(context.profileName, profile);
-  const { email, keyId } = profile;
+  const { email, keyId } =
+    key === undefined ? await storeNewKey(context, url, options.email) : await storeExistingKey(context, url, key);
   context.out.result({ profile: context.profileName, url, email, keyId, path: context.profiles.path }, () => {
     context.out.line(`Logged in to ${url} as ${email}.`);
     context.out.note(`The key ${keyId} is stored in ${context.profiles.path}.`);
@@ -68,22 +68,35 @@ async function askForUrl(context: Context): Promise<string> {
 }
 
 /** Makes a key for this machine, in place of the one that an earlier login to this profile has made. */
-async function newKey(context: Context, url: string, given: string | undefined): Promise<Profile> {
-  const previous = await context.profiles.get(context.profileName);
+async function storeNewKey(context: Context, url: string, given: string | undefined): Promise<Profile> {
+  const { profiles, profileName, out } = context;
+  const previous = await profiles.get(profileName);
   const isSameServer = previous?.url === url;
   const asked = async () =>
     ask(context.io, { text: 'Email address', byDefault: isSameServer ? previous.email : undefined });
   const wanted = given ?? (isInteractive(context.io) ? await asked() : undefined);
   const { client, email } = await context.login({ url, email: wanted });
   const { key, keyId } = await client.apiKeys.create({ name: `switchboard on ${context.io.hostName}`.slice(0, 100) });
-  if (isSameServer && previous.email === email && previous.isOwnKey) await revokeKey(client, previous.keyId);
-  return { url, key, email, keyId, isOwnKey: true };
+  const profile = { url, key, email, keyId, isOwnKey: true };
+  await profiles.set(profileName, profile).catch(async (error) => {
+    await revokeKey(client, keyId).catch(() => {}); // nobody has it
+    throw error;
+  });
+  if (isSameServer && previous.email === email && previous.isOwnKey)
+    await revokeKey(client, previous.keyId).catch((error) =>
+      out.note(
+        `The earlier key still works (${error.message}). Revoke it with: switchboard keys revoke ${previous.keyId}`,
+      ),
+    );
+  return profile;
 }
 
 /** Checks the key before it is stored. */
-async function existingKey(url: string, key: string): Promise<Profile> {
+async function storeExistingKey({ profiles, profileName }: Context, url: string, key: string): Promise<Profile> {
   const { account, credential } = await createClient({ baseUrl: url, credential: key }).auth.me();
   if (credential.keyId === undefined)
     throw new CliError('usage', 'This is a login token, which expires. Pass an API key, or log in with the password.');
-  return { url, key, email: account.email, keyId: credential.keyId, isOwnKey: false };
+  const profile = { url, key, email: account.email, keyId: credential.keyId, isOwnKey: false };
+  await profiles.set(profileName, profile);
+  return profile;
 }
