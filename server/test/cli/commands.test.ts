@@ -172,6 +172,13 @@ describe('the commands of switchboard', () => {
     assert.match(late.stdout, /^msg_\w+ (sent|delivered)\n$/);
   });
 
+  it('print a message that was sent, although the wait was interrupted', async () => {
+    const args = ['send', bobNumber, 'unread', '--session', alice, '--wait', 'read'];
+    const { code, stdout } = await run(args, { stop: AbortSignal.abort() });
+    assert.equal(code, 130);
+    assert.match(stdout, /^msg_\w+ \w+\n$/);
+  });
+
   it('list messages and chats, without what a stranger wrote for the terminal', async () => {
     await call('POST', `/sessions/${bob}/simulate`, {
       action: 'incoming',

@@ -1,8 +1,8 @@
 import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
-import { setTimeout as wait } from 'node:timers/promises';
 import type { Message } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
+import { hasReached, type Step } from '../../messages/status.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { readAll } from '../prompt.ts';
@@ -16,18 +16,14 @@ export interface SendOptions {
   readonly type?: MediaType;
   readonly replyTo?: string;
   readonly at?: string;
-  readonly wait?: 'sent' | 'delivered' | 'read';
+  readonly wait?: Step;
   /** Seconds. */
   readonly timeout: number;
   readonly idempotencyKey?: string;
 }
 
-const POLL_MS = 250;
-const reached: Readonly<Record<NonNullable<SendOptions['wait']>, readonly Message['status'][]>> = {
-  sent: ['sent', 'delivered', 'read'],
-  delivered: ['delivered', 'read'],
-  read: ['read'],
-};
+/** The longest wait of one request. */
+const MAX_WAIT_SECONDS = 30;
 
 /** @param text `-` for standard input; the caption of a file */
 export async function send(
@@ -49,12 +45,17 @@ export async function send(
   const sent = hasMedia
     ? await sendMedia(client, to, message, options)
     : await client.messages.send({ ...common(to, options), message: message ?? '' });
-  const final = options.wait === undefined ? sent : await waitFor(context, client, sent, options.wait, options.timeout);
-  context.out.result(final, () => context.out.line(`${final.messageId} ${final.status}`));
-  if (final.status === 'failed')
-    throw new CliError('failed', `The message failed: ${final.error ?? 'no reason given'}`);
-  if (options.wait !== undefined && !reached[options.wait].includes(final.status))
-    throw new CliError('failed', `The message is ${final.status}, not ${options.wait}, after ${options.timeout} s.`);
+  let current = sent;
+  try {
+    if (options.wait !== undefined) current = await waitFor(context, client, sent, options.wait, options.timeout);
+  } finally {
+    // Also if the wait failed: the message was sent.
+    context.out.result(current, () => context.out.line(`${current.messageId} ${current.status}`));
+  }
+  if (current.status === 'failed')
+    throw new CliError('failed', `The message failed: ${current.error ?? 'no reason given'}`);
+  if (options.wait !== undefined && !hasReached(current.status, options.wait))
+    throw new CliError('failed', `The message is ${current.status}, not ${options.wait}, after ${options.timeout} s.`);
 }
 
 function common(to: string, { session, replyTo, at, idempotencyKey }: SendOptions) {
@@ -107,16 +108,17 @@ async function waitFor(
   { io }: Context,
   client: Client,
   message: Message,
-  status: NonNullable<SendOptions['wait']>,
+  until: Step,
   seconds: number,
 ): Promise<Message> {
   const signal = io.stopSignal();
-  const until = performance.now() + seconds * 1000;
-  let current = message;
-  while (!reached[status].includes(current.status) && current.status !== 'failed' && performance.now() < until) {
-    await wait(POLL_MS, undefined, { signal });
-    const { statusHistory: _, ...found } = await client.messages.get({ messageId: message.messageId }, { signal });
+  const { messageId } = message;
+  const end = performance.now() + seconds * 1000;
+  for (let current = message; ; ) {
+    const left = Math.round((end - performance.now()) / 1000);
+    if (hasReached(current.status, until) || current.status === 'failed' || left <= 0) return current;
+    const wait = Math.min(left, MAX_WAIT_SECONDS);
+    const { statusHistory: _, ...found } = await client.messages.get({ messageId, until, wait }, { signal });
     current = found;
   }
-  return current;
 }
