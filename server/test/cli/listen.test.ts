@@ -234,13 +234,14 @@ describe('switchboard listen', () => {
     assert.equal(await started([], { SWITCHBOARD_URL: 'http://127.0.0.1:9' }), 5);
   });
 
-  it('ends when its key is revoked', async (t) => {
+  it('ends when its key is revoked, with the position from which a later run continues', async (t) => {
     const receiver = await receiverFor(t);
     const own = (await call('POST', '/api-keys/create', { name: 'short' })).body;
     const listening = await listen(t, receiver.url, [], { SWITCHBOARD_KEY: own.key });
+    await receiver.waitFor(ofMessage(await send('before')));
     await call('DELETE', `/api-keys/${own.keyId}`);
     const code = await new Promise<number | null>((resolve) => listening.child.on('close', resolve));
     assert.equal(code, 3);
-    assert.match(listening.output.stderr, /switchboard login/);
+    assert.match(listening.output.stderr, /--after \d+\.evt_\w+\n.*switchboard login/s);
   });
 });

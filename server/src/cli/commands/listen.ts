@@ -70,16 +70,19 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   } finally {
     signal.removeEventListener('abort', stop);
     await forwarder.stop();
+    announceEnd(context, await progress.position(feed).catch(() => progress.safePosition));
   }
-  const cursor = await progress.position(feed).catch(() => progress.safePosition);
-  if (out.isJson) out.json({ type: 'stopped', cursor: cursor ?? null });
-  else if (cursor !== undefined) out.note(`Stopped. Continue here with: --after ${cursor}`);
 }
 
 function announce({ out }: Context, url: string, { value, isNew }: Secret): void {
   if (out.isJson) out.json({ type: 'listening', forwardTo: url, ...(isNew && { secret: value }) });
   out.note(`Forwarding events to ${url}. Ctrl-C stops.`);
   if (isNew) out.note('The secret that signs them: ', styled('bold', value));
+}
+
+function announceEnd({ out }: Context, cursor: string | undefined): void {
+  if (out.isJson) out.json({ type: 'stopped', cursor: cursor ?? null });
+  else if (cursor !== undefined) out.note(`Stopped. Continue here with: --after ${cursor}`);
 }
 
 function print({ out }: Context, { event, status, durationMs, error }: Forwarded): void {
