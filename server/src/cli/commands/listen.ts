@@ -35,7 +35,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
     after: options.after,
     signal,
     onBreak: (error) => out.note(`Lost the server, and keep trying: ${error.message}`),
-    onResume: () => out.note('The server answers again. No event was lost.'),
+    onResume: () => out.note('The server answers again. Continuing where it was.'),
   });
   const progress = new Progress();
   const forwarder = new Forwarder({
