@@ -10,7 +10,8 @@ interface Question {
   readonly byDefault?: string | undefined;
 }
 
-const MAX_STDIN_BYTES = 64 * 1024;
+/** The longest text of a message, 65,536 characters in UTF-8, with a line break. */
+const MAX_STDIN_BYTES = 4 * 65_536 + 2;
 
 /** Whether a person sits at the terminal. */
 export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;

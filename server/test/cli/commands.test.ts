@@ -145,6 +145,11 @@ describe('the commands of switchboard', () => {
 
     const piped = await run(['send', bobNumber, '-', '--session', alice, '--json'], { stdin: 'two\nlines\n' });
     assert.equal(piped.json.message, 'two\nlines');
+    const longest = '\u{1f4e8}'.repeat(65_536);
+    const long = await run(['send', bobNumber, '-', '--session', alice, '--json'], { stdin: `${longest}\r\n` });
+    assert.equal(long.json.message, longest);
+    const tooLong = await run(['send', bobNumber, '-', '--session', alice], { stdin: 'x'.repeat(300_000) });
+    assert.deepEqual([tooLong.code, tooLong.stderr], [2, 'Standard input has more than 262146 bytes.\n']);
 
     const path = join(person.home, 'note.txt');
     writeFileSync(path, 'content');
