@@ -276,7 +276,7 @@ function addLists(program: Command, add: Adder): void {
       async () => (await import('./commands/messages.ts')).listChats,
     ),
   )
-    .addOption(named('--session <id>', 'sessionId', 'Session of the chats. Needed if there are several.'))
+    .addOption(named('--session <id>', 'sessionId', 'Only chats of this session.'))
     .addHelpText('after', examples('switchboard chats'));
   add(
     program,
