@@ -12,7 +12,7 @@ export const exitCodes = {
   unreachable: [5, 'The server does not answer.'],
   denied: [6, 'The key does not have the permission.'],
   busy: [7, 'The server is busy or limits requests; try again later.'],
-  interrupted: [130, 'Ctrl-C at a question.'],
+  interrupted: [130, 'Interrupted by Ctrl-C.'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 
 export type Ending = keyof typeof exitCodes;
