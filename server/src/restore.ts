@@ -1,12 +1,15 @@
-import { existsSync } from 'node:fs';
+import { createHash } from 'node:crypto';
+import { createReadStream, existsSync } from 'node:fs';
 import { mkdir, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
 import { copyFolder, copyIfThere, flush } from './backup.ts';
 import { contentDir, type Settings } from './config.ts';
 import { lockFolder } from './db/database.ts';
 import { requireKnownSchema } from './db/migrate.ts';
 import { OperatorError } from './errors.ts';
+import { contentPath } from './media/store.ts';
 
 /** The restore was refused or failed; the message says what to do. */
 export class RestoreError extends OperatorError {}
@@ -52,7 +55,10 @@ export async function restore(settings: Settings, source: string, options: Resto
     const staged = join(dataDir, 'restoring');
     await rm(staged, { recursive: true, force: true }); // of an interrupted restore
     await copyBackup(source, staged, mediaDir === undefined ? undefined : contentDir(settings));
-    const previous = await moveAside(dataDir, present, options.now);
+    const previous = await moveAside(dataDir, present, options.now).catch(async (error) => {
+      await rm(staged, { recursive: true });
+      throw error;
+    });
     for (const name of await readdir(staged)) await rename(join(staged, name), join(dataDir, name));
     await rm(staged, { recursive: true });
     if (previous !== undefined && present.includes(COMMITS))
@@ -64,7 +70,7 @@ export async function restore(settings: Settings, source: string, options: Resto
   }
 }
 
-/** @returns the number of files that its messages refer to */
+/** Reads everything that will be copied. @returns the number of files that its messages refer to */
 async function checkBackup(settings: Settings, source: string): Promise<number> {
   const database = join(source, 'switchboard.db');
   if (!existsSync(database)) throw new RestoreError(`${source} is not a backup: it has no switchboard.db.`);
@@ -73,14 +79,22 @@ async function checkBackup(settings: Settings, source: string): Promise<number> 
   const hashes = readBackup(database);
   const content = join(source, 'media', 'content');
   if (settings.mediaS3Url !== undefined) return hashes.length;
-  const missing = [];
-  for (const hash of hashes)
-    if (!existsSync(join(content, hash.slice(0, 2), hash.slice(2, 4), hash))) missing.push(hash);
+  const missing = hashes.filter((hash) => !existsSync(contentPath(content, hash)));
   if (missing.length > 0)
     throw new RestoreError(
       `${source} lacks ${missing.length} of the ${hashes.length} files that its messages refer to, such as ${missing[0]}. Use another backup, or set MEDIA_S3_URL if the files are in an S3 store.`,
     );
+  for (const hash of hashes) {
+    const file = contentPath(content, hash);
+    if ((await hashOf(file)) !== hash) throw new RestoreError(`${file} is damaged. Use another backup.`);
+  }
   return hashes.length;
+}
+
+async function hashOf(file: string): Promise<string> {
+  const hash = createHash('sha256');
+  await pipeline(createReadStream(file), hash);
+  return hash.digest('hex');
 }
 
 /** Reads every page of the database. @returns the hashes of its files */
@@ -113,11 +127,32 @@ async function copyBackup(source: string, staged: string, content: string | unde
   for (const folder of [join(staged, 'media'), staged]) if (existsSync(folder)) await flush(folder);
 }
 
+/** @throws {RestoreError} if a part of the data cannot be moved; the others are then where they were */
 async function moveAside(dataDir: string, names: readonly string[], now: Date): Promise<string | undefined> {
   if (names.length === 0) return undefined;
   const folder = join(dataDir, `before-restore-${now.toISOString().replace(/[:.]/g, '-')}`);
   await mkdir(folder, { mode: 0o700 });
-  for (const name of names) if (name !== COMMITS) await rename(join(dataDir, name), join(folder, name));
+  const moved: string[] = [];
+  for (const name of names) {
+    if (name === COMMITS) continue;
+    try {
+      await rename(join(dataDir, name), join(folder, name));
+      moved.push(name);
+    } catch (cause) {
+      for (const each of moved) await rename(join(folder, each), join(dataDir, each));
+      await rm(folder, { recursive: true });
+      throw unmovable(join(dataDir, name), cause);
+    }
+  }
   await flush(folder);
   return folder;
+}
+
+function unmovable(path: string, cause: unknown): RestoreError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause);
+  const isMount = ['EBUSY', 'EXDEV'].includes(code);
+  const [why, remedy] = isMount ? [' because it is a mount', 'Unmount it'] : [` (${code})`, 'Move it yourself'];
+  return new RestoreError(`${path} cannot be moved aside${why}. Nothing was changed. ${remedy}, and restore again.`, {
+    cause,
+  });
 }

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
   cli: ['main', 'backup', 'restore', 'auth', 'messages', 'webhooks', 'db', '..'], // the SDK is outside
-  restore: ['backup', 'db'],
+  restore: ['backup', 'media', 'db'],
   compile: ['db', 'http', 'auth', 'connectors', 'media', 'cli'],
   app: [
     'tracing',
@@ -64,6 +64,7 @@ const ground = [
 /** Exceptions that allow only these files of a folder. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → messages': ['messages/status.ts'],
+  'restore → media': ['media/store.ts'],
   'messages → webhooks': ['webhooks/emit.ts'],
   'messages → connectors': ['connectors/connector.ts'],
   'sending → connectors': ['connectors/connector.ts'],

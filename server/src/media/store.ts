@@ -25,7 +25,7 @@ export interface ContentStore {
 
 /** Contents as files, in 65,536 folders by the first digits of the hash, so that no folder grows too large to list. */
 export function createDiskStore(folder: string): ContentStore {
-  const pathOf = (hash: string) => join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
+  const pathOf = (hash: string) => contentPath(folder, hash);
   return {
     async put(hash, file) {
       const path = pathOf(hash);
@@ -59,6 +59,11 @@ export function createDiskStore(folder: string): ContentStore {
     },
     async close() {},
   };
+}
+
+/** The file of a content below the folder of a disk store. */
+export function contentPath(folder: string, hash: string): string {
+  return join(folder, hash.slice(0, 2), hash.slice(2, 4), hash);
 }
 
 async function sync(folder: string): Promise<void> {

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
 import {
   appendFileSync,
   cpSync,
@@ -9,6 +10,7 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  truncateSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -20,7 +22,7 @@ import { eventually } from '../support/eventually.ts';
 import { startFaultyLine } from '../support/faultyLine.ts';
 import { download, picture, upload } from '../support/media.ts';
 import { bearer, type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
-import { cli, newPerson, PASSWORD, type Person } from './support.ts';
+import { cli, entry, newPerson, PASSWORD, type Person } from './support.ts';
 
 describe('switchboard backup and restore', () => {
   let server: TestServer;
@@ -89,6 +91,23 @@ describe('switchboard backup and restore', () => {
     assert.equal((await restore(backup, {}, '--replace')).code, 0, 'twice');
   });
 
+  it('changes nothing if a part of the data is a mount', async (test) => {
+    const namespace = ['--user', '--map-root-user', '--mount'];
+    const { status } = spawnSync('unshare', [...namespace, 'true']);
+    if (status !== 0) return test.skip('This machine allows no mounts in a namespace of their own');
+    assert.equal((await restore(backup)).code, 0);
+    const before = readdirSync(at()).toSorted();
+    const script = 'mount --bind "$1" "$1" && exec "$2" "$3" restore "$4" --replace';
+    const args = ['-c', script, 'sh', at('media'), process.execPath, entry, backup];
+    const { status: code, stderr } = spawnSync('unshare', [...namespace, 'sh', ...args], {
+      env: { ...process.env, DATA_DIR: at() },
+      encoding: 'utf8',
+    });
+    assert.match(stderr, /media cannot be moved aside because it is a mount\. Nothing was changed\./);
+    assert.equal(code, 1);
+    assert.deepEqual(readdirSync(at()).toSorted(), before);
+  });
+
   it('refuses while a server uses the folder', async () => {
     const { dataDir } = server.home;
     const before = readdirSync(dataDir).toSorted();
@@ -111,6 +130,7 @@ describe('switchboard backup and restore', () => {
       [damaged((copy) => writeFileSync(join(copy, 'switchboard.db'), 'text')), /is not a database of Switchboard/],
       [damaged((copy) => overwriteEnd(join(copy, 'switchboard.db'))), /is damaged|is not a database/],
       [damaged((copy) => rmSync(join(copy, 'media'), { recursive: true })), /lacks 1 of the 1 files/],
+      [damaged((copy) => truncateSync(join(copy, 'media', 'content', fileIn(copy)), 10)), /is damaged\. Use another/],
       [damaged((copy) => raiseSchema(join(copy, 'switchboard.db'))), /supports at most \d+\. Start a newer version/],
     ];
     for (const [from, expected] of cases) {
@@ -131,6 +151,11 @@ describe('switchboard backup and restore', () => {
     assert.equal(readdirSync(join(folder, 'media', 'content')).length > 0, true);
   });
 });
+
+function fileIn(backup: string): string {
+  const names = readdirSync(join(backup, 'media', 'content'), { recursive: true, encoding: 'utf8' });
+  return names.find((name) => /[\da-f]{64}$/.test(name)) ?? assert.fail('the backup has no file');
+}
 
 function overwriteEnd(file: string): void {
   const bytes = readFileSync(file);

@@ -8,7 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { run } from '../../src/cli/cli.ts';
 import { eventually } from '../support/eventually.ts';
 
-const entry = fileURLToPath(new URL('../../start.js', import.meta.url));
+/** The file that `switchboard` runs. */
+export const entry = fileURLToPath(new URL('../../start.js', import.meta.url));
 
 /** A folder that takes the place of a person's home. */
 export interface Person {
