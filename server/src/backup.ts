@@ -1,15 +1,9 @@
 import { constants, existsSync } from 'node:fs';
 import { chmod, copyFile, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
+import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { contentDir, readSettings, type Settings, settingsHelp } from './config.ts';
+import { contentDir, type Settings } from './config.ts';
 import { OperatorError } from './errors.ts';
-
-/*
- * npm run backup -- <folder>
- *
- * Copies the data of a server on SQLite, which may be running, into a new folder that takes the place of `DATA_DIR`.
- */
 
 /** The backup failed; the message says what to do. */
 export class BackupError extends OperatorError {}
@@ -106,43 +100,3 @@ export async function flush(path: string): Promise<void> {
     await handle.close();
   }
 }
-
-const USAGE = 'Usage: npm run backup -- <folder that does not exist>';
-
-function help(): string {
-  const settings = settingsHelp(['dataDir', 'databaseUrl', 'mediaDir', 'mediaS3Url']);
-  return `${USAGE}
-
-Copies the database, the secret that signs login tokens and the files of a server on SQLite, which may be running, into
-a new folder. To restore it, start the server with DATA_DIR set to a copy of that folder. Run it with the settings of
-the server. If DATABASE_URL is set, use pg_dump instead; files in an S3 store are not copied.
-
-${settings}`;
-}
-
-async function run(given: readonly string[]): Promise<number> {
-  const [folder, ...rest] = given;
-  if (rest.length === 0 && (folder === '--help' || folder === '-h')) {
-    process.stdout.write(help());
-    return 0;
-  }
-  const unknown = given.find((one) => one.startsWith('-')) ?? rest[0];
-  if (folder === undefined || unknown !== undefined) {
-    const problem = unknown === undefined ? 'The folder is missing.' : `Unknown argument: ${unknown}`;
-    process.stderr.write(`${problem}\n${USAGE}\n`);
-    return 2;
-  }
-  try {
-    process.umask(0o077);
-    const target = resolve(folder);
-    const { files } = await backUp(readSettings(process.env), target);
-    process.stdout.write(`Backup complete: ${target} (database, login secret and ${files} files)\n`);
-    return 0;
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
-    process.stderr.write(`${error instanceof OperatorError ? message : `The backup failed: ${message}`}\n`);
-    return 1;
-  }
-}
-
-if (import.meta.main) process.exitCode = await run(process.argv.slice(2));

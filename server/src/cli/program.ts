@@ -56,6 +56,9 @@ function exitCodeHelp(): string {
 
 const examples = (...lines: readonly string[]) => `\nExamples:\n${lines.map((line) => `  ${line}`).join('\n')}\n`;
 
+/** The settings that say where the data is. */
+const dataSettings = ['dataDir', 'databaseUrl', 'mediaDir', 'mediaS3Url'] as const;
+
 function addServer(program: Command, add: Adder): void {
   program.commandsGroup('The server of this machine:');
   add(program, 'start', 'Start the server. Without any command, switchboard does the same.', async () => {
@@ -70,7 +73,8 @@ function addServer(program: Command, add: Adder): void {
     async () => (await import('./commands/data.ts')).backUpData,
   )
     .argument('<folder>', 'Folder that does not exist yet.')
-    .addHelpText('after', examples('switchboard backup /backups/monday'));
+    .addHelpText('after', examples('switchboard backup /backups/monday'))
+    .addHelpText('after', () => `\n${settingsHelp(dataSettings)}`);
   add(
     program,
     'restore',
@@ -82,7 +86,8 @@ function addServer(program: Command, add: Adder): void {
     .addHelpText(
       'after',
       examples('switchboard restore /backups/monday', 'switchboard restore /backups/monday --replace'),
-    );
+    )
+    .addHelpText('after', () => `\n${settingsHelp(dataSettings)}`);
   const admin = add(program, 'admin', 'Administer the server, through its database.');
   add(
     admin,
