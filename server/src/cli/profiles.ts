@@ -133,6 +133,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 const isProfile = (value: unknown): boolean =>
   isObject(value) && ['url', 'key', 'email', 'keyId'].every((name) => typeof value[name] === 'string');
 
-function ifMissing(error: NodeJS.ErrnoException): undefined {
+/** Turns the error of a file that does not exist into `undefined`. */
+export function ifMissing(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') throw error;
 }

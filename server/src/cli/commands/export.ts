@@ -1,13 +1,13 @@
 import { mkdir, open, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Client } from '../../../../sdk/src/client.ts';
-import { NotFoundError } from '../../../../sdk/src/errors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
+import { ifMissing } from '../profiles.ts';
 
 const PAGE = 200;
 const STATE_FILE = 'export.json';
-/** The files of an export, in the order in which they are written. The last three are read session by session. */
+/** The files of an export, in the order in which they are written. */
 const files = ['sessions', 'messages', 'chats', 'contacts', 'groups'] as const;
 type File = (typeof files)[number];
 
@@ -16,20 +16,14 @@ interface State {
   readonly format: 1;
   readonly accountId: string;
   readonly startedAt: string;
-  readonly sessionIds: readonly string[];
-  /** Number of steps that are complete. */
+  /** Number of files that are complete. */
   readonly step: number;
-  /** Position in the current step; null at its beginning. */
+  /** Position in the current file; null at its beginning. */
   readonly cursor: string | null;
   /** Bytes of each file that are complete. */
   readonly bytes: Readonly<Record<File, number>>;
   readonly counts: Readonly<Record<File, number>>;
   readonly completedAt: string | null;
-}
-
-interface Step {
-  readonly file: File;
-  readonly sessionId?: string;
 }
 
 interface Page {
@@ -44,13 +38,12 @@ export async function exportAccount(context: Context, folder: string): Promise<v
   const target = resolve(folder);
   const signal = io.stopSignal();
   let state = await begin(client, target);
-  const steps = stepsOf(state);
-  while (state.step < steps.length) {
-    const step = steps[state.step];
-    if (step === undefined) break;
-    const page = await read(client, step, state.cursor, signal);
-    state = await append(target, state, step.file, page);
-    if (steps[state.step]?.file !== step.file) out.note(`${step.file}: ${state.counts[step.file]}`);
+  for (const file of files.slice(state.step)) {
+    do {
+      const at = state.cursor === null ? {} : { cursor: state.cursor };
+      state = await append(target, state, file, await client[file].list({ limit: PAGE, ...at }, { signal }));
+    } while (state.cursor !== null);
+    out.note(`${file}: ${state.counts[file]}`);
   }
   state = { ...state, completedAt: state.completedAt ?? new Date().toISOString() };
   await save(target, state);
@@ -74,14 +67,11 @@ async function begin(client: Client, folder: string): Promise<State> {
   }
   if ((await readdir(folder)).length > 0)
     throw new CliError('failed', `${folder} has files that are not of an export. Name a new folder.`);
-  const sessionIds: string[] = [];
-  for await (const { sessionId } of client.sessions.list.all({ limit: PAGE })) sessionIds.push(sessionId);
   const none = { sessions: 0, messages: 0, chats: 0, contacts: 0, groups: 0 };
   const state: State = {
     format: 1,
     accountId: account.accountId,
     startedAt: new Date().toISOString(),
-    sessionIds,
     step: 0,
     cursor: null,
     bytes: none,
@@ -90,29 +80,6 @@ async function begin(client: Client, folder: string): Promise<State> {
   };
   await save(folder, state);
   return state;
-}
-
-function stepsOf({ sessionIds }: State): Step[] {
-  const perSession = (['chats', 'contacts', 'groups'] as const).flatMap((file) =>
-    sessionIds.map((sessionId) => ({ file, sessionId })),
-  );
-  return [{ file: 'sessions' }, { file: 'messages' }, ...perSession];
-}
-
-async function read(
-  client: Client,
-  { file, sessionId }: Step,
-  cursor: string | null,
-  signal: AbortSignal,
-): Promise<Page> {
-  const input = { limit: PAGE, ...(cursor !== null && { cursor }), ...(sessionId !== undefined && { sessionId }) };
-  try {
-    return await client[file].list(input, { signal });
-  } catch (error) {
-    // The session was deleted since the export began.
-    if (sessionId !== undefined && error instanceof NotFoundError) return { data: [], nextCursor: null };
-    throw error;
-  }
 }
 
 /** Appends a page after what is complete: an interrupted export may have written more. */
@@ -148,13 +115,9 @@ async function save(folder: string, state: State): Promise<void> {
 function readState(text: string, folder: string): State {
   try {
     const state: State = JSON.parse(text);
-    if (state.format === 1 && Array.isArray(state.sessionIds) && typeof state.step === 'number') return state;
+    if (state.format === 1 && typeof state.step === 'number') return state;
   } catch {
     // The same as a file of another format.
   }
   throw new CliError('failed', `${join(folder, STATE_FILE)} cannot be read. Name another folder.`);
-}
-
-function ifMissing(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== 'ENOENT') throw error;
 }
