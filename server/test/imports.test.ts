@@ -9,7 +9,7 @@ const root = fileURLToPath(new URL('../src/', import.meta.url));
 /** The imports that each part may have beside its own files, after the layers in `architecture`. */
 const arrows: Readonly<Record<string, readonly string[]>> = {
   main: ['app'],
-  cli: ['main', 'backup', 'restore', 'auth', 'messages', 'webhooks', 'db', '..'], // the SDK is outside
+  cli: ['main', 'backup', 'restore', 'auth', 'messages', 'connectors', 'webhooks', 'db', '..'], // the SDK is outside
   restore: ['backup', 'media', 'db'],
   compile: ['db', 'http', 'auth', 'connectors', 'media', 'cli'],
   app: [
@@ -64,6 +64,7 @@ const ground = [
 /** Exceptions that allow only these files of a folder. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → messages': ['messages/status.ts'],
+  'cli → connectors': ['connectors/connector.ts'],
   'restore → media': ['media/store.ts'],
   'messages → webhooks': ['webhooks/emit.ts'],
   'messages → connectors': ['connectors/connector.ts'],

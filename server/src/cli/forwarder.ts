@@ -1,6 +1,7 @@
 import { Agent, request } from 'undici';
 import { addedFields, type Include, includes } from '../events/addedFields.ts';
-import { contractKinds, events, isEventKind } from '../events/events.ts';
+import { conversationOf } from '../events/conversation.ts';
+import { events, isEventKind } from '../events/events.ts';
 import { deliveryHeaders } from '../webhooks/sign.ts';
 import type { FeedEvent } from './eventFeed.ts';
 
@@ -78,10 +79,10 @@ export class Forwarder {
 
   #next(): void {
     while (this.#busy.size < this.#options.concurrency) {
-      const index = this.#queue.findIndex((event) => !this.#busy.has(conversationOf(event)));
+      const index = this.#queue.findIndex((event) => !this.#busy.has(conversationOf(event.data)));
       const [event] = index === -1 ? [] : this.#queue.splice(index, 1);
       if (event === undefined) return;
-      const conversation = conversationOf(event);
+      const conversation = conversationOf(event.data);
       const sending = this.#forward(event).then((forwarded) => {
         this.#busy.delete(conversation);
         this.#options.onForwarded(forwarded);
@@ -132,12 +133,6 @@ export class Forwarder {
   }
 }
 
-/** As the server does: fields are added only if other events than the first eight are wanted. */
-export function defaultInclude(kinds: readonly string[] | undefined): readonly Include[] {
-  const contract: readonly string[] = contractKinds;
-  return kinds === undefined || kinds.every((kind) => contract.includes(kind)) ? [] : ['network', 'contact'];
-}
-
 /** The body that a webhook with these groups of fields gets: the log has all of them. */
 export function bodyOf({ event, data }: Pick<FeedEvent, 'event' | 'data'>, include: readonly Include[]): string {
   const own = isEventKind(event) ? Object.keys(events[event].data.properties) : [];
@@ -149,12 +144,6 @@ export function bodyOf({ event, data }: Pick<FeedEvent, 'event' | 'data'>, inclu
     event,
     data: Object.fromEntries(Object.entries(data).filter(([name]) => !unwanted.has(name))),
   });
-}
-
-/** The session and the chat of an event, which determine the order of deliveries. */
-export function conversationOf({ data }: Pick<FeedEvent, 'data'>): string {
-  const { sessionId = '', chatId, groupId } = data;
-  return `${sessionId}/${chatId ?? groupId ?? ''}`;
 }
 
 function reasonOf(error: unknown, url: string): string {

@@ -418,7 +418,8 @@ export type SessionStatus =
   | 'disconnected'
   | 'logged_out'
   | 'failed';
-export type MessageStatus = 'scheduled' | 'queued' | 'sent' | 'delivered' | 'read' | 'failed';
+export const messageStatuses = ['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'] as const;
+export type MessageStatus = (typeof messageStatuses)[number];
 /** How an attempt ended; `webhooks/outcome.ts` says what each class means. */
 export type OutcomeClass =
   | 'ok'
@@ -437,7 +438,8 @@ export type OutcomeClass =
   | 'no_socket'
   | 'unknown_outcome';
 
-export type DeliveryState = 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
+export const deliveryStates = ['pending', 'delivered', 'failed', 'expired', 'cancelled'] as const;
+export type DeliveryState = (typeof deliveryStates)[number];
 
 export type AccountTable = Schema['accounts'];
 export type ApiKeyTable = Schema['api_keys'];

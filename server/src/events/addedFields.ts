@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { contractKinds } from './events.ts';
 import { messageContent } from './parts.ts';
 
 /** The fields of each group, all optional. */
@@ -51,6 +52,12 @@ export type Include = keyof typeof addedFields;
 
 // The keys of the table are exactly the groups, which the type of Object.keys loses.
 export const includes = Object.keys(addedFields) as readonly Include[];
+
+/** The groups of a webhook that names none: types of the contract have fixed bodies, so they get none either. */
+export function defaultIncludeOf(kinds: readonly string[]): readonly Include[] {
+  const contract: readonly string[] = contractKinds;
+  return kinds.every((kind) => contract.includes(kind)) ? [] : ['network', 'contact'];
+}
 
 const { network, contact, chat, session } = addedFields;
 

@@ -5,7 +5,7 @@ import type { MessageRow } from '../db/schema.ts';
  * The status of an outgoing message only moves forward: queued → sent → delivered → read, or failed. A message that
  * failed on a timeout may have been sent nevertheless, and moves on when the network reports it later.
  */
-const STEPS = ['sent', 'delivered', 'read'] as const;
+export const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
 
 /** Whether an outgoing message has got as far as a step. */

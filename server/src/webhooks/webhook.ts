@@ -6,8 +6,7 @@ import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { aboutWebhook } from '../db/sealing.ts';
-import type { Include } from '../events/addedFields.ts';
-import { contractKinds } from '../events/events.ts';
+import { defaultIncludeOf, type Include } from '../events/addedFields.ts';
 import type { Seal } from '../seal.ts';
 import { originOf } from '../target.ts';
 import type { BrokerRequest } from './attempt.ts';
@@ -74,14 +73,9 @@ export function brokerRequest(
   return destination.type === 'http' ? undefined : { accountId, destination, credentials, conversation };
 }
 
-/**
- * Returns the groups of fields that are added to the events of a webhook: by default none if it receives only event
- * types of the contract, whose bodies are fixed.
- */
+/** Returns the groups of fields that are added to the events of a webhook. */
 export function includeOf({ include, events }: Pick<WebhookTable, 'include' | 'events'>): readonly Include[] {
-  if (include !== null) return JSON.parse(include);
-  const kinds: readonly string[] = JSON.parse(events);
-  return kinds.every((kind) => (contractKinds as readonly string[]).includes(kind)) ? [] : ['network', 'contact'];
+  return include === null ? defaultIncludeOf(JSON.parse(events)) : JSON.parse(include);
 }
 
 /**

@@ -47,6 +47,7 @@ describe('the commands of switchboard', () => {
       [['send', '1', 'x', '--wait', 'never'], "Option '--wait <status>' argument 'never' is invalid"],
       [['messages', '--limit', '201'], "Option '--limit <n>' argument '201' is invalid. Pass a whole number from 1 to"],
       [['tail', '--events', 'a,,b'], 'Option'],
+      [['listen', '--forward-to', 'http://localhost:1', '--include', 'chat,all'], 'Allowed groups of --include are'],
       [['listen', '--forward-to', 'localhost:3000'], 'Pass --forward-to a URL'],
       [['listen', '--forward-to', 'http://a:b@localhost'], 'Pass --forward-to a URL'],
       [['doctor', 'msg_1'], 'msg_1 is not the id of a delivery'],

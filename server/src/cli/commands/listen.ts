@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import type { Include } from '../../events/addedFields.ts';
+import { defaultIncludeOf, type Include, includes } from '../../events/addedFields.ts';
 import type { Context } from '../context.ts';
 import { EventFeed, type FeedPage } from '../eventFeed.ts';
 import { CliError } from '../failure.ts';
-import { defaultInclude, type Forwarded, Forwarder } from '../forwarder.ts';
+import { type Forwarded, Forwarder } from '../forwarder.ts';
 import { styled } from '../io.ts';
 import { readSecretLine } from '../prompt.ts';
 
@@ -13,7 +13,7 @@ export interface ListenOptions {
   readonly session?: string;
   /** `-` for standard input. */
   readonly secret?: string;
-  readonly include?: readonly Include[];
+  readonly include?: readonly string[];
   readonly after?: string;
   readonly concurrency: number;
   /** Seconds. */
@@ -27,6 +27,7 @@ const POSITION_MS = 3000;
 export async function listen(context: Context, options: ListenOptions): Promise<void> {
   const { io, out } = context;
   const url = acceptedTarget(options.forwardTo);
+  const include = acceptedGroups(options.include) ?? defaultIncludeOf(options.events ?? []);
   const client = await context.client();
   const secret = await secretOf(context, options.secret);
   const signal = io.stopSignal();
@@ -41,7 +42,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   const forwarder = new Forwarder({
     url,
     secret: secret.value,
-    include: options.include ?? defaultInclude(options.events),
+    include,
     concurrency: options.concurrency,
     timeoutMs: options.timeout * 1000,
     onForwarded: (forwarded) => {
@@ -148,6 +149,18 @@ async function secretOf({ io }: Context, given: string | undefined): Promise<Sec
   if (given === '-') return { value: await readSecretLine(io, 'secret'), isNew: false };
   const value = given ?? io.env['SWITCHBOARD_WEBHOOK_SECRET'];
   return value ? { value, isNew: false } : { value: randomBytes(24).toString('base64url'), isNew: true };
+}
+
+/**
+ * Here and not where the arguments are parsed: every start of the command line would load the table of fields.
+ * @throws {CliError} `usage`
+ */
+function acceptedGroups(names: readonly string[] | undefined): readonly Include[] | undefined {
+  return names?.map((name) => {
+    const group = includes.find((each) => each === name);
+    if (group === undefined) throw new CliError('usage', `Allowed groups of --include are ${includes.join(', ')}.`);
+    return group;
+  });
 }
 
 /** @throws {CliError} `usage` */

@@ -1,3 +1,4 @@
+import type { MessageStatus } from '../../db/schema.ts';
 import type { Context } from '../context.ts';
 import { styled } from '../io.ts';
 import { clean, shorten } from '../text.ts';
@@ -9,7 +10,7 @@ export interface MessageFilters extends ListOptions {
   readonly sessionId?: string;
   readonly chatId?: string;
   readonly direction?: 'incoming' | 'outgoing';
-  readonly status?: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+  readonly status?: MessageStatus;
   readonly after?: string;
   readonly before?: string;
   readonly q?: string;

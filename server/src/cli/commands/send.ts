@@ -2,12 +2,13 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
+import type { mediaTypes } from '../../connectors/connector.ts';
 import { hasReached, type Step } from '../../messages/status.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { readAll } from '../prompt.ts';
 
-export type MediaType = 'image' | 'video' | 'audio' | 'voice' | 'document' | 'sticker';
+export type MediaType = (typeof mediaTypes)[number];
 
 export interface SendOptions {
   readonly session?: string;

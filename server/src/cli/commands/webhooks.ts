@@ -1,4 +1,5 @@
 import type { WebhookTest } from '../../../../sdk/src/api.ts';
+import type { DeliveryState } from '../../db/schema.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { type Part, styled } from '../io.ts';
@@ -77,7 +78,7 @@ export async function resetBreaker(context: Context, webhookId: string | undefin
 
 export interface DeliveryFilters extends ListOptions {
   readonly webhookId?: string;
-  readonly state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
+  readonly state?: DeliveryState;
   readonly event?: string;
   readonly messageId?: string;
   readonly phoneNumber?: string;
