@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createProgram } from '../server/src/cli/program.ts';
+import { createProgram, pathOf } from '../server/src/cli/program.ts';
 
 /*
  * Writes the reference of the commands into `docs/cli.md`, from the tree of commands: `npm run openapi`. With `--check`
@@ -33,10 +33,6 @@ export function examplesOf(command: Command): string[] {
   const [, lines = ''] = /^Examples:\n((?: {2}.+\n)+)/m.exec(helpOf(command)) ?? [];
   return lines.split('\n').flatMap((line) => (line.trim() === '' ? [] : [line.trim()]));
 }
-
-/** `switchboard sessions list` */
-export const pathOf = (command: Command): string =>
-  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 
 function helpOf(command: Command): string {
   let text = '';

@@ -2,7 +2,7 @@ import { type Command, CommanderError } from 'commander';
 import { Context } from './context.ts';
 import { exitCodes, failureOf } from './failure.ts';
 import { type Io, Output, processIo } from './io.ts';
-import { createProgram, type Handler } from './program.ts';
+import { createProgram, type Handler, pathOf } from './program.ts';
 import { jsonLine } from './text.ts';
 
 /** Runs the command of this process, and sets its exit code. */
@@ -57,6 +57,3 @@ function prepare(command: Command, io: Io, isJson: boolean): void {
   command.showHelpAfterError(`Run ${pathOf(command)} --help to see how it works.`);
   for (const each of command.commands) prepare(each, io, isJson);
 }
-
-const pathOf = (command: Command): string =>
-  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;

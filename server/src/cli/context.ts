@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../../../sdk/src/client.ts';
+import { isLoopback } from '../target.ts';
 import { CliError } from './failure.ts';
 import { type Io, Output } from './io.ts';
 import { DEFAULT_PROFILE, Profiles } from './profiles.ts';
@@ -89,7 +90,7 @@ export class Context {
 
   #warnOfPlainText(url: string): void {
     const { protocol, hostname } = new URL(url);
-    if (protocol === 'http:' && !/^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname))
+    if (protocol === 'http:' && !isLoopback(hostname))
       this.out.note('Warning: the password is sent unencrypted, because the address begins with http://.');
   }
 }

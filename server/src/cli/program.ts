@@ -43,6 +43,10 @@ export function createProgram(perform: Perform): Command {
   return program;
 }
 
+/** `switchboard sessions list` */
+export const pathOf = (command: Command): string =>
+  command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+
 type Adder = (parent: Command, name: string, description: string, load?: () => Promise<Handler>) => Command;
 
 const environmentHelp = `Environment:

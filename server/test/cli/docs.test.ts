@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
 import { CommanderError } from 'commander';
-import { commandsOf, examplesOf, pageWithReference, pathOf } from '../../../scripts/cliReference.ts';
+import { commandsOf, examplesOf, pageWithReference } from '../../../scripts/cliReference.ts';
 import { exitCodes } from '../../src/cli/failure.ts';
-import { createProgram } from '../../src/cli/program.ts';
+import { createProgram, pathOf } from '../../src/cli/program.ts';
 
 const page = readFileSync(new URL('../../../docs/cli.md', import.meta.url), 'utf8');
 
