@@ -7,7 +7,10 @@ import { pipeline } from 'node:stream/promises';
 import { copyFolder, copyIfThere, flush } from './backup.ts';
 import { contentDir, type Settings } from './config.ts';
 import { lockFolder } from './db/database.ts';
+import { queryable } from './db/dialect.ts';
 import { requireKnownSchema } from './db/migrate.ts';
+import { sqlite } from './db/sqlite.ts';
+import { connectionOn } from './db/sqliteConnection.ts';
 import { OperatorError } from './errors.ts';
 import { contentPath } from './media/store.ts';
 
@@ -76,7 +79,7 @@ async function checkBackup(settings: Settings, source: string): Promise<number> 
   if (!existsSync(database)) throw new RestoreError(`${source} is not a backup: it has no switchboard.db.`);
   if (existsSync(join(source, COMMITS)) || existsSync(join(source, 'switchboard.lock')))
     throw new RestoreError(`${source} is the data folder of a server. Restore a folder that switchboard backup wrote.`);
-  const hashes = readBackup(database);
+  const hashes = await readBackup(database);
   const content = join(source, 'media', 'content');
   if (settings.mediaS3Url !== undefined) return hashes.length;
   const missing = hashes.filter((hash) => !existsSync(contentPath(content, hash)));
@@ -98,14 +101,13 @@ async function hashOf(file: string): Promise<string> {
 }
 
 /** Reads every page of the database. @returns the hashes of its files */
-function readBackup(file: string): string[] {
+async function readBackup(file: string): Promise<string[]> {
   const database = new DatabaseSync(file, { readOnly: true });
   try {
     const [problem] = database.prepare('pragma integrity_check(1)').all();
     if (problem?.['integrity_check'] !== 'ok')
       throw new RestoreError(`${file} is damaged: ${problem?.['integrity_check']}. Use another backup.`);
-    const row = database.prepare('select version, works_from from schema_versions order by version desc limit 1').get();
-    requireKnownSchema(Number(row?.['version']), Number(row?.['works_from']));
+    await requireKnownSchema(queryable(sqlite, connectionOn(database)));
     const rows = database.prepare('select distinct hash from media').all();
     return rows.map(({ hash }) => String(hash));
   } catch (error) {

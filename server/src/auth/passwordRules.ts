@@ -1,4 +1,5 @@
 export const MIN_PASSWORD_LENGTH = 10;
+export const MAX_PASSWORD_LENGTH = 256;
 
 /** Words that are obvious guesses on this server. */
 const PRODUCT_WORDS = ['switchboard'];

@@ -101,10 +101,11 @@ export async function migrate(
 }
 
 /**
- * Refuses a database that only a newer release can use.
+ * Refuses a database that only a newer release can use. Changes nothing.
  * @throws {NewerSchemaError}
  */
-export function requireKnownSchema(version: number, worksFrom: number): void {
+export async function requireKnownSchema(on: Queryable): Promise<void> {
+  const { version, worksFrom } = await readSchemaVersion(on);
   const newest = Math.max(...released.map((migration) => migration.version));
   if (worksFrom > newest) throw new NewerSchemaError(version, newest);
 }
@@ -117,9 +118,13 @@ interface SchemaVersion {
 
 async function readVersion(tx: OpenTransaction): Promise<SchemaVersion> {
   await createVersions(tx);
+  return readSchemaVersion(tx);
+}
+
+async function readSchemaVersion({ kysely }: Queryable): Promise<SchemaVersion> {
   // All columns, because tables from before the first release have no `works_from`.
   const { rows } = await sql<{ version: number; works_from?: number }>`
-    select * from schema_versions order by version desc limit 1`.execute(tx.kysely);
+    select * from schema_versions order by version desc limit 1`.execute(kysely);
   return { version: rows[0]?.version ?? 0, worksFrom: rows[0]?.works_from ?? 0 };
 }
 

@@ -30,7 +30,7 @@ const PARTS = `
       iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
     from indexes`;
 
-const sqlite: Dialect = {
+export const sqlite: Dialect = {
   name: 'sqlite',
   kysely: {
     createAdapter: () => new SqliteAdapter(),

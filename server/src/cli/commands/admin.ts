@@ -1,11 +1,11 @@
 import { randomBytes } from 'node:crypto';
+import { resetPassword, WeakPasswordError } from '../../auth/resetPassword.ts';
 import { readSettings } from '../../config.ts';
 import { createLog } from '../../log.ts';
 import { explainStart } from '../../startErrors.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { readSecretLine } from '../prompt.ts';
-import { resetPassword } from '../resetPassword.ts';
 
 export interface ResetOptions {
   /** Whether the new password is on standard input. */
@@ -19,9 +19,10 @@ export async function resetPasswordOf(context: Context, email: string, { passwor
   const given = passwordStdin ? await readSecretLine(io, 'password') : undefined;
   const password = given ?? randomBytes(18).toString('base64url');
   const accountId = await resetPassword(settings, email, password).catch((error) => {
-    if (error instanceof CliError) throw error;
+    if (error instanceof WeakPasswordError) throw new CliError('usage', error.message);
     throw new CliError('failed', explainStart(error, settings), { cause: error });
   });
+  if (accountId === undefined) throw new CliError('notFound', `No account has the email address ${email}.`);
   createLog('info', { write: (line) => void io.stderr.write(line) }).warn(
     { accountId },
     'password reset by the operator',
