@@ -27,7 +27,7 @@ export interface Options {
   /** An API key. Without one, an account is registered. */
   readonly key?: string | undefined;
   readonly print: (line: string) => void;
-  /** Ends it early. What it has made is removed nevertheless. */
+  /** Ends it early, after removing the same. */
   readonly signal?: AbortSignal;
 }
 

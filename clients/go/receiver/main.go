@@ -41,6 +41,6 @@ func main() {
 			w.WriteHeader(http.StatusNoContent)
 		}
 	})
-	server := http.Server{Addr: ":" + port, ReadTimeout: 30 * time.Second}
+	server := http.Server{Addr: "127.0.0.1:" + port, ReadTimeout: 30 * time.Second}
 	log.Fatal(server.ListenAndServe())
 }

@@ -5,11 +5,11 @@ import { type TabChoice, TabSet } from './tabSet.tsx';
 /** Code to copy into a terminal or a program. */
 export function CodeSnippet({ code, label }: { readonly code: string; readonly label: string }) {
   return (
-    <div className="relative rounded-lg border border-line bg-sunken">
-      <ScrollArea label={label} className="max-h-96 p-3.5 pr-12 text-sm">
+    <div className="flex items-start rounded-lg border border-line bg-sunken">
+      <ScrollArea label={label} className="max-h-96 min-w-0 grow p-3.5 text-sm">
         <pre>{code}</pre>
       </ScrollArea>
-      <div className="absolute top-1.5 right-1.5 rounded-lg bg-sunken">
+      <div className="p-1.5">
         <CopyButton text={code} />
       </div>
     </div>

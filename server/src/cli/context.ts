@@ -1,4 +1,5 @@
 import { type Client, createClient } from '../../../sdk/src/client.ts';
+import { PermissionError } from '../../../sdk/src/errors.ts';
 import { isLoopback } from '../target.ts';
 import { CliError } from './failure.ts';
 import { type Io, Output } from './io.ts';
@@ -93,6 +94,17 @@ export class Context {
     if (protocol === 'http:' && !isLoopback(hostname))
       this.out.note('Warning: the password is sent unencrypted, because the address begins with http://.');
   }
+}
+
+/**
+ * Checks that a session exists, because its events would never come. A key that may not read sessions is believed.
+ * @throws {NotFoundError}
+ */
+export async function requireSession(client: Client, sessionId: string | undefined): Promise<void> {
+  if (sessionId === undefined) return;
+  await client.sessions.get({ sessionId }).catch((error) => {
+    if (!(error instanceof PermissionError)) throw error;
+  });
 }
 
 /** @throws {CliError} `usage` */

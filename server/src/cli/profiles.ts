@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { chmod, mkdir, open, readFile, realpath, rename, rm, stat } from 'node:fs/promises';
+import { chmod, mkdir, open, readFile, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { CliError } from './failure.ts';
 import type { Io } from './io.ts';
 
@@ -16,6 +17,8 @@ export interface Profile {
 }
 
 export const DEFAULT_PROFILE = 'default';
+const LOCK_POLL_MS = 20;
+const LOCK_MS = 5000;
 const NAME = /^[\w.-]{1,50}$/;
 
 /**
@@ -48,14 +51,35 @@ export class Profiles {
 
   /** @param name as `requireName` accepts it */
   async set(name: string, profile: Profile): Promise<void> {
-    await this.#write({ ...(await this.all()), [name]: profile });
+    await this.#locked(async () => this.#write({ ...(await this.all()), [name]: profile }));
   }
 
   /** @returns whether it existed */
   async delete(name: string): Promise<boolean> {
-    const { [name]: removed, ...others } = await this.all();
-    if (removed !== undefined) await this.#write(others);
-    return removed !== undefined;
+    return this.#locked(async () => {
+      const { [name]: removed, ...others } = await this.all();
+      if (removed !== undefined) await this.#write(others);
+      return removed !== undefined;
+    });
+  }
+
+  /** Lets one process at a time read and write the file, so that two logins do not lose a profile. */
+  async #locked<T>(change: () => Promise<T>): Promise<T> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
+    const lock = `${this.path}.lock`;
+    for (let waitedMs = 0; !(await isCreated(lock)); waitedMs += LOCK_POLL_MS) {
+      if (waitedMs >= LOCK_MS) {
+        // A change takes milliseconds, so the process that made it has died.
+        await rm(lock, { force: true });
+        waitedMs = 0;
+      }
+      await setTimeout(LOCK_POLL_MS);
+    }
+    try {
+      return await change();
+    } finally {
+      await rm(lock, { force: true });
+    }
   }
 
   /** @throws {CliError} if the file is damaged, or belongs to somebody else */
@@ -100,6 +124,17 @@ export class Profiles {
       throw error;
     }
     await this.#protectFolder();
+  }
+}
+
+/** @returns false if the file exists */
+async function isCreated(path: string): Promise<boolean> {
+  try {
+    await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+    throw error;
   }
 }
 

@@ -19,6 +19,7 @@ export async function addDocs(app: FastifyInstance, { dashboard = DASHBOARD_DIST
   for (const path of ['/openapi.json', '/api/v1/openapi.json']) app.get(path, sendOpenApi);
   const sendReference = readBuiltPage(dashboard, 'reference.html');
   app.get('/docs', async (_, reply) => sendReference?.(reply) ?? sendPlainPage(reply, 404, notBuilt));
+  for (const path of ['/docs', '/docs/errors']) app.get(`${path}/`, async (_, reply) => reply.redirect(path, 308));
   await addGuides(app, site);
 }
 

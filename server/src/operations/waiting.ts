@@ -1,4 +1,5 @@
 import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { integer, optional } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
@@ -37,7 +38,7 @@ export async function readUntil<T>(
         Math.min(POLL_MS, Math.max(0, until - ctx.clock.elapsed())),
         AbortSignal.any([signal, news.signal]),
       );
-      const readAt = ctx.clock.elapsed();
+      const readAt = systemClock.elapsed();
       const found = await read();
       if (signal.reason instanceof AppError) throw signal.reason; // the credential has ended
       if (isEnough(found) || ctx.clock.elapsed() >= until || signal.aborted) {
@@ -45,7 +46,7 @@ export async function readUntil<T>(
         return found;
       }
       await next;
-      await sleep(ctx.clock, readAt + PAUSE_MS - ctx.clock.elapsed());
+      await sleep(systemClock, readAt + PAUSE_MS - systemClock.elapsed());
     }
   } finally {
     end();

@@ -147,6 +147,13 @@ describe('documentation over HTTP', () => {
     }
   });
 
+  it('redirects pages with a slash at the end', async () => {
+    for (const path of ['/docs', '/docs/errors']) {
+      const { status, headers } = await get(`${path}/`);
+      assert.deepEqual([status, headers['location']], [308, path]);
+    }
+  });
+
   it('answers 404 with a page for guides that do not exist, and serves no other files', async () => {
     for (const path of [
       '/docs/guides/nothing',

@@ -197,6 +197,21 @@ describe('switchboard login', () => {
     assert.equal((await keys()).length, 0, 'no key was created that could not be stored');
   });
 
+  it('keeps the profiles of logins at the same time, and gets past the lock of a process that died', async () => {
+    const names = ['one', 'two', 'three', 'four'];
+    const logins = names.map((name) =>
+      cli(person, ['login', '--profile', name, '--url', server.url, '--email', email], {
+        env: { SWITCHBOARD_PASSWORD: PASSWORD },
+      }),
+    );
+    for (const { code, stderr } of await Promise.all(logins)) assert.equal(code, 0, stderr);
+    const stored = () => Object.keys(JSON.parse(readFileSync(person.configFile, 'utf8')).profiles).sort();
+    assert.deepEqual(stored(), names.toSorted());
+    writeFileSync(`${person.configFile}.lock`, '');
+    assert.equal((await cli(person, ['logout', '--profile', 'one'])).code, 0);
+    assert.deepEqual(stored(), ['four', 'three', 'two']);
+  });
+
   it('changes no mode of what is not its own file', async () => {
     const folder = join(person.home, 'switchboard');
     mkdirSync(folder, { mode: 0o755 });

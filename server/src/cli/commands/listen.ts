@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { defaultIncludeOf, type Include, includes } from '../../events/addedFields.ts';
-import type { Context } from '../context.ts';
+import { type Context, requireSession } from '../context.ts';
 import { EventFeed, type FeedPage } from '../eventFeed.ts';
 import { CliError } from '../failure.ts';
 import { type Forwarded, Forwarder } from '../forwarder.ts';
@@ -29,6 +29,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   const url = acceptedTarget(options.forwardTo);
   const include = acceptedGroups(options.include) ?? defaultIncludeOf(options.events ?? []);
   const client = await context.client();
+  await requireSession(client, options.session);
   const secret = await secretOf(context, options.secret);
   const signal = io.stopSignal();
   const feed = new EventFeed(client, {

@@ -1,5 +1,5 @@
 import type { StreamedEvent, StreamOptions } from '../../../../sdk/src/client.ts';
-import type { Context } from '../context.ts';
+import { type Context, requireSession } from '../context.ts';
 import { styled } from '../io.ts';
 
 export interface TailOptions {
@@ -12,6 +12,7 @@ export interface TailOptions {
 export async function tail(context: Context, { events, session, after }: TailOptions): Promise<void> {
   const { io, out } = context;
   const client = await context.client();
+  await requireSession(client, session);
   const signal = io.stopSignal();
   // The server names the types that it does not know.
   const kinds = events as StreamOptions['kinds'];
