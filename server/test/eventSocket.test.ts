@@ -71,7 +71,13 @@ describeOnEachDatabase('the event socket', (_, database) => {
       assert.equal(socket.connected.cursor, cursor);
     }
     await traffic;
-    const { data } = (await call('GET', `/events?after=${start}&limit=200`)).body;
+    // `message.sent` and `message.delivered` of each. The latter can follow the answer to a send.
+    const { data } = (
+      await eventually(
+        () => call('GET', `/events?after=${start}&limit=200`),
+        ({ body }) => body.data.length === 2 * 60,
+      )
+    ).body;
     await socket.until(data.length - seen.length);
     take();
     assert.deepEqual(
