@@ -1,5 +1,5 @@
 import { type Operations, routes } from './api.ts';
-import { ApiError, ConnectionError, errorOf } from './errors.ts';
+import { ApiError, ArgumentError, ConnectionError, errorOf } from './errors.ts';
 import type { EventKind, KnownEvent } from './events.ts';
 import type { Progress } from './progress.ts';
 
@@ -141,19 +141,19 @@ export function createClient(options: ClientOptions): Client {
 
 /**
  * Encodes an id for a path.
- * @throws {TypeError} for an id that would lead to another route, because `fetch` resolves these parts of a path
+ * @throws {ArgumentError} for an id that would lead to another route, because `fetch` resolves these parts of a path
  */
 function pathPart(name: string, value: unknown): string {
-  if (['', '.', '..'].includes(String(value))) throw new TypeError(`${name} is not an id: "${value}"`);
+  if (['', '.', '..'].includes(String(value))) throw new ArgumentError(`\`${name}\` is not an id: "${value}"`);
   return encodeURIComponent(String(value));
 }
 
-/** @throws {TypeError} */
+/** @throws {ArgumentError} */
 function acceptedBaseUrl(baseUrl: string): string {
   const url = URL.canParse(baseUrl) ? new URL(baseUrl) : undefined;
   if (url === undefined || !['http:', 'https:'].includes(url.protocol))
-    throw new TypeError(
-      `baseUrl is the http or https address of the server, such as http://127.0.0.1:8080, not "${baseUrl}"`,
+    throw new ArgumentError(
+      `\`baseUrl\` is the http or https address of the server, such as http://127.0.0.1:8080, not "${baseUrl}"`,
     );
   return `${url.origin}${url.pathname}`.replace(/(\/api\/v1)?\/*$/, '');
 }

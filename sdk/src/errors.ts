@@ -89,6 +89,11 @@ const byStatus: Readonly<Record<number, typeof ApiError>> = {
   429: RateLimitError,
 };
 
+/** A value cannot be part of a request, which was not sent: an id that is a dot, or an address that is no URL. */
+export class ArgumentError extends TypeError {
+  override readonly name = 'ArgumentError';
+}
+
 /** Reads the error from a response. */
 export async function errorOf(response: Response): Promise<ApiError> {
   const { status } = response;

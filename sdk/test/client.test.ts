@@ -13,6 +13,7 @@ import { startServer, type TestServer } from '../../server/test/support/server.t
 import { routes } from '../src/api.ts';
 import { type Client, createClient } from '../src/client.ts';
 import {
+  ArgumentError,
   AuthenticationError,
   ConflictError,
   ConnectionError,
@@ -42,13 +43,16 @@ describe('the client', () => {
     for (const id of ['.', '..', '']) {
       await assert.rejects(
         sb.webhooks.endpoints.test({ webhookId: id }),
-        new TypeError(`webhookId is not an id: "${id}"`),
+        new ArgumentError(`\`webhookId\` is not an id: "${id}"`),
       );
       await assert.rejects(sb.media.content({ mediaId: id }), TypeError);
     }
     await assert.rejects(sb.sessions.get({ sessionId: '../auth/me' }), NotFoundError);
     for (const baseUrl of ['nowhere', 'ftp://example.com', '', undefined as unknown as string])
-      assert.throws(() => createClient({ baseUrl }), /^TypeError: baseUrl is the http or https address of the server/);
+      assert.throws(
+        () => createClient({ baseUrl }),
+        /^ArgumentError: `baseUrl` is the http or https address of the server/,
+      );
     for (const end of ['/', '/api/v1', '/api/v1/']) {
       const { account } = await createClient({ baseUrl: `${server.url}${end}`, credential: key }).auth.me();
       assert.ok(account.accountId);

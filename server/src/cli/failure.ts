@@ -1,5 +1,5 @@
 import { CommanderError } from 'commander';
-import { ApiError, ConnectionError } from '../../../sdk/src/errors.ts';
+import { ApiError, ArgumentError, ConnectionError } from '../../../sdk/src/errors.ts';
 import { OperatorError } from '../errors.ts';
 
 /** The exit codes. They are part of the interface, like those of the API's errors. */
@@ -40,6 +40,7 @@ export interface Failure {
 export function failureOf(error: unknown): Failure {
   if (error instanceof CommanderError) return usageFailure(error);
   if (error instanceof CliError) return ended(error.ending, error.message);
+  if (error instanceof ArgumentError) return ended('usage', error.message);
   if (error instanceof ConnectionError) return ended('unreachable', unreachable(error));
   if (error instanceof ApiError) {
     const { code, requestId, fields } = error;
@@ -83,7 +84,8 @@ function endingOf(status: number): Ending {
 }
 
 function advised({ code, message }: ApiError): string {
-  return code === 'unauthorized' ? `${message}. Log in again with: switchboard login` : message;
+  if (code === 'unauthorized') return `${message}. Log in again with: switchboard login`;
+  return code === 'session_required' ? `${message}. Name it with --session.` : message;
 }
 
 function unreachable({ message, cause }: ConnectionError): string {

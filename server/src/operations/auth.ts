@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { scopeOf } from '../auth/keyScope.ts';
 import type { TakenTokens } from '../auth/loginLimit.ts';
-import { MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH } from '../auth/passwordRules.ts';
 import { isoTime } from '../clock.ts';
 import { serialize, type Tx } from '../db/commit.ts';
 import type { AccountTable } from '../db/schema.ts';
@@ -16,7 +16,7 @@ const Email = string('Email address, such as you@example.com. Case does not matt
 });
 const Password = string(
   `${MIN_PASSWORD_LENGTH} to 256 characters. Must not be the email address or a common password.`,
-  { minLength: MIN_PASSWORD_LENGTH, maxLength: 256 },
+  { minLength: MIN_PASSWORD_LENGTH, maxLength: MAX_PASSWORD_LENGTH },
 );
 
 const Account = named('Account', {
@@ -92,7 +92,7 @@ export const login = defineOperation({
     'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
   input: {
     email: Email,
-    password: string('Password of the account.', { minLength: 1, maxLength: 256 }),
+    password: string('Password of the account.', { minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
   },
   output: Login,
   errors: ['invalid_credentials', 'too_busy'],
@@ -188,7 +188,7 @@ export const changePassword = defineOperation({
   description:
     'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',
   input: {
-    currentPassword: string('Current password, as a check.', { minLength: 1, maxLength: 256 }),
+    currentPassword: string('Current password, as a check.', { minLength: 1, maxLength: MAX_PASSWORD_LENGTH }),
     newPassword: Password,
   },
   output: Login,

@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
-import type { DeliveryRow, DeliveryState, WebhookTable } from '../db/schema.ts';
+import { type DeliveryRow, type DeliveryState, deliveryStates, type WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import { messageContent } from '../events/parts.ts';
 import {
@@ -37,7 +37,7 @@ import { Class } from './webhookRecord.ts';
 
 const DeliveryId = string('Id of the delivery (`dlv_…`).', { maxLength: 100 });
 const State = oneOf(
-  ['pending', 'delivered', 'failed', 'expired', 'cancelled'],
+  deliveryStates,
   '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
 );
 const SettledState = oneOf(['delivered', 'failed', 'expired', 'cancelled']);

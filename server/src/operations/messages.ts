@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
-import type { MessageRow } from '../db/schema.ts';
+import { type MessageRow, messageStatuses } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
 import {
   ContentHidden,
@@ -18,7 +18,7 @@ import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, strin
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
-import { hasReached } from '../messages/status.ts';
+import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
 import { SessionId } from './sessions.ts';
 import { readUntil, waitInput } from './waiting.ts';
@@ -26,7 +26,7 @@ import { readUntil, waitInput } from './waiting.ts';
 export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 100 });
 export const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
 export const Status = oneOf(
-  ['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'],
+  messageStatuses,
   '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 );
 export const MessageType = oneOf(messageTypes, 'Type of the content.');
@@ -163,7 +163,7 @@ export const getMessage = defineOperation({
   input: {
     messageId: MessageId,
     wait: waitInput('Seconds to wait until the message reaches `until` or fails; up to 30.'),
-    until: optional(oneOf(['sent', 'delivered', 'read'], 'The status to wait for; `delivered` by default.')),
+    until: optional(oneOf(STEPS, 'The status to wait for; `delivered` by default.')),
   },
   output: MessageWithHistory,
   errors: ['not_found', 'too_many'],

@@ -67,6 +67,8 @@ describe('the commands of switchboard', () => {
     const { key } = (await call('POST', '/api-keys/create', { name: 'x', permissions: ['sessions:read'] })).body;
     for (const [args, env, exitCode, error] of [
       [['sessions', 'get', 'ses_none'], {}, 4, 'not_found'],
+      [['sessions', 'get', ''], {}, 2, 'usage'],
+      [['webhooks', 'test', '..'], {}, 2, 'usage'],
       [['messages'], { SWITCHBOARD_KEY: key }, 6, 'permission_denied'],
       [['messages'], { SWITCHBOARD_KEY: 'wrong' }, 3, 'unauthorized'],
       [['send', bobNumber, 'x'], {}, 1, 'session_required'],
