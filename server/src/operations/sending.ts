@@ -40,7 +40,7 @@ export const sendMedia = defineOperation({
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
   description:
-    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. Returns the message.',
+    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first.',
   input: {
     ...envelope,
     type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
@@ -74,7 +74,7 @@ export const sendLocation = defineOperation({
   id: 'messages.send_location',
   route: 'POST /messages/send-location',
   summary: 'Send a location',
-  description: 'Send coordinates, which the recipient can open in a map. Returns the message.',
+  description: 'Send coordinates, which the recipient can open in a map.',
   input: {
     ...envelope,
     latitude: number('Degrees north (WGS 84), such as 52.5163.', { minimum: -90, maximum: 90 }),
@@ -101,7 +101,7 @@ export const sendContact = defineOperation({
   id: 'messages.send_contact',
   route: 'POST /messages/send-contact',
   summary: 'Send a contact card',
-  description: 'Send a name with phone numbers, which the recipient can save. Returns the message.',
+  description: 'Send a name with phone numbers, which the recipient can save.',
   input: {
     ...envelope,
     name: string('Name on the card.', { minLength: 1, maxLength: 200 }),

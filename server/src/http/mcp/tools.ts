@@ -128,7 +128,14 @@ const BRIEF: Readonly<Record<string, string>> = {
   replyTo: 'Id of a message to reply to.',
   sendAt: 'Send later, such as 2026-07-01T14:00:00+02:00.',
   idempotencyKey: 'A unique text; makes repeats safe.',
+  mentions: 'Phone numbers of people to mention.',
+  messageId: 'Id (`msg_…`).',
   chatId: 'Phone number or group id (`grp_…`).',
+  groupId: 'Id (`grp_…`).',
+  mediaId: 'Id of a file (`med_…`).',
+  deliveryId: 'Id (`dlv_…`).',
+  webhookId: 'The default webhook if left out.',
+  metadata: 'Your own data: texts by key.',
   cursor: '`nextCursor` of the previous page.',
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
@@ -137,9 +144,10 @@ function inputOf({ input, ...operation }: Operation): TObject {
   const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
   const properties = Object.entries(input.properties).map(([name, schema]) => {
     const { description = '' }: { description?: string } = schema;
+    const brief = isRequiredSession(name) ? 'Id (`ses_…`).' : BRIEF[name];
     // The description of a filter says what it selects, so it stays.
-    const isBrief = Object.hasOwn(BRIEF, name) && !description.startsWith('Only') && !isRequiredSession(name);
-    return [name, isBrief ? { ...schema, description: BRIEF[name] } : withBriefFormat(schema)];
+    const isBrief = brief !== undefined && !description.startsWith('Only');
+    return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
   });
   return { ...input, properties: { ...Object.fromEntries(properties), ...readingOf({ input, ...operation }) } };
 }
@@ -200,7 +208,9 @@ const RULES = [
   'maximum',
   'minLength',
   'maxLength',
+  'minItems',
   'maxItems',
+  'uniqueItems',
   'maxProperties',
   'default',
   'additionalProperties',
@@ -222,9 +232,9 @@ function outlineOfPage({ type, items }: Schema): Schema {
   return { type, ...(items !== undefined && { items: outline(items as Schema) }) };
 }
 
-/** A union of types instead of a list of them, which fewer clients understand. */
+/** A list of types instead of a union, which is twice as long. Inputs keep unions, which more clients understand. */
 function outlineOfField({ type = 'string', anyOf }: Schema): Schema {
-  return Array.isArray(anyOf) ? { anyOf: anyOf.map((one: Schema) => outlineOfField(one)) } : { type };
+  return { type: Array.isArray(anyOf) ? anyOf.map((one: Schema) => outlineOfField(one)['type']) : type };
 }
 
 /** Models write phone numbers as numbers: converts a number to a string if the schema wants one. */
