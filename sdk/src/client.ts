@@ -77,6 +77,8 @@ export type EventPattern = '*' | `${string}.*`;
 
 export interface StreamOptions {
   /** By default the first eight types of the list of events. */
+  readonly events?: readonly (EventKind | EventPattern)[];
+  /** Former name of `events`. */
   readonly kinds?: readonly (EventKind | EventPattern)[];
   /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;
@@ -327,9 +329,12 @@ function camel(name: string): string {
 
 async function* streamEvents(
   send: Send,
-  { kinds, after, silenceMs = SILENCE_MS, signal }: StreamOptions,
+  { events, kinds, after, silenceMs = SILENCE_MS, signal }: StreamOptions,
 ): AsyncGenerator<StreamedEvent> {
   let last = after;
+  // A server of an earlier version knows only the former name.
+  const query =
+    events !== undefined ? `?events=${events.join(',')}` : kinds !== undefined ? `?kinds=${kinds.join(',')}` : '';
   for (let failures = 0; ; ) {
     signal?.throwIfAborted();
     const connection = new AbortController();
@@ -337,7 +342,7 @@ async function* streamEvents(
     try {
       const request = {
         method: 'GET',
-        path: `/events/stream${kinds === undefined ? '' : `?kinds=${kinds.join(',')}`}`,
+        path: `/events/stream${query}`,
         headers: { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) },
         isRepeatable: false, // the stream reconnects by itself
         isEndless: true,

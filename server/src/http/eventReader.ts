@@ -27,8 +27,8 @@ interface Wanted {
   readonly credential: string;
   /** Starts with the next event if it is undefined. */
   readonly after: string | undefined;
-  /** The `kinds` of the query, unchecked. */
-  readonly kinds: unknown;
+  /** The event types of the query, unchecked. */
+  readonly types: readonly string[] | undefined;
   /** Aborted when the client hangs up. */
   readonly gone: AbortSignal;
 }
@@ -50,10 +50,10 @@ export class EventReaders {
    * Opens a reader, which ends with the credential, the server or the client. Close it in any case.
    * @throws {AppError} `validation_failed`, `too_many`
    */
-  async open({ caller, credential, after, kinds, gone }: Wanted): Promise<EventReader> {
+  async open({ caller, credential, after, types, gone }: Wanted): Promise<EventReader> {
     const { authenticator, clock, addFields, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
     const { accountId } = caller;
-    const wanted = wantedKinds(kinds === undefined ? undefined : listOf(kinds));
+    const wanted = wantedKinds(types);
     const from = after ?? (await eventLog.latest(accountId));
     const sessionIds = sessionsOf({ caller });
     const end = waitingCalls.begin(accountId);
@@ -82,8 +82,21 @@ export class EventReaders {
 /** The usual event types are picked from reads of everything, because searching for them would find most of it. */
 const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undefined || kinds === contractKinds;
 
+/** The event types in a query, under the present or the former name. */
+export function eventTypesOf(query: unknown): string[] | undefined {
+  const { kinds, events } = withTypeLists(query as Readonly<Record<string, unknown>>);
+  return kinds ?? events;
+}
+
+/** The query with its event types as lists. */
+export function withTypeLists<T extends Readonly<Record<string, unknown>>>(query: T) {
+  const lists: { kinds?: string[]; events?: string[] } = {};
+  for (const name of ['kinds', 'events'] as const) if (query[name] !== undefined) lists[name] = listOf(query[name]);
+  return { ...query, ...lists };
+}
+
 /** A list in a query: separated by commas, or as a repeated field. */
-export function listOf(value: unknown): string[] {
+function listOf(value: unknown): string[] {
   return [value].flat().flatMap((part) => String(part).split(','));
 }
 

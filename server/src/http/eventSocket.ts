@@ -9,7 +9,7 @@ import type { Services } from '../invoke/context.ts';
 import { listEvents, NOW } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import type { LoggedEvent } from '../webhooks/eventLog.ts';
-import { type EventReader, type EventReaders, HEARTBEAT_MS, listOf } from './eventReader.ts';
+import { type EventReader, type EventReaders, eventTypesOf, HEARTBEAT_MS, withTypeLists } from './eventReader.ts';
 import type { OwnHosts } from './ownHosts.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 import type { Upgrades } from './upgrades.ts';
@@ -32,7 +32,7 @@ interface SocketDeps extends RouteDeps, Pick<Services, 'clock' | 'metrics'> {
 
 /**
  * `GET /events/socket`: events as they happen, over a WebSocket, for clients that cannot read the stream. It resumes
- * `after` a cursor, or starts with the next event.
+ * after a cursor, or starts with the next event.
  *
  * It calls `events.list` like the stream, so the same permission, limit and log line apply. A socket ends with its
  * credential.
@@ -41,12 +41,13 @@ export function addEventSocket(app: FastifyInstance, readers: EventReaders, deps
   const { callers, clock, metrics, ownHosts, stopping, upgrades } = deps;
 
   const open = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
-    const { after, kinds } = request.query as { after?: string; kinds?: unknown };
+    const { afterCursor, after = afterCursor } = request.query as { afterCursor?: string; after?: string };
+    const types = eventTypesOf(request.query);
     const gone = new AbortController();
     request.raw.socket.once('close', () => gone.abort());
     const credential = callers.of(request).presented.value;
     const cursor = after === NOW ? undefined : after;
-    const reader = await readers.open({ caller, credential, after: cursor, kinds, gone: gone.signal });
+    const reader = await readers.open({ caller, credential, after: cursor, types, gone: gone.signal });
     try {
       const socket = await upgrades.accept(request, reply);
       if (socket === undefined) return reply;
@@ -73,11 +74,10 @@ export function addEventSocket(app: FastifyInstance, readers: EventReaders, deps
           return open(request, reply, caller);
         },
         // The log itself is queried for as little as possible.
-        (_request, { kinds, ...others }) => ({
+        (_request, query) => ({
           limit: 1,
-          after: NOW,
-          ...(kinds !== undefined && { kinds: listOf(kinds) }),
-          ...others,
+          ...(query['after'] === undefined && { afterCursor: NOW }),
+          ...withTypeLists(query),
         }),
       ),
     });

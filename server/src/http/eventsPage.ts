@@ -7,7 +7,7 @@ const head = `# Events
 
 <!-- Generated from the table of events by \`npm run openapi\`. Do not edit. -->
 
-Everything that happens in an account is an event. A [webhook](webhooks.md) receives those that it subscribes to. \`GET /events\`, the stream and the socket return the first eight types of the table, or those named by \`kinds\`.
+Everything that happens in an account is an event. A [webhook](webhooks.md) receives those that it subscribes to. \`GET /events\`, the stream and the socket return the first eight types of the table, or those named by \`events\`.
 
 Name event types one by one, or by a pattern: \`message.*\` includes every type whose name begins with \`message.\`, and \`*\` includes all. A pattern also includes the types of later versions, so a receiver must ignore types that it does not know. \`GET /events/types\` returns the table below with the JSON Schema of each type.
 

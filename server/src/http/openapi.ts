@@ -157,9 +157,17 @@ function parameter(
   where: 'path' | 'query',
   required: boolean,
 ) {
-  const { description, ...rest } = plain(schema);
+  const { description, deprecated, ...rest } = plain(schema);
   const example = inputExample(operation)[name] ?? exampleOf(rest, name);
-  return { name, in: where, required, ...(description !== undefined && { description }), schema: rest, example };
+  return {
+    name,
+    in: where,
+    required,
+    ...(deprecated === true && { deprecated }),
+    ...(description !== undefined && { description }),
+    schema: rest,
+    example,
+  };
 }
 
 function requestBody(operation: Operation, fields: readonly [string, TSchema][], required: readonly string[]) {

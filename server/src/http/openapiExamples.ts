@@ -58,6 +58,7 @@ const byField: Readonly<Record<string, unknown>> = {
   emoji: '👍',
   cursor: 'bXNnXzAx',
   after: `184.evt_${ULID}`,
+  afterCursor: `184.evt_${ULID}`,
   nextCursor: null,
   error: null,
   reason: 'The network closed the connection',

@@ -17,13 +17,14 @@ export const rawPaths = {
       'x-permission-without-content': 'events:metadata',
       parameters: [
         {
-          name: 'kinds',
+          name: 'events',
           in: 'query',
           schema: { type: 'string' },
           description:
             'Only these event types or patterns, separated by commas; `*` for all. By default the first eight types.',
           example: 'message.sent',
         },
+        formerParameter('kinds', 'events', 'message.sent'),
         {
           name: 'Last-Event-ID',
           in: 'header',
@@ -51,19 +52,21 @@ export const rawPaths = {
       'x-permission-without-content': 'events:metadata',
       parameters: [
         {
-          name: 'after',
+          name: 'afterCursor',
           in: 'query',
           schema: { type: 'string' },
           description: 'The `cursor` of the last message that you received, or `now`, the default.',
           example: 'now',
         },
         {
-          name: 'kinds',
+          name: 'events',
           in: 'query',
           schema: { type: 'string' },
           description: 'Only these event types, separated by commas.',
           example: 'message.sent',
         },
+        formerParameter('after', 'afterCursor', 'now'),
+        formerParameter('kinds', 'events', 'message.sent'),
       ],
       responses: {
         101: { description: 'The connection is a WebSocket now.' },
@@ -163,6 +166,11 @@ export function mcpPath(operations: readonly Operation[]) {
       },
     },
   };
+}
+
+function formerParameter(name: string, present: string, example: string) {
+  const description = `Former name of \`${present}\`.`;
+  return { name, in: 'query', deprecated: true, schema: { type: 'string' }, description, example };
 }
 
 function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {

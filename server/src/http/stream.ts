@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { type EventReader, type EventReaders, listOf } from './eventReader.ts';
+import { type EventReader, type EventReaders, eventTypesOf, withTypeLists } from './eventReader.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 
 /** Written at a time before waiting for the reader. */
@@ -21,11 +21,11 @@ const CHUNK_CHARACTERS = 64 * 1024;
  */
 export function addStream(app: FastifyInstance, readers: EventReaders, deps: RouteDeps): void {
   const send = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
-    const { kinds } = request.query as Record<string, unknown>;
+    const types = eventTypesOf(request.query);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     const credential = deps.callers.of(request).presented.value;
-    const reader = await readers.open({ caller, credential, after: lastEventId(request), kinds, gone: gone.signal });
+    const reader = await readers.open({ caller, credential, after: lastEventId(request), types, gone: gone.signal });
     try {
       reply.hijack();
       reply.raw.writeHead(200, {
@@ -56,11 +56,10 @@ export function addStream(app: FastifyInstance, readers: EventReaders, deps: Rou
         return send(request, reply, caller);
       },
       // The log itself is queried for as little as possible.
-      (request, { kinds, ...others }) => ({
+      (request, query) => ({
         limit: 1,
-        after: lastEventId(request),
-        ...(kinds !== undefined && { kinds: listOf(kinds) }),
-        ...others,
+        ...(query['after'] === undefined && { afterCursor: lastEventId(request) }),
+        ...withTypeLists(query),
       }),
     ),
   });

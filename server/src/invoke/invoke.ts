@@ -5,6 +5,7 @@ import { AppError, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Services } from './context.ts';
 import type { Filters } from './filters.ts';
+import { underGivenNames, underPresentNames } from './formerNames.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { NetworkIds } from './networkIds.ts';
@@ -97,7 +98,7 @@ class Invocation {
     try {
       answer = await this.#answerOrThrow();
     } catch (error) {
-      answer = this.#fail(error);
+      answer = this.#fail(underGivenNames(this.#operation, this.#call.input, error));
     } finally {
       for (const watch of this.#watches) watch.close();
     }
@@ -143,7 +144,7 @@ class Invocation {
   async #readInput(): Promise<Input> {
     const { caller } = this.#call;
     const operation = this.#operation;
-    const given = this.#prepared.validate(this.#call.input);
+    const given = underPresentNames(operation, this.#prepared.validate(this.#call.input));
     if (operation.credential === 'none' || caller === undefined) return given;
     const { services, networkIds, filters, sessionScopes } = this.#parts;
     const input = await filters.check(operation, caller, await networkIds.replace(operation, caller, given));

@@ -20,9 +20,11 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
+import { formerly } from '../invoke/formerNames.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
+import { formerTimeRange, timeRange } from '../invoke/timeRange.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
@@ -32,7 +34,8 @@ import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { includeOf } from '../webhooks/webhook.ts';
 import { visibleBody } from './events.ts';
-import { acceptedKind, acceptedKinds, Kind } from './eventTypes.ts';
+import { acceptedKinds, Kind } from './eventTypes.ts';
+import { recipientOf } from './send.ts';
 import { Class } from './webhookRecord.ts';
 
 const DeliveryId = string('Id of the delivery (`dlv_…`).', { maxLength: 100 });
@@ -41,6 +44,9 @@ const State = oneOf(
   '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
 );
 const SettledState = oneOf(['delivered', 'failed', 'expired', 'cancelled']);
+const EventTypes = list(Type.String({ maxLength: 50 }), 'Only these event types, such as `message.*`.', {
+  maxItems: 50,
+});
 
 const Delivery = named('Delivery', {
   deliveryId: DeliveryId,
@@ -99,16 +105,21 @@ export const listDeliveries = defineOperation({
   thirdPartyText: true,
   summary: 'List deliveries',
   description:
-    'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why.',
+    'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `states`, `messageId` or `chatId`. `webhooks.get_delivery` then says why.',
   input: {
     webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { maxLength: 100 })),
-    state: optional({ ...State, description: 'Only deliveries in this state.' }),
-    event: optional(string('Only this event type, such as `message.incoming`.', { maxLength: 50 })),
+    states: optional(list(State, 'Only deliveries in these states.', { maxItems: deliveryStates.length })),
+    events: optional(EventTypes),
     messageId: optional(string('Only events about this message (`msg_…`).', { maxLength: 100 })),
-    phoneNumber: optional(string('Only events of the chat with this phone number.', { maxLength: 40 })),
-    after: optional(time('Only events at or after this time.')),
-    before: optional(time('Only events before this time.')),
+    chatId: optional(string('Only events of this chat: phone number or group id (`grp_…`).', { maxLength: 200 })),
+    ...timeRange,
     ...pageInput,
+    state: formerly('states', State),
+    event: formerly('events', Type.String({ maxLength: 50 })),
+    phoneNumber: optional(
+      string('Only events of the chat with this phone number. Prefer `chatId`.', { maxLength: 40, deprecated: true }),
+    ),
+    ...formerTimeRange,
   },
   output: pageOf(Delivery),
   errors: ['not_found'],
@@ -117,14 +128,14 @@ export const listDeliveries = defineOperation({
     const sessionIds = sessionsOf(ctx);
     if (sessionIds !== undefined) select = select.where(sessionColumn('d.conversation'), 'in', sessionIds);
     if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
-    if (input.state !== undefined) select = select.where('d.state', '=', input.state);
-    if (input.event !== undefined) select = select.where('d.kind', '=', acceptedKind(input.event));
+    if (input.states?.length) select = select.where('d.state', 'in', input.states);
+    if (input.events?.length) select = select.where('d.kind', 'in', acceptedKinds(input.events));
     if (input.messageId !== undefined) select = select.where('e.message_id', '=', input.messageId);
-    if (input.phoneNumber !== undefined) {
-      select = select.where('d.conversation', 'like', `%/${phoneNumber('phoneNumber', input.phoneNumber)}`);
-    }
-    if (input.after !== undefined) select = select.where('d.created_at', '>=', parseTime('after', input.after));
-    if (input.before !== undefined) select = select.where('d.created_at', '<', parseTime('before', input.before));
+    if (input.chatId !== undefined) select = select.where(ofChat(recipientOf(input.chatId, 'chatId')));
+    if (input.phoneNumber !== undefined) select = select.where(ofChat(phoneNumber('phoneNumber', input.phoneNumber)));
+    const { afterTime, beforeTime } = input;
+    if (afterTime !== undefined) select = select.where('d.created_at', '>=', parseTime('afterTime', afterTime));
+    if (beforeTime !== undefined) select = select.where('d.created_at', '<', parseTime('beforeTime', beforeTime));
     return readPage(select, 'delivery_id', input, (rows) => rows.map((row) => toDelivery(row, ctx.steady)));
   },
 });
@@ -225,19 +236,21 @@ export const replayDeliveries = defineOperation({
   tool: true,
   summary: 'Replay deliveries',
   description:
-    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call.',
-  example: { from: '2026-07-01T12:00:00Z', to: '2026-07-01T13:00:00Z', dryRun: true },
+    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `afterTime` and `beforeTime`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call.',
+  example: { afterTime: '2026-07-01T12:00:00Z', beforeTime: '2026-07-01T13:00:00Z', dryRun: true },
   input: {
     deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
-    from: optional(time('Only events at or after this time, such as 2026-07-01T12:00:00Z.')),
-    to: optional(time('Only events before this time.')),
-    kinds: optional(list(Type.String(), 'Only these event types.', { minItems: 1, maxItems: 50 })),
+    ...timeRange,
+    events: optional({ ...EventTypes, minItems: 1 }),
     states: optional(list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4 })),
     webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { maxLength: 100 })),
     dryRun: optional(boolean('Only counts; sends nothing.', { default: false })),
     perSecond: optional(
       integer('Deliveries per second; 100 by default.', { minimum: 1, maximum: 10_000, default: 100 }),
     ),
+    from: formerly('afterTime', timeRange.afterTime),
+    to: formerly('beforeTime', timeRange.beforeTime),
+    kinds: formerly('events', { ...EventTypes, minItems: 1 }),
   },
   output: object({
     matched: integer('Number of settled deliveries that match.'),
@@ -252,8 +265,8 @@ export const replayDeliveries = defineOperation({
   }),
   errors: ['not_found'],
   async run(ctx, input) {
-    if (input.deliveryIds === undefined && (input.from === undefined || input.to === undefined)) {
-      throw invalidField('deliveryIds', 'is required unless both `from` and `to` are given', 'required');
+    if (input.deliveryIds === undefined && (input.afterTime === undefined || input.beforeTime === undefined)) {
+      throw invalidField('deliveryIds', 'is required unless both `afterTime` and `beforeTime` are given', 'required');
     }
     // Deliveries of a removed webhook cannot be replayed.
     if (input.webhookId !== undefined && !(await webhookIds(ctx)).includes(input.webhookId))
@@ -310,13 +323,17 @@ async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after:
     .where('d.state', 'in', states)
     .where('d.delivery_id', '>', after);
   if (input.deliveryIds !== undefined) select = select.where('d.delivery_id', 'in', input.deliveryIds);
-  if (input.from !== undefined) select = select.where('d.created_at', '>=', parseTime('from', input.from));
-  if (input.to !== undefined) select = select.where('d.created_at', '<', parseTime('to', input.to));
-  if (input.kinds !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.kinds, 'kinds'));
+  const { afterTime, beforeTime } = input;
+  if (afterTime !== undefined) select = select.where('d.created_at', '>=', parseTime('afterTime', afterTime));
+  if (beforeTime !== undefined) select = select.where('d.created_at', '<', parseTime('beforeTime', beforeTime));
+  if (input.events !== undefined) select = select.where('d.kind', 'in', acceptedKinds(input.events));
   if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
   const rows = await select.orderBy('d.delivery_id').limit(REPLAYED_AT_ONCE).execute();
   return rows.map(({ delivery_id }) => delivery_id);
 }
+
+/** Selects the deliveries of events of a chat, in any session. */
+const ofChat = (chatId: string) => sql<boolean>`d.conversation like ${`%/${chatId}`}`;
 
 async function webhookIds(ctx: Context): Promise<string[]> {
   const rows = await ctx.database.reader.kysely

@@ -6,14 +6,24 @@ import { AddedFields, includes } from '../events/addedFields.ts';
 import { contractKinds, type Envelope, type EventKind, eventKinds, events } from '../events/events.ts';
 import { ContentHidden } from '../events/parts.ts';
 import { entries, integer, list, object, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
+import { formerly } from '../invoke/formerNames.ts';
 import { type Context, defineOperation, isContentHidden, sessionsOf } from '../invoke/operation.ts';
 import { projector } from '../invoke/project.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
 import { readUntil, waitInput } from './waiting.ts';
 
-/** Value of `after` that skips all events so far. */
+/** Value of `afterCursor` that skips all events so far. */
 export const NOW = 'now';
+
+const AfterCursor = string('`nextCursor` of the previous response, or `now`; without it, starts at the oldest event.', {
+  maxLength: 60,
+});
+const EventTypes = list(
+  Type.String(),
+  'Only these types, such as `message.*`; `*` for all. By default the first eight types.',
+  { maxItems: 50 },
+);
 
 export const listEvents = defineOperation({
   id: 'events.list',
@@ -26,20 +36,14 @@ export const listEvents = defineOperation({
   thirdPartyText: true,
   summary: 'List events',
   description:
-    "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives.",
+    "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `afterCursor`, and `wait` to hold the request until an event arrives.",
   input: {
-    after: optional(
-      string('`nextCursor` of the previous response, or `now`; without it, starts at the oldest event.', {
-        maxLength: 60,
-      }),
-    ),
-    kinds: optional(
-      list(Type.String(), 'Only these types, such as `message.*`; `*` for all. By default the first eight types.', {
-        maxItems: 50,
-      }),
-    ),
+    afterCursor: optional(AfterCursor),
+    events: optional(EventTypes),
     limit: optional(integer('Number of events per response.', { minimum: 1, maximum: 200, default: 50 })),
     wait: waitInput('Seconds to wait for an event if there is none yet; up to 30.'),
+    after: formerly('afterCursor', AfterCursor),
+    kinds: formerly('events', EventTypes),
   },
   output: object({
     data: entries('Events, oldest first.', {
@@ -53,18 +57,18 @@ export const listEvents = defineOperation({
     }),
     nextCursor: orNull(
       Type.String(),
-      'Pass it as `after` next time, even if `data` is empty; null if there has never been an event.',
+      'Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been an event.',
     ),
   }),
   errors: ['too_many'],
-  async run(ctx, { after: start, kinds, limit = 50, wait = 0 }) {
+  async run(ctx, { afterCursor: start, events: types, limit = 50, wait = 0 }) {
     const after = start === NOW ? await ctx.eventLog.latest(ctx.accountId) : start;
     if (after !== undefined && !isCursor(after))
       throw invalidField(
-        'after',
+        'afterCursor',
         'is not a cursor of the event log; pass `nextCursor` of the previous response, or `now`',
       );
-    const wanted = wantedKinds(kinds);
+    const wanted = wantedKinds(types);
     let position = after;
     const read = async () => {
       const found = await readWanted(ctx, position, wanted, limit);
@@ -128,10 +132,10 @@ async function readWanted(
 
 /**
  * Returns the event types that a reader of the log gets; undefined for all.
- * @throws {AppError} `validation_failed` naming the field `kinds`
+ * @throws {AppError} `validation_failed` naming the field `events`
  */
-export function wantedKinds(kinds: readonly string[] | undefined): readonly EventKind[] | undefined {
-  const wanted = kinds === undefined || kinds.length === 0 ? contractKinds : acceptedKinds(kinds, 'kinds');
+export function wantedKinds(types: readonly string[] | undefined): readonly EventKind[] | undefined {
+  const wanted = types === undefined || types.length === 0 ? contractKinds : acceptedKinds(types);
   return wanted.length === eventKinds.length ? undefined : wanted;
 }
 

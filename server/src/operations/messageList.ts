@@ -2,10 +2,11 @@ import { type QueryCreator, sql } from 'kysely';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { optional, string, time } from '../invoke/fields.ts';
+import { optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
+import { formerTimeRange, timeRange } from '../invoke/timeRange.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { accountWord, wordsOf } from '../messages/search.ts';
 import { Direction, Message, MessageType, messageReader, Status } from './messages.ts';
@@ -29,8 +30,7 @@ export const listMessages = defineOperation({
     direction: optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
     type: optional({ ...MessageType, description: 'Only messages of this type.' }),
     status: optional({ ...Status, description: 'Only messages with this status.' }),
-    after: optional(time('Only messages at or after this time, such as 2026-07-01T12:00:00Z.')),
-    before: optional(time('Only messages before this time.')),
+    ...timeRange,
     q: optional(
       string('Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.', {
         minLength: 1,
@@ -38,6 +38,7 @@ export const listMessages = defineOperation({
       }),
     ),
     ...pageInput,
+    ...formerTimeRange,
   },
   output: pageOf(Message),
   errors: ['not_found'],
@@ -60,8 +61,8 @@ interface Filters {
   readonly direction?: 'incoming' | 'outgoing' | undefined;
   readonly type?: MessageRow['type'] | undefined;
   readonly status?: MessageStatus | undefined;
-  readonly after?: string | undefined;
-  readonly before?: string | undefined;
+  readonly afterTime?: string | undefined;
+  readonly beforeTime?: string | undefined;
 }
 
 function messagesOf(
@@ -71,7 +72,7 @@ function messagesOf(
 ) {
   let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', ctx.accountId);
   const sessionIds = sessionsOf(ctx);
-  const { sessionId, chatId, from, direction, type, status, after, before } = filters;
+  const { sessionId, chatId, from, direction, type, status, afterTime, beforeTime } = filters;
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
   else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
@@ -86,8 +87,8 @@ function messagesOf(
       'in',
       rareStatuses.map((rare) => sql.lit(rare)),
     );
-  if (after !== undefined) select = select.where('m.timestamp', '>=', parseTime('after', after));
-  if (before !== undefined) select = select.where('m.timestamp', '<', parseTime('before', before));
+  if (afterTime !== undefined) select = select.where('m.timestamp', '>=', parseTime('afterTime', afterTime));
+  if (beforeTime !== undefined) select = select.where('m.timestamp', '<', parseTime('beforeTime', beforeTime));
   return select;
 }
 

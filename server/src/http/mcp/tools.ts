@@ -140,15 +140,23 @@ const BRIEF: Readonly<Record<string, string>> = {
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
 
+interface ShownSchema extends TSchema {
+  readonly description?: string;
+  readonly deprecated?: boolean;
+}
+
 function inputOf({ input, ...operation }: Operation): TObject {
   const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
-  const properties = Object.entries(input.properties).map(([name, schema]) => {
-    const { description = '' }: { description?: string } = schema;
-    const brief = isRequiredSession(name) ? 'Id (`ses_…`).' : BRIEF[name];
-    // The description of a filter says what it selects, so it stays.
-    const isBrief = brief !== undefined && !description.startsWith('Only');
-    return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
-  });
+  const shown = Object.entries(input.properties as Readonly<Record<string, ShownSchema>>);
+  const properties = shown
+    .filter(([, { deprecated }]) => deprecated !== true)
+    .map(([name, schema]) => {
+      const { description = '' } = schema;
+      const brief = isRequiredSession(name) ? 'Id (`ses_…`).' : BRIEF[name];
+      // The description of a filter says what it selects, so it stays.
+      const isBrief = brief !== undefined && !description.startsWith('Only');
+      return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
+    });
   return { ...input, properties: { ...Object.fromEntries(properties), ...readingOf({ input, ...operation }) } };
 }
 
