@@ -41,6 +41,8 @@ function post(
 
 const call = { name: 'sessions_list', arguments: {} };
 
+const NO_CURSOR = 'cursor is not a cursor of this list, which has one page; leave it out';
+
 describe('rate limits over MCP', () => {
   const limit = 6;
   const started = async (test: TestContext) => {
@@ -205,6 +207,9 @@ describe('wrong params', () => {
         ['resources/read', {}, 'uri is required'],
         ['resources/read', { uri: 5 }, 'uri must be a string, not a number'],
         ['prompts/list', { cursor: [] }, 'cursor must be a string, not a list'],
+        ...(['tools/list', 'resources/list', 'resources/templates/list', 'prompts/list'] as const).flatMap((list) =>
+          ['made up', 'bXNnXzAx', ''].map((cursor) => [list, { cursor }, NO_CURSOR] as const),
+        ),
         ['prompts/get', {}, 'name is required'],
         ['prompts/get', { name: 'set_up_webhook', arguments: 'x' }, 'arguments must be an object, not "x"'],
         [

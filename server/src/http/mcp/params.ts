@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { TProperties } from 'typebox';
-import { AppError } from '../../errors.ts';
+import { AppError, invalidField } from '../../errors.ts';
 import { object, openObject, optional, record, string } from '../../invoke/fields.ts';
 import { validator } from '../../invoke/validate.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
@@ -39,7 +39,11 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
 /** @throws {ProtocolError} `InvalidParams`, which names each wrong member */
 export function requireParams(method: string, params: Readonly<Record<string, unknown>> = {}): void {
   try {
-    methods.get(method)?.(method === 'tools/call' ? withoutMembers(params) : params);
+    const validate = methods.get(method);
+    validate?.(method === 'tools/call' ? withoutMembers(params) : params);
+    // Every list is one page, so no cursor was ever returned.
+    if (validate === list && params['cursor'] !== undefined)
+      throw invalidField('cursor', 'is not a cursor of this list, which has one page; leave it out');
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The params of ${method} are invalid: ${error.message}`);
