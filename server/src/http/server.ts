@@ -134,9 +134,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-const mcpTools = ({ invoke, log }: HttpDeps) => ({
+const mcpTools = ({ invoke, log, settings }: HttpDeps) => ({
   toolsets: toolsetsOf(operations),
-  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, invoke, log),
+  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, invoke, log, settings.publicUrl),
 });
 
 function watchConnections(app: FastifyInstance, anonymous: AnonymousConnections, upgrades: Upgrades): void {

@@ -8,15 +8,13 @@ import {
 import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
+import { briefIdentity, identityOf } from './identity.ts';
 import type { Principal } from './mount.ts';
 import { readableProblem, requireParams } from './params.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { Resources } from './resources.ts';
 import { Tools } from './tools.ts';
 
-/** As the contract advertises it ("Versioning"). */
-const NAME = 'switchboard';
-const VERSION = '2.0.0';
 /** A list changes only with the permissions of the key, so clients may cache it for a minute. */
 const LIST_TTL_MS = 60_000;
 
@@ -32,9 +30,17 @@ const INSTRUCTIONS = `Switchboard sends and receives messages through sessions, 
 
 /** Refuses wrong params of every method before the protocol library reads them, and rewords what it refuses itself. */
 class ParamsServer extends Server {
+  #isDiscovery = false;
+
+  /** Every result of protocol version 2026-07-28 repeats the identity; only `server/discover` needs all of it. */
+  protected override _outboundServerInfo() {
+    return this.#isDiscovery ? super._outboundServerInfo() : briefIdentity;
+  }
+
   protected override _wrapHandler(...[method, handler]: Parameters<Server['_wrapHandler']>) {
     const wrapped = super._wrapHandler(method, handler);
     return async (...[request, context]: Parameters<typeof wrapped>) => {
+      this.#isDiscovery = method === 'server/discover'; // there is one server for each request
       requireParams(method, request.params);
       try {
         return await wrapped(request, context);
@@ -46,39 +52,46 @@ class ParamsServer extends Server {
 }
 
 /** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
-export function createHandler(operations: readonly Operation[], invoke: Invoke, log: Log): McpHttpHandler {
-  const serverFor = createServers(operations, invoke);
+export function createHandler(
+  operations: readonly Operation[],
+  invoke: Invoke,
+  log: Log,
+  publicUrl: URL | undefined,
+): McpHttpHandler {
+  const serverFor = createServers(operations, invoke, publicUrl);
   return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
     onerror: (error) => log.debug({ err: error }, 'mcp'),
   });
 }
 
 /** Makes the server for one request, with the operations that its caller may use. */
-function createServers(operations: readonly Operation[], invoke: Invoke): (principal: Principal) => Server {
+function createServers(
+  operations: readonly Operation[],
+  invoke: Invoke,
+  publicUrl: URL | undefined,
+): (principal: Principal) => Server {
   const tools = new Tools(operations, invoke);
   const resources = new Resources(invoke);
+  const identity = identityOf(publicUrl);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
   return (principal) => {
-    const server = new ParamsServer(
-      { name: NAME, version: VERSION, title: 'Switchboard' },
-      {
-        instructions: INSTRUCTIONS,
-        // The lists do not change during a request, so no changes are announced.
-        capabilities: {
-          tools: { listChanged: false },
-          resources: { listChanged: false, subscribe: false },
-          prompts: { listChanged: false },
-        },
-        cacheHints: {
-          'tools/list': cacheHint,
-          'prompts/list': cacheHint,
-          'resources/list': cacheHint,
-          'resources/templates/list': cacheHint,
-          'server/discover': cacheHint,
-        },
+    const server = new ParamsServer(identity, {
+      instructions: INSTRUCTIONS,
+      // The lists do not change during a request, so no changes are announced.
+      capabilities: {
+        tools: { listChanged: false },
+        resources: { listChanged: false, subscribe: false },
+        prompts: { listChanged: false },
       },
-    );
+      cacheHints: {
+        'tools/list': cacheHint,
+        'prompts/list': cacheHint,
+        'resources/list': cacheHint,
+        'resources/templates/list': cacheHint,
+        'server/discover': cacheHint,
+      },
+    });
     server.setRequestHandler('tools/list', () => ({ tools: tools.list(principal) }));
     server.setRequestHandler('tools/call', async ({ params }) => {
       const result = await tools.call(principal, params.name, params.arguments);
@@ -89,10 +102,10 @@ function createServers(operations: readonly Operation[], invoke: Invoke): (princ
         );
       return result;
     });
+    const usable = () => new Set(tools.list(principal).map(({ name }) => name));
     server.setRequestHandler('resources/list', () => ({ resources: resources.list(principal) }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
     server.setRequestHandler('resources/read', ({ params }) => resources.read(principal, params.uri));
-    const usable = () => new Set(tools.list(principal).map(({ name }) => name));
     server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
     server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
     return server;
