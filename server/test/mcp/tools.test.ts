@@ -172,7 +172,7 @@ for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
       const { prompts } = await client.listPrompts();
       assert.deepEqual(
         prompts.map(({ name }) => name),
-        ['set_up_webhook', 'explain_missing_webhook', 'summarise_chat'],
+        ['set_up_webhook', 'explain_missing_webhook', 'summarize_chat', 'triage_unread_chats', 'connect_phone'],
       );
       const prompt = await client.getPrompt({ name: 'set_up_webhook', arguments: { url: 'https://example.com' } });
       assert.match(JSON.stringify(prompt.messages), /https:\/\/example\.com.*webhooks_test/);

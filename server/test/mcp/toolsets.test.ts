@@ -93,10 +93,16 @@ describe('toolsets', () => {
     assert.deepEqual(await promptsOf(await connect('')), [
       'set_up_webhook',
       'explain_missing_webhook',
-      'summarise_chat',
+      'summarize_chat',
+      'triage_unread_chats',
+      'connect_phone',
     ]);
-    assert.deepEqual(await promptsOf(await connect('?toolsets=messages')), ['summarise_chat']);
-    assert.deepEqual(await promptsOf(await connect('?readonly=true')), ['explain_missing_webhook', 'summarise_chat']);
+    assert.deepEqual(await promptsOf(await connect('?toolsets=messages')), ['summarize_chat']);
+    assert.deepEqual(await promptsOf(await connect('?readonly=true')), [
+      'explain_missing_webhook',
+      'summarize_chat',
+      'triage_unread_chats',
+    ]);
     const { body } = await server.call(
       'POST',
       '/api-keys/create',
@@ -104,7 +110,7 @@ describe('toolsets', () => {
       { authorization: `Bearer ${token}` },
     );
     const limited = await connect('', {}, body.key);
-    assert.deepEqual(await promptsOf(limited), ['summarise_chat']);
+    assert.deepEqual(await promptsOf(limited), ['summarize_chat', 'triage_unread_chats', 'connect_phone']);
     const prompt = limited.getPrompt({ name: 'set_up_webhook', arguments: { url: 'https://example.com' } });
     await assert.rejects(prompt, /set_up_webhook does not exist; call prompts\/list/);
   });

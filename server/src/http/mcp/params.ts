@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { TProperties } from 'typebox';
 import { AppError, invalidField } from '../../errors.ts';
-import { object, openObject, optional, record, string } from '../../invoke/fields.ts';
+import { object, oneOf, openObject, optional, record, string } from '../../invoke/fields.ts';
 import { validator } from '../../invoke/validate.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
@@ -32,6 +32,20 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
     paramsOf({
       name: string('Name of the prompt.'),
       arguments: optional(record(string('Value of an argument.'), 'Its arguments.')),
+    }),
+  ],
+  [
+    'completion/complete',
+    paramsOf({
+      ref: object({
+        type: oneOf(['ref/prompt', 'ref/resource'], 'What has the argument.'),
+        name: optional(string('Name of the prompt.')),
+        uri: optional(string('URI template of the resource.')),
+      }),
+      argument: object({ name: string('Name of the argument.'), value: string('What was typed.') }),
+      context: optional(
+        object({ arguments: optional(record(string('Value of an argument.'), 'Arguments that are filled in.')) }),
+      ),
     }),
   ],
 ]);

@@ -42,14 +42,22 @@ async function pictureOf(answer: Succeeded): Promise<CallToolResult['content'][n
   const preview = await answer.preview();
   if (preview === undefined) return { type: 'text', text: 'The file has no picture.' };
   if (preview.mimeType === null) return { type: 'text', text: preview.reason };
-  return { type: 'image', data: preview.content.toString('base64'), mimeType: preview.mimeType };
+  const { createdAt } = answer.output as { readonly createdAt?: string };
+  return {
+    type: 'image',
+    data: preview.content.toString('base64'),
+    mimeType: preview.mimeType,
+    annotations: { audience: ['user', 'assistant'], ...(createdAt !== undefined && { lastModified: createdAt }) },
+  };
 }
 
 /** Images that the server draws itself, such as a QR code: always small, and useless unless shown. */
 async function imagesOf({ representations = {} }: Operation, answer: Succeeded): Promise<CallToolResult['content']> {
   for (const mimeType of Object.keys(representations)) {
     const image = mimeType.startsWith('image/') ? await answer.represent(mimeType) : null;
-    if (image !== null) return [{ type: 'image', data: image.toString('base64'), mimeType }];
+    // A person scans it. A model has the text.
+    const annotations = { audience: ['user' as const], priority: 1 };
+    if (image !== null) return [{ type: 'image', data: image.toString('base64'), mimeType, annotations }];
   }
   return [];
 }

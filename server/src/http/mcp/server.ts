@@ -7,11 +7,12 @@ import {
 } from '@modelcontextprotocol/server';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
+import { Completions } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import { briefIdentity, identityOf } from './identity.ts';
 import type { Principal } from './mount.ts';
 import { readableProblem, requireParams } from './params.ts';
-import { getPrompt, listPrompts } from './prompts.ts';
+import { getPrompt, listPrompts, sourceOfArgument } from './prompts.ts';
 import { Resources } from './resources.ts';
 import { Tools } from './tools.ts';
 
@@ -72,6 +73,7 @@ function createServers(
 ): (principal: Principal) => Server {
   const tools = new Tools(operations, invoke);
   const resources = new Resources(invoke);
+  const completions = new Completions(invoke);
   const identity = identityOf(publicUrl);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
@@ -83,6 +85,7 @@ function createServers(
         tools: { listChanged: false },
         resources: { listChanged: false, subscribe: false },
         prompts: { listChanged: false },
+        completions: {},
       },
       cacheHints: {
         'tools/list': cacheHint,
@@ -103,11 +106,18 @@ function createServers(
       return result;
     });
     const usable = () => new Set(tools.list(principal).map(({ name }) => name));
-    server.setRequestHandler('resources/list', () => ({ resources: resources.list(principal) }));
+    server.setRequestHandler('resources/list', async () => ({ resources: await resources.list(principal) }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
     server.setRequestHandler('resources/read', ({ params }) => resources.read(principal, params.uri));
     server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
     server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
+    server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
+      const source =
+        ref.type === 'ref/prompt'
+          ? sourceOfArgument(usable(), ref.name, argument.name)
+          : resources.sourceOfVariable(principal, ref.uri, argument.name);
+      return completions.complete(principal, source, { value: argument.value, others: context?.arguments ?? {} });
+    });
     return server;
   };
 }
