@@ -5,6 +5,7 @@ import type { Clock } from './clock.ts';
 export type IdPrefix =
   | 'acc' // account
   | 'att' // attempt
+  | 'cal' // tool call
   | 'dlv' // delivery
   | 'evt' // event
   | 'grp' // group

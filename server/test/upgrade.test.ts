@@ -121,8 +121,8 @@ describeOnEachFixture((version, database) => {
     assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
     assert.deepEqual([webhook.destination, webhook.credentialNames], [{ type: 'http' }, []]);
     const { body: keys } = await asOwner('GET', '/api-keys');
-    for (const { sessionIds, allowedIps, allowedRecipients, sendQuota } of keys.data)
-      assert.deepEqual([sessionIds, allowedIps, allowedRecipients, sendQuota], [null, null, null, null]);
+    for (const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } of keys.data)
+      assert.deepEqual([sessionIds, allowedIps, allowedRecipients, sendQuota, confirm], [null, null, null, null, null]);
     const { body: events } = await asOwner('GET', '/events?limit=200');
     assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
@@ -219,6 +219,7 @@ const FROZEN = {
     9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
     10: '7fb0cbaa5c0da39b4fdf0ca1bc8f4c27cf056b65f9192235eb8fc4cf202d5d32',
     11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
+    13: '652fd8952d784fcfa770fa941899ac7fa706d86ae6855d0e7d37ae8aaf62b695',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -232,6 +233,7 @@ const FROZEN = {
     9: 'dfe32f64307c07843a23e5724d8068274bdcc714d2458d88ee34edebfe7296ce',
     10: '7fb0cbaa5c0da39b4fdf0ca1bc8f4c27cf056b65f9192235eb8fc4cf202d5d32',
     11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
+    13: '652fd8952d784fcfa770fa941899ac7fa706d86ae6855d0e7d37ae8aaf62b695',
   },
 };
 

@@ -223,6 +223,7 @@ const findKey = query((db, p: { keyId: string }) =>
       'allowed_ips',
       'allowed_recipients',
       'send_quota',
+      'confirm',
     ])
     .where('key_id', '=', p.keyId),
 );

@@ -3,6 +3,10 @@ import { AppError } from '../errors.ts';
 import { type AddressRange, isInRanges, parseAddressRange } from './addressRanges.ts';
 import { type RecipientPatterns, readRecipientPatterns } from './recipientPatterns.ts';
 
+/** The kinds of calls before which a key can ask its user. */
+export const confirmedCalls = ['destructive', 'new_recipients'] as const;
+export type ConfirmedCalls = (typeof confirmedCalls)[number];
+
 /** The limits of an API key besides its permissions. A missing part is no limit. */
 export interface KeyScope {
   readonly sessionIds?: readonly string[];
@@ -10,13 +14,18 @@ export interface KeyScope {
   readonly recipients?: RecipientPatterns;
   /** Messages per day (UTC). */
   readonly sendQuota?: number;
+  /** Calls before which it asks its user. */
+  readonly confirm?: readonly ConfirmedCalls[];
   /** The limits as they are stored. */
   readonly columns: LimitColumns;
   /** Two scopes with the same text are the same. */
   readonly text: string;
 }
 
-export type LimitColumns = Pick<ApiKeyTable, 'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota'>;
+export type LimitColumns = Pick<
+  ApiKeyTable,
+  'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota' | 'confirm'
+>;
 
 /** Returns undefined for a key without limits. */
 export function readScope(row: LimitColumns): KeyScope | undefined {
@@ -25,8 +34,9 @@ export function readScope(row: LimitColumns): KeyScope | undefined {
     allowed_ips: allowedIps,
     allowed_recipients: recipients,
     send_quota: sendQuota,
+    confirm,
   } = row;
-  const limits = [sessionIds, allowedIps, recipients, sendQuota];
+  const limits = [sessionIds, allowedIps, recipients, sendQuota, confirm];
   if (limits.every((limit) => limit === null)) return undefined;
   return {
     columns: {
@@ -34,12 +44,14 @@ export function readScope(row: LimitColumns): KeyScope | undefined {
       allowed_ips: allowedIps,
       allowed_recipients: recipients,
       send_quota: sendQuota,
+      confirm,
     },
     text: JSON.stringify(limits),
     ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
     ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),
     ...(recipients !== null && { recipients: readRecipientPatterns(JSON.parse(recipients)) }),
     ...(sendQuota !== null && { sendQuota }),
+    ...(confirm !== null && { confirm: JSON.parse(confirm) }),
   };
 }
 

@@ -46,6 +46,8 @@ export interface Schema {
     allowed_recipients: string | null;
     /** Messages that the key may send per day (UTC); null for any number. */
     send_quota: number | null;
+    /** JSON list of the kinds of calls (`ConfirmedCalls`) before which the key asks its user; null for none. */
+    confirm: string | null;
   };
   /** How many messages a key with a quota has sent on a day. */
   key_sends: {
@@ -53,6 +55,29 @@ export interface Schema {
     /** Days since the epoch (UTC). */
     day: number;
     sends: number;
+  };
+  /** Confirmations by users that were used, until they would expire anyway: each is good for one call. */
+  used_confirmations: {
+    account_id: string;
+    confirmation_id: string;
+    expires_at: number;
+  };
+  /** The MCP tool calls of API keys. Those of a revoked key stay until they are too old. */
+  tool_calls: {
+    account_id: string;
+    call_id: string;
+    key_id: string;
+    tool: string;
+    /** JSON of the arguments without texts; `invoke/toolCallArguments.ts` says what is kept. */
+    arguments: string;
+    /** `ok`, or the code of the error. */
+    outcome: string;
+    duration_ms: number;
+    /** What the client says about itself; null if the request does not. */
+    client_name: string | null;
+    client_version: string | null;
+    request_id: string;
+    created_at: number;
   };
   /** Files that a key of some sessions has added itself, and that no message of its sessions need contain. */
   key_media: {
@@ -443,6 +468,7 @@ export type DeliveryState = (typeof deliveryStates)[number];
 
 export type AccountTable = Schema['accounts'];
 export type ApiKeyTable = Schema['api_keys'];
+export type ToolCallTable = Schema['tool_calls'];
 export type SessionTable = Schema['sessions'];
 export type ChatTable = Schema['chats'];
 export type ContactTable = Schema['contacts'];

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { parseAddressRange } from '../auth/addressRanges.ts';
-import type { LimitColumns } from '../auth/keyScope.ts';
+import { type ConfirmedCalls, confirmedCalls, type LimitColumns } from '../auth/keyScope.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';
-import { list, optional, orNull } from '../invoke/fields.ts';
+import { list, oneOf, optional, orNull } from '../invoke/fields.ts';
 import { digitsOf } from '../invoke/phoneNumbers.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
@@ -33,6 +33,12 @@ export const limitInput = {
       'Sends at most this many messages per day (UTC); `null` for any number.',
     ),
   ),
+  confirm: optional(
+    orNull(
+      Type.Array(oneOf(confirmedCalls), { minItems: 1, uniqueItems: true }),
+      'Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks.',
+    ),
+  ),
 };
 
 export const limitOutput = {
@@ -43,6 +49,10 @@ export const limitOutput = {
     'Recipients to whom the key may send; null for all.',
   ),
   sendQuota: orNull(Type.Integer(), 'Messages that the key may send per day (UTC); null for any number.'),
+  confirm: orNull(
+    list(oneOf(confirmedCalls), 'Kinds of calls.'),
+    'Calls before which an agent with the key asks its user; null for none.',
+  ),
 };
 
 interface Limits {
@@ -50,15 +60,23 @@ interface Limits {
   readonly allowedRecipients?: readonly string[] | null | undefined;
   readonly sendQuota?: number | null | undefined;
   readonly sessionIds?: readonly string[] | null | undefined;
+  readonly confirm?: readonly ConfirmedCalls[] | null | undefined;
 }
 
-export const noLimits = { session_ids: null, allowed_ips: null, allowed_recipients: null, send_quota: null } as const;
+export const noLimits = {
+  session_ids: null,
+  allowed_ips: null,
+  allowed_recipients: null,
+  send_quota: null,
+  confirm: null,
+} as const;
 
 /**
  * Returns the columns of the limits that are given.
  * @throws {AppError} `validation_failed` naming every entry that is not valid
  */
-export function limitColumns({ sessionIds, allowedIps, allowedRecipients, sendQuota }: Limits): Partial<ApiKeyTable> {
+export function limitColumns(limits: Limits): Partial<ApiKeyTable> {
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } = limits;
   requireEach('allowedIps', allowedIps, isRange, 'must be an address or a network, such as 203.0.113.0/24');
   requireEach('allowedRecipients', allowedRecipients, isPattern, `must be a ${PATTERN}`);
   return {
@@ -68,6 +86,7 @@ export function limitColumns({ sessionIds, allowedIps, allowedRecipients, sendQu
       allowed_recipients: listColumn(allowedRecipients?.map((text) => patternOf(text) ?? text)),
     }),
     ...(sendQuota !== undefined && { send_quota: sendQuota }),
+    ...(confirm !== undefined && { confirm: listColumn(confirm) }),
   };
 }
 
@@ -77,6 +96,7 @@ export function toLimits(row: LimitColumns) {
     allowedIps: listOf(row.allowed_ips),
     allowedRecipients: listOf(row.allowed_recipients),
     sendQuota: row.send_quota,
+    confirm: listOf(row.confirm) as ConfirmedCalls[] | null, // stored by `limitColumns`
   };
 }
 

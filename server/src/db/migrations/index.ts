@@ -9,12 +9,13 @@ import { webhookOptions } from './0008-webhook-options.ts';
 import { keyScope } from './0009-key-scope.ts';
 import { strictOrder } from './0010-strict-order.ts';
 import { destinations } from './0011-destinations.ts';
+import { guards } from './0013-guards.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '7eqiViAGsQllTvl6z2n1UNwLdrjnUEXfVu-iz34c4EA',
-  postgres: 'l6gtqSE8-nAQdyYVvz8cx6CFh6khcJg-VhI35pf9R-k',
+  sqlite: 'rUR90qF70mBiEKzDN9Q9l8fm_Fiz3mVDZsupn7McR9s',
+  postgres: 'lJ3z9tQA9XwtY9tAjdR1j4ZUmLfaIVrF8-MsjIC-czc',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -30,4 +31,5 @@ export const migrations: readonly Migration[] = [
   keyScope,
   strictOrder,
   destinations,
+  guards,
 ];
