@@ -15,6 +15,7 @@ import { sleep, withTimeout } from './async.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createServer } from './http/server.ts';
+import { ConfirmationRule, Confirmations } from './invoke/confirmations.ts';
 import type { Services } from './invoke/context.ts';
 import { Filters } from './invoke/filters.ts';
 import { Idempotency } from './invoke/idempotency.ts';
@@ -23,6 +24,7 @@ import { NetworkIds } from './invoke/networkIds.ts';
 import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
 import { SessionScopes } from './invoke/sessionScope.ts';
+import { ToolCalls } from './invoke/toolCalls.ts';
 import type { Retention } from './webhooks/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
@@ -51,12 +53,16 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const networkIds = new NetworkIds(services);
   const filters = new Filters(services);
   const sessionScopes = new SessionScopes(services);
-  const invoker = new Invoker({ services, owners, networkIds, filters, sessionScopes, idempotency });
+  const confirmationRule = new ConfirmationRule(services);
+  const limits = { filters, sessionScopes, confirmationRule };
+  const invoker = new Invoker({ services, owners, networkIds, ...limits, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);
-  const http = await createServer({ ...services, signatures, owners, invoke, monitoring });
-  return new App({ foundation, services, delivery, messaging, idempotency, monitoring, http });
+  const toolCalls = new ToolCalls(foundation);
+  const agents = { confirmations: new Confirmations(foundation), toolCalls };
+  const http = await createServer({ ...services, signatures, owners, invoke, monitoring, ...agents });
+  return new App({ foundation, services, delivery, messaging, idempotency, toolCalls, monitoring, http });
 }
 
 interface Parts {
@@ -65,6 +71,7 @@ interface Parts {
   readonly delivery: ReturnType<typeof createDelivery>;
   readonly messaging: ReturnType<typeof createMessaging>;
   readonly idempotency: Idempotency;
+  readonly toolCalls: ToolCalls;
   readonly monitoring: Monitoring;
   readonly http: FastifyInstance;
 }
@@ -92,6 +99,7 @@ export class App {
     this.#warnOfOpenRegistration();
     this.#warnOfFewOpenFiles();
     authenticator.start();
+    this.#parts.toolCalls.start();
     engine.start();
     retention.start();
     await media.start();
@@ -135,6 +143,7 @@ export class App {
     await retention.stop();
     await forward.close();
     await media.close();
+    await this.#parts.toolCalls.stop();
     await authenticator.stop();
     await passwords.stop();
     await this.#parts.idempotency.stop();

@@ -130,6 +130,7 @@ describe('the operation table', () => {
     await run('api_keys.list', '/api-keys');
     await run('api_keys.update', `/api-keys/${key.keyId}`, { name: 'walked' });
     await run('api_keys.rotate', `/api-keys/${key.keyId}/rotate`, {});
+    await run('api_keys.list_calls', `/api-keys/${key.keyId}/calls`);
     await run('api_keys.revoke', `/api-keys/${key.keyId}`);
 
     const { data: networks } = await run('connectors.list', '/connectors');

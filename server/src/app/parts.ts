@@ -15,6 +15,8 @@ import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { contentDir, type Settings } from '../config.ts';
 import { Sandbox } from '../connectors/sandbox/sandbox.ts';
+import { pruneConfirmations } from '../invoke/confirmations.ts';
+import { pruneToolCalls } from '../invoke/toolCalls.ts';
 import type { Log } from '../log.ts';
 import { createUseFetched } from '../media/fetch.ts';
 import { Media } from '../media/media.ts';
@@ -136,6 +138,8 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     ...foundation,
     eventDays: settings.eventRetentionDays,
     heldDays: settings.heldRetentionDays,
+    pruneMore: pruneToolCalls,
+    pruneExpired: pruneConfirmations,
   });
   return {
     openFiles,

@@ -1,4 +1,5 @@
 import { type ErrorCode, errors } from '../errors.ts';
+import { canNeedConfirmation } from '../invoke/confirmations.ts';
 import type { Operation } from '../invoke/operation.ts';
 
 /** Errors that any operation can return. */
@@ -21,6 +22,7 @@ export function errorCodesOf({
   credential,
   permission,
   idempotent,
+  ...operation
 }: Operation): readonly ErrorCode[] {
   const codes: readonly (ErrorCode | false)[] = [
     ...COMMON_ERRORS,
@@ -28,6 +30,7 @@ export function errorCodesOf({
     credential === 'jwt' && 'jwt_required',
     // Even without a permission, a key can be limited to other addresses.
     (permission !== null || credential === undefined) && 'permission_denied',
+    credential === undefined && canNeedConfirmation(operation) && 'confirmation_required',
     ...(idempotent ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : []),
     ...own,
   ];

@@ -2,9 +2,11 @@ import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { AppError, toProblem } from '../errors.ts';
+import type { Confirmations } from '../invoke/confirmations.ts';
 import type { Services } from '../invoke/context.ts';
 import type { Invoke } from '../invoke/operation.ts';
 import type { Owners } from '../invoke/owners.ts';
+import type { ToolCalls } from '../invoke/toolCalls.ts';
 import { type Log, redactUrl } from '../log.ts';
 import { operations } from '../operations/index.ts';
 import { API_PREFIX } from '../version.ts';
@@ -37,6 +39,8 @@ export interface HttpDeps extends Services {
   readonly owners: Owners;
   readonly invoke: Invoke;
   readonly signatures: NodeSignatures;
+  readonly confirmations: Confirmations;
+  readonly toolCalls: ToolCalls;
   readonly monitoring: {
     isReady(): Promise<boolean>;
     /** Returns the metrics in the format of Prometheus. */
@@ -134,9 +138,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-const mcpTools = ({ invoke, log, settings }: HttpDeps) => ({
+const mcpTools = (deps: HttpDeps) => ({
   toolsets: toolsetsOf(operations),
-  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, invoke, log, settings.publicUrl),
+  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, deps),
 });
 
 function watchConnections(app: FastifyInstance, anonymous: AnonymousConnections, upgrades: Upgrades): void {

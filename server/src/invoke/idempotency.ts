@@ -166,7 +166,7 @@ function hashRequest({ operationId, input }: KeyedRequest): string {
 }
 
 /** Returns JSON with sorted keys, because the order of fields makes no difference. */
-function canonical(value: unknown): string {
+export function canonical(value: unknown): string {
   return JSON.stringify(value, (_, member: unknown) =>
     typeof member === 'object' && member !== null && !Array.isArray(member)
       ? Object.fromEntries(Object.entries(member).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -3,6 +3,7 @@ import { addressDenialOf } from '../auth/keyScope.ts';
 import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { AppError, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
+import type { ConfirmationRule } from './confirmations.ts';
 import type { Services } from './context.ts';
 import type { Filters } from './filters.ts';
 import { underGivenNames, underPresentNames } from './formerNames.ts';
@@ -33,6 +34,7 @@ interface Parts {
   readonly networkIds: NetworkIds;
   readonly filters: Filters;
   readonly sessionScopes: SessionScopes;
+  readonly confirmationRule: ConfirmationRule;
   readonly idempotency: Idempotency;
 }
 
@@ -146,13 +148,13 @@ class Invocation {
     const operation = this.#operation;
     const given = underPresentNames(operation, this.#prepared.validate(this.#call.input));
     if (operation.credential === 'none' || caller === undefined) return given;
-    const { services, networkIds, filters, sessionScopes } = this.#parts;
+    const { services, networkIds, filters, sessionScopes, confirmationRule } = this.#parts;
     const input = await filters.check(operation, caller, await networkIds.replace(operation, caller, given));
     const { scope, recipients } = operation;
     const sessionIds = sessionsOf({ caller });
     const limited = sessionIds === undefined ? input : await sessionScopes.limit(scope, caller, sessionIds, input);
     if (recipients !== undefined) await requireRecipients(recipients, caller, limited, services.database.reader);
-    return limited;
+    return confirmationRule.require(operation, this.#call, limited);
   }
 
   #fail(error: unknown): Answer {

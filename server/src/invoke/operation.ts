@@ -6,6 +6,7 @@ import type { RequestAllowance } from '../auth/requestLimits.ts';
 import { AppError, type ErrorCode, type Problem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
+import type { Confirm } from './confirmations.ts';
 import type { Services } from './context.ts';
 import { strictObject } from './fields.ts';
 import type { OwnerRule } from './owners.ts';
@@ -185,6 +186,8 @@ export interface Call {
   /** Set if the channel has already counted the call, together with the others of its request. */
   readonly allowance?: RequestAllowance;
   readonly openContent?: () => Promise<Content>;
+  /** Asks the user of the key; undefined if the channel cannot. */
+  readonly confirm?: Confirm | undefined;
 }
 
 export type Answer =

@@ -9,6 +9,7 @@ import * as endpoints from './endpoints.ts';
 import * as events from './events.ts';
 import * as eventTypes from './eventTypes.ts';
 import * as groups from './groups.ts';
+import * as keyCalls from './keyCalls.ts';
 import * as media from './media.ts';
 import * as messageChanges from './messageChanges.ts';
 import * as messageList from './messageList.ts';
@@ -38,6 +39,7 @@ export const operations: readonly Operation[] = [
   apiKeys.updateApiKey,
   apiKeys.rotateApiKey,
   apiKeys.revokeApiKey,
+  keyCalls.listKeyCalls,
   connectors.listConnectors,
   sessions.listSessions,
   sessions.createSession,

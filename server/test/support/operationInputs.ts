@@ -46,6 +46,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'api_keys.update': () => ({ keyId: 'key_1' }),
   'api_keys.rotate': () => ({ keyId: 'key_1' }),
   'api_keys.revoke': () => ({ keyId: 'key_1' }),
+  'api_keys.list_calls': () => ({ keyId: 'key_1' }),
   'connectors.list': noInput,
   'sessions.list': noInput,
   'sessions.create': noInput,

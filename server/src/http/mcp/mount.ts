@@ -13,7 +13,7 @@ import { readSelection, type Selection } from './toolsets.ts';
 
 /** The part of a call that is the same for all calls of an MCP request. */
 export interface Principal
-  extends Pick<Call, 'requestId' | 'address' | 'credential' | 'trace' | 'signal' | 'allowance'> {
+  extends Pick<Call, 'requestId' | 'address' | 'credential' | 'trace' | 'signal' | 'allowance' | 'confirm'> {
   readonly caller: Caller;
   readonly selection: Selection;
 }

@@ -163,7 +163,7 @@ function filtersOf({ chat, time, messageId }: Values): string {
     ...(chat && !messageId ? ['phoneNumber of a person; for a group, look at each event'] : []),
     ...(time ? ['after and before, around that time'] : []),
   ];
-  return ` (${filters.length > 0 ? filters.join('; ') : 'state failed, expired or pending'})`;
+  return ` (${filters.length > 0 ? filters.join('; ') : 'states failed, expired and pending'})`;
 }
 
 /** @param tools that the caller can use, by name */

@@ -66,6 +66,9 @@ async function imagesOf({ representations = {} }: Operation, answer: Succeeded):
 const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   validation_failed: 'Correct the fields in errors and call again.',
   permission_denied: 'Ask the user for a key that permits this.',
+  confirmation_required:
+    'Ask the user this question. Only if the user agrees, repeat the same call with confirmationToken.',
+  confirmation_declined: 'Do not repeat the call unless the user asks for it.',
   network_denied: 'In a group, an admin must do this, or make the session an admin.',
   not_found: 'Call the list tool of this resource to get valid ids.',
   session_required: 'Call sessions_list and pass one of its ids as sessionId.',
@@ -83,21 +86,41 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
 };
 
 /** Errors whose text can come from a network, or from a server that a file was fetched from. */
-const THIRD_PARTY_MESSAGES: readonly ErrorCode[] = ['send_failed', 'fetch_failed', 'network_denied'];
+const THIRD_PARTY_MESSAGES: readonly ErrorCode[] = [
+  'send_failed',
+  'fetch_failed',
+  'network_denied',
+  'confirmation_required', // its question has names
+];
 
 /** Repeats text of the caller and of networks. */
 const ANY_OBJECT: Schema = { properties: {} };
 
-/** An error that a model can act on. Internal errors do not show their cause. */
-export function failed({ code, detail, errors, requestId }: Problem, retryAfterSeconds?: number): CallToolResult {
+/**
+ * An error that a model can act on. Internal errors do not show their cause.
+ * @param more members of the error besides the usual ones
+ */
+export function failed(
+  { code, detail, errors, requestId }: Problem,
+  retryAfterSeconds?: number,
+  more: Readonly<Record<string, unknown>> = {},
+): CallToolResult {
   const error = {
     ...(THIRD_PARTY_MESSAGES.includes(code) && { thirdPartyText: NOTICE }),
     code,
     detail,
     ...(errors !== undefined && { errors }),
     ...(retryAfterSeconds !== undefined && { retryAfterSeconds }),
+    ...more,
     ...(hints[code] !== undefined && { hint: hints[code] }),
     requestId,
   };
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error: fitOne(error, ANY_OBJECT) }) }] };
+}
+
+/** The code of an error that `failed` made; undefined for a success. */
+export function errorCodeOf({ isError, content: [first] }: CallToolResult): string | undefined {
+  if (isError !== true || first?.type !== 'text') return undefined;
+  const { error } = JSON.parse(first.text) as { error: { code: string } };
+  return error.code;
 }

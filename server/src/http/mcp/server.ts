@@ -5,10 +5,12 @@ import {
   ProtocolErrorCode,
   Server,
 } from '@modelcontextprotocol/server';
+import type { Settings } from '../../config.ts';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
 import { Completions } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
+import { type GuardDeps, GuardedTools } from './guards.ts';
 import { briefIdentity, identityOf } from './identity.ts';
 import type { Principal } from './mount.ts';
 import { readableProblem, requireParams } from './params.ts';
@@ -52,29 +54,28 @@ class ParamsServer extends Server {
   }
 }
 
+export interface McpServerDeps extends GuardDeps {
+  readonly invoke: Invoke;
+  readonly log: Log;
+  readonly settings: Pick<Settings, 'publicUrl'>;
+}
+
 /** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
-export function createHandler(
-  operations: readonly Operation[],
-  invoke: Invoke,
-  log: Log,
-  publicUrl: URL | undefined,
-): McpHttpHandler {
-  const serverFor = createServers(operations, invoke, publicUrl);
+export function createHandler(operations: readonly Operation[], deps: McpServerDeps): McpHttpHandler {
+  const { log } = deps;
+  const serverFor = createServers(operations, deps);
   return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
     onerror: (error) => log.debug({ err: error }, 'mcp'),
   });
 }
 
 /** Makes the server for one request, with the operations that its caller may use. */
-function createServers(
-  operations: readonly Operation[],
-  invoke: Invoke,
-  publicUrl: URL | undefined,
-): (principal: Principal) => Server {
-  const tools = new Tools(operations, invoke);
+function createServers(operations: readonly Operation[], deps: McpServerDeps): (principal: Principal) => Server {
+  const { invoke, settings } = deps;
+  const tools = new GuardedTools(new Tools(operations, invoke), operations, deps);
   const resources = new Resources(invoke);
   const completions = new Completions(invoke);
-  const identity = identityOf(publicUrl);
+  const identity = identityOf(settings.publicUrl);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
   return (principal) => {
@@ -96,8 +97,8 @@ function createServers(
       },
     });
     server.setRequestHandler('tools/list', () => ({ tools: tools.list(principal) }));
-    server.setRequestHandler('tools/call', async ({ params }) => {
-      const result = await tools.call(principal, params.name, params.arguments);
+    server.setRequestHandler('tools/call', async ({ params }, context) => {
+      const result = await tools.call(principal, params, context);
       if (result === undefined)
         throw new ProtocolError(
           ProtocolErrorCode.InvalidParams,

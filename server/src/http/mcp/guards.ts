@@ -1,0 +1,248 @@
+import {
+  acceptedContent,
+  type CallToolResult,
+  CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
+  type ClientCapabilities,
+  type InputRequiredResult,
+  inputRequired,
+  type ServerContext,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { scopeOf } from '../../auth/keyScope.ts';
+import { type Clock, isoTime } from '../../clock.ts';
+import { AppError, toProblem } from '../../errors.ts';
+import type { NewId } from '../../ids.ts';
+import { type Confirmation, type Confirmations, canNeedConfirmation } from '../../invoke/confirmations.ts';
+import type { Operation } from '../../invoke/operation.ts';
+import { keptArguments } from '../../invoke/toolCallArguments.ts';
+import type { ToolCalls } from '../../invoke/toolCalls.ts';
+import { beginningOf } from './fit.ts';
+import type { Principal } from './mount.ts';
+import { errorCodeOf, failed } from './results.ts';
+import type { Tools } from './tools.ts';
+
+/*
+ * What happens around a tool call of an API key: its user is asked if the key says so, and the call is listed. `invoke`
+ * decides which calls have to be confirmed; this file only asks.
+ */
+
+export interface GuardDeps {
+  readonly confirmations: Confirmations;
+  readonly toolCalls: ToolCalls;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+type Params = { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> | undefined };
+type Result = CallToolResult | InputRequiredResult;
+
+/** The field of a tool's input with the token of a question, for clients that cannot ask. */
+const TOKEN = 'confirmationToken';
+const TOKEN_FIELD = { type: 'string', description: 'From confirmation_required, once the user agrees.' };
+/** The name of the question in an input-required result. */
+const QUESTION = 'confirm';
+
+export class GuardedTools {
+  readonly #tools: Tools;
+  readonly #operations: ReadonlyMap<string, Operation>;
+  readonly #deps: GuardDeps;
+
+  constructor(tools: Tools, operations: readonly Operation[], deps: GuardDeps) {
+    this.#tools = tools;
+    const exposed = operations.filter(({ tool }) => tool);
+    this.#operations = new Map(exposed.map((operation) => [operation.id.replaceAll('.', '_'), operation]));
+    this.#deps = deps;
+  }
+
+  /** The tools of the caller; those that may ask have a field for the token if the key has `confirm`. */
+  list(principal: Principal): Tool[] {
+    const tools = this.#tools.list(principal);
+    return tools.map((tool) => (this.#takesToken(principal, tool.name) ? withToken(tool) : tool));
+  }
+
+  /** Undefined if there is no such tool. */
+  async call(principal: Principal, params: Params, context: ServerContext): Promise<Result | undefined> {
+    const operation = this.#operations.get(params.name);
+    const keyId = keyIdOf(principal);
+    if (operation === undefined || keyId === undefined || !principal.allowance?.allowed)
+      return this.#tools.call(principal, params.name, params.arguments);
+    const { clock } = this.#deps;
+    const startedAt = clock.elapsed();
+    const { result, outcome } = await this.#ask(principal, params, context);
+    if (result === undefined) return undefined;
+    await this.#record(principal, keyId, operation, params, {
+      outcome,
+      durationMs: Math.round(clock.elapsed() - startedAt),
+      client: clientOf(context),
+    });
+    return result;
+  }
+
+  async #ask(principal: Principal, { name, arguments: input }: Params, context: ServerContext) {
+    const { [TOKEN]: token, ...rest } = this.#takesToken(principal, name) ? (input ?? {}) : {};
+    const question = new Question(this.#deps.confirmations, principal, context, token);
+    const given = this.#takesToken(principal, name) ? rest : input;
+    const confirm = (confirmation: Confirmation) => question.confirm(confirmation);
+    // `invoke` passes the question on.
+    const asking: Principal = { ...principal, confirm };
+    const result = await this.#tools.call(asking, name, given);
+    const outcome = (result && errorCodeOf(result)) ?? 'ok';
+    return { result: question.asked ?? result, outcome };
+  }
+
+  #takesToken({ caller }: Principal, name: string): boolean {
+    const operation = this.#operations.get(name);
+    return operation !== undefined && scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(operation);
+  }
+
+  async #record(
+    { caller, requestId }: Principal,
+    keyId: string,
+    operation: Operation,
+    { name, arguments: input }: Params,
+    { outcome, durationMs, client }: Ended,
+  ): Promise<void> {
+    const { toolCalls, clock, newId } = this.#deps;
+    const call = {
+      account_id: caller.accountId,
+      call_id: newId('cal'),
+      key_id: keyId,
+      tool: name,
+      arguments: JSON.stringify(keptArguments(operation, input)),
+      outcome,
+      duration_ms: durationMs,
+      client_name: client.name,
+      client_version: client.version,
+      request_id: requestId,
+      created_at: clock.now(),
+    };
+    if (operation.effect === 'read') toolCalls.recordRead(call);
+    else await toolCalls.recordChange(call);
+  }
+}
+
+interface Ended {
+  readonly outcome: string;
+  readonly durationMs: number;
+  readonly client: Client;
+}
+
+/** The question of one call, and how the client brought its answer. */
+class Question {
+  /** The result that asks, if the call had to be confirmed and was not. */
+  asked: Result | undefined;
+  readonly #confirmations: Confirmations;
+  readonly #principal: Principal;
+  readonly #context: ServerContext;
+  readonly #token: unknown;
+
+  constructor(confirmations: Confirmations, principal: Principal, context: ServerContext, token: unknown) {
+    this.#confirmations = confirmations;
+    this.#principal = principal;
+    this.#context = context;
+    this.#token = token;
+  }
+
+  /** @throws {AppError} `confirmation_required`, `confirmation_declined` */
+  async confirm(confirmation: Confirmation): Promise<void> {
+    if (canElicit(this.#context)) await this.#elicit(confirmation);
+    else await this.#askForToken(confirmation);
+  }
+
+  async #elicit(confirmation: Confirmation): Promise<void> {
+    const { mcpReq } = this.#context;
+    const answer = mcpReq.inputResponses?.[QUESTION];
+    const state = mcpReq.requestState<string>();
+    if (answer !== undefined) {
+      if (!isAccepted(answer)) throw declined(answer);
+      if (typeof state === 'string' && (await this.#redeem('elicitation', confirmation, state))) return;
+    }
+    const { token } = await this.#confirmations.issue('elicitation', confirmation);
+    const elicitation = { mode: 'form' as const, message: confirmation.question, requestedSchema: CONSENT };
+    this.asked = inputRequired({
+      inputRequests: { [QUESTION]: inputRequired.elicit(elicitation) },
+      requestState: token,
+    });
+    throw new AppError('confirmation_required');
+  }
+
+  async #askForToken(confirmation: Confirmation): Promise<void> {
+    const isPresented = this.#token !== undefined;
+    if (typeof this.#token === 'string' && (await this.#redeem('token', confirmation, this.#token))) return;
+    const { token, expiresAt } = await this.#confirmations.issue('token', confirmation);
+    const required = new AppError('confirmation_required', isPresented ? NOT_VALID : NOT_ASKED);
+    const more = { question: confirmation.question, [TOKEN]: token, expiresAt: isoTime(expiresAt) };
+    this.asked = failed(toProblem(required, this.#principal.requestId), undefined, more);
+    throw required;
+  }
+
+  #redeem(askedBy: 'elicitation' | 'token', confirmation: Confirmation, token: string): Promise<boolean> {
+    return this.#confirmations.redeem(askedBy, confirmation, this.#principal.caller, token);
+  }
+}
+
+const NOT_ASKED = 'The user has to agree to this call: show the question to the user';
+const NOT_VALID =
+  'The confirmationToken has expired, was used, or belongs to another call; show this new question to the user';
+
+/** A form with one switch, so that a client that accepts forms by itself consents to nothing. */
+const CONSENT = {
+  type: 'object' as const,
+  properties: { [QUESTION]: { type: 'boolean' as const, title: 'Yes, do this', default: false } },
+  required: [QUESTION],
+};
+
+function isAccepted(answer: unknown): boolean {
+  const content = acceptedContent({ [QUESTION]: answer }, QUESTION);
+  return content?.[QUESTION] === true;
+}
+
+function declined(answer: unknown): AppError {
+  const { action } = (answer ?? {}) as { action?: unknown };
+  return new AppError(
+    'confirmation_declined',
+    action === 'cancel'
+      ? 'The user closed the question without an answer; nothing was done'
+      : 'The user declined; nothing was done',
+  );
+}
+
+interface Client {
+  readonly name: string | null;
+  readonly version: string | null;
+}
+
+const MAX_CLIENT_LENGTH = 100;
+
+/** What the client says about itself. Older protocol versions say it only in `initialize`, which has no session here. */
+function clientOf(context: ServerContext): Client {
+  const { name, version } = envelopeOf(context)[CLIENT_INFO_META_KEY] ?? {};
+  return { name: briefly(name), version: briefly(version) };
+}
+
+const briefly = (text: unknown) =>
+  typeof text === 'string' ? beginningOf(text, MAX_CLIENT_LENGTH).toWellFormed().replaceAll('\0', '') : null;
+
+/** Clients of older protocol versions declare this only in `initialize`. A bare `elicitation: {}` means forms. */
+function canElicit(context: ServerContext): boolean {
+  const { elicitation } = envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY] ?? {};
+  return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
+}
+
+interface Envelope {
+  readonly [CLIENT_INFO_META_KEY]?: { readonly name?: unknown; readonly version?: unknown };
+  readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
+}
+
+/** The library has validated it, but leaves its type empty. */
+const envelopeOf = ({ mcpReq }: ServerContext): Envelope => (mcpReq.envelope ?? {}) as Envelope;
+
+function keyIdOf({ caller: { credential } }: Principal): string | undefined {
+  return credential.type === 'api_key' ? credential.keyId : undefined;
+}
+
+function withToken(tool: Tool): Tool {
+  const { inputSchema } = tool;
+  return { ...tool, inputSchema: { ...inputSchema, properties: { ...inputSchema.properties, [TOKEN]: TOKEN_FIELD } } };
+}

@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import type { ToolCallTable } from '../db/schema.ts';
+import { noSuch } from '../errors.ts';
+import { integer, named, optional, orNull, record, string, time } from '../invoke/fields.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
+
+const ToolCall = named('ToolCall', {
+  callId: string('Id of the call (`cal_…`).'),
+  tool: string('Name of the tool, such as `messages_send`.'),
+  arguments: record(
+    Type.Unknown(),
+    'Ids, recipients, choices, times and numbers as they were passed. Every other value is replaced by its size, such as `(24 characters)`.',
+  ),
+  outcome: string(
+    '`ok`, or the code of the error. `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree.',
+  ),
+  durationMs: integer('Duration of the call in milliseconds.'),
+  clientName: orNull(
+    Type.String(),
+    'What the client calls itself, which nothing verifies; null if its protocol version does not say it with the call.',
+  ),
+  clientVersion: orNull(Type.String(), 'Version that the client says it has; null if it does not say.'),
+  requestId: string('Id of the request, as in the log of the server.'),
+  createdAt: time('When the call ended.'),
+});
+
+export const listKeyCalls = defineOperation({
+  id: 'api_keys.list_calls',
+  route: 'GET /api-keys/{keyId}/calls',
+  permission: 'account:read',
+  scope: 'account',
+  effect: 'read',
+  summary: 'List the tool calls of an API key',
+  description:
+    'List what an agent did with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed.',
+  input: {
+    keyId: string('Id of the key (`key_…`), which may be revoked.', { maxLength: 100 }),
+    tool: optional(string('Only calls of this tool, such as `messages_send`.', { maxLength: 100 })),
+    outcome: optional(
+      string('Only calls with this outcome: `ok`, `failed` for any error, or the code of an error.', {
+        maxLength: 100,
+      }),
+    ),
+    ...pageInput,
+  },
+  output: pageOf(ToolCall),
+  errors: ['not_found'],
+  example: { keyId: 'key_01JZ0000000000000000000000', outcome: 'failed' },
+  async run(ctx, { keyId, tool, outcome, ...page }) {
+    let own = ctx.database.longReader.kysely
+      .selectFrom('tool_calls')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('key_id', '=', keyId);
+    if (tool !== undefined) own = own.where('tool', '=', tool);
+    if (outcome === 'failed') own = own.where('outcome', '!=', 'ok');
+    else if (outcome !== undefined) own = own.where('outcome', '=', outcome);
+    const found = await readPage(own, 'call_id', page, (rows) => rows.map(toCall));
+    if (found.data.length === 0) await requireKey(ctx, keyId);
+    return found;
+  },
+});
+
+/** @throws {AppError} `not_found` unless the account has the key, or has had it and lists its calls */
+async function requireKey({ database, accountId }: Context, keyId: string): Promise<void> {
+  for (const table of ['api_keys', 'tool_calls'] as const) {
+    const row = await database.reader.kysely
+      .selectFrom(table)
+      .select('key_id')
+      .where('account_id', '=', accountId)
+      .where('key_id', '=', keyId)
+      .limit(1)
+      .executeTakeFirst();
+    if (row !== undefined) return;
+  }
+  throw noSuch('API key', keyId);
+}
+
+function toCall(row: ToolCallTable) {
+  return {
+    callId: row.call_id,
+    tool: row.tool,
+    arguments: JSON.parse(row.arguments) as Record<string, unknown>,
+    outcome: row.outcome,
+    durationMs: row.duration_ms,
+    clientName: row.client_name,
+    clientVersion: row.client_version,
+    requestId: row.request_id,
+    createdAt: isoTime(row.created_at),
+  };
+}
