@@ -46,6 +46,10 @@ export interface Schema {
     allowed_recipients: string | null;
     /** Messages that the key may send per day (UTC); null for any number. */
     send_quota: number | null;
+    /** The OAuth client id of a connected app; null for a key. An app has no usable `key_hash`. */
+    oauth_client_id: string | null;
+    /** JSON of the app's `ConnectedApp`; null for a key. */
+    oauth_client: string | null;
     /** JSON list of the kinds of calls (`ConfirmedCalls`) before which the key asks its user; null for none. */
     confirm: string | null;
   };
@@ -84,6 +88,19 @@ export interface Schema {
     account_id: string;
     key_id: string;
     media_id: string;
+  };
+  /** What the OAuth server remembers: codes, tokens, requests of apps and registered clients. */
+  oauth_records: {
+    model: OAuthModel;
+    /** SHA-256 of the code, token or id, in base64url: what is stored cannot be used. */
+    record_id: string;
+    /** The API key that stands for the app; null before a person has connected it. */
+    key_id: string | null;
+    /** JSON without the code, token or id. */
+    payload: string;
+    created_at: number;
+    expires_at: number;
+    consumed_at: number | null;
   };
   sessions: {
     account_id: string;
@@ -465,6 +482,9 @@ export type OutcomeClass =
 
 export const deliveryStates = ['pending', 'delivered', 'failed', 'expired', 'cancelled'] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
+
+/** The kinds of records, by the names of `oidc-provider`. */
+export type OAuthModel = 'AccessToken' | 'AuthorizationCode' | 'RefreshToken' | 'Client' | 'Interaction' | 'Session';
 
 export type AccountTable = Schema['accounts'];
 export type ApiKeyTable = Schema['api_keys'];

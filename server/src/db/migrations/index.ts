@@ -9,6 +9,7 @@ import { webhookOptions } from './0008-webhook-options.ts';
 import { keyScope } from './0009-key-scope.ts';
 import { strictOrder } from './0010-strict-order.ts';
 import { destinations } from './0011-destinations.ts';
+import { oauth } from './0012-oauth.ts';
 import { guards } from './0013-guards.ts';
 import type { Migration } from './migration.ts';
 
@@ -31,5 +32,6 @@ export const migrations: readonly Migration[] = [
   keyScope,
   strictOrder,
   destinations,
+  oauth,
   guards,
 ];
