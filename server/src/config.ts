@@ -22,6 +22,7 @@ import {
   socketUrl,
   text,
 } from './settingKinds.ts';
+import { isLoopback } from './target.ts';
 import { startCommand } from './version.ts';
 
 interface Setting<T> extends Kind<T> {
@@ -63,6 +64,11 @@ export const settingsTable = {
   connectors: setting(packages, 'Additional networks: modules that export createConnector.'),
   whatsappCloudUrl: setting(httpUrl, 'Address of the Graph API for whatsapp-cloud.', 'https://graph.facebook.com'),
   whatsappCloudVersion: setting(graphVersion, 'Version of the Graph API for whatsapp-cloud.', 'v25.0'),
+  mcpOauth: setting(
+    onOff,
+    'Whether apps can connect to the MCP endpoint by OAuth, with the consent of a person in the dashboard. Needs PUBLIC_URL with https.',
+    'off',
+  ),
   metrics: setting(onOff, 'Whether GET /metrics serves metrics for Prometheus.', 'on'),
   allowedHosts: setting(
     hostNames,
@@ -184,9 +190,20 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     for (const name of ['mediaS3Bucket', 'mediaS3AccessKeyId', 'mediaS3SecretAccessKey'])
       if (settings[name] === '') problems.push(`  ${variableOf(name)} must be set if MEDIA_S3_URL is set`);
   }
+  const wrongUrl =
+    settings['mcpOauth'] === true ? findWrongIssuer(settings['publicUrl'] as URL | undefined) : undefined;
+  if (wrongUrl !== undefined) problems.push(`  PUBLIC_URL ${wrongUrl} if MCP_OAUTH is on`);
   if (problems.length > 0) throw new SettingsError(problems);
   // Each value was made by the parser that determines its type.
   return Object.freeze(settings) as Settings;
+}
+
+/** Tokens must not cross a network in plain text. Without a network, on this machine, http is as safe. */
+function findWrongIssuer(url: URL | undefined): string | undefined {
+  if (url === undefined) return 'must be set';
+  if (url.protocol !== 'https:' && !isLoopback(url.hostname)) return 'must use https, except for localhost,';
+  if (url.pathname !== '/' || url.search !== '') return 'must have no path';
+  return undefined;
 }
 
 export const variableOf = (name: string) => name.replaceAll(/[A-Z]/g, '_$&').toUpperCase();
@@ -211,6 +228,7 @@ export const settingSections = {
     'encryptionKeyPrevious',
     'registration',
     'queryKeyAuth',
+    'mcpOauth',
     'allowedHosts',
     'trustProxy',
   ],

@@ -6,8 +6,9 @@ import type { Operation } from '../src/invoke/operation.ts';
 import { operations } from '../src/operations/index.ts';
 import { closed } from './support/closedSchema.ts';
 import { picture, upload } from './support/media.ts';
+import { Browser, newRequest, startOAuthServer } from './support/oauth.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Answer, callerOf, startServer, type TestServer } from './support/server.ts';
+import { type Answer, type Call, callerOf, startServer, type TestServer } from './support/server.ts';
 
 const byId = new Map(operations.map((operation) => [operation.id, operation]));
 const guarded = operations.filter(({ credential }) => credential !== 'none');
@@ -106,7 +107,13 @@ describe('the operation table', () => {
         const denied = await stranger.call(operation.method, path, body);
         assert.equal(denied.status, 404, `${id} as a stranger: ${JSON.stringify(denied.body)}`);
       }
-      const answer = await me.call(operation.method, path, body);
+      return runAs(me.call, id, path, body);
+    }
+
+    async function runAs(call: Call, id: string, path: string, body?: unknown): Promise<Answer['body']> {
+      const operation = byId.get(id);
+      assert.ok(operation, id);
+      const answer = await call(operation.method, path, body);
       assert.equal(answer.status, operation.status ?? 200, `${id}: ${JSON.stringify(answer.body)}`);
       const check = Compile(closed(JSON.parse(JSON.stringify(operation.output))) as Operation['output']);
       assert.ok(
@@ -132,6 +139,19 @@ describe('the operation table', () => {
     await run('api_keys.rotate', `/api-keys/${key.keyId}/rotate`, {});
     await run('api_keys.list_calls', `/api-keys/${key.keyId}/calls`);
     await run('api_keys.revoke', `/api-keys/${key.keyId}`);
+
+    // The request of an app belongs to no account until a person answers it.
+    const oauth = await startOAuthServer();
+    try {
+      const person = await oauth.account();
+      const approved = `/connections/requests/${await newRequest(oauth, new Browser())}`;
+      const { permissions: wanted } = await runAs(person.call, 'connections.get_request', approved);
+      await runAs(person.call, 'connections.approve', `${approved}/approve`, { permissions: wanted });
+      const denied = `/connections/requests/${await newRequest(oauth, new Browser())}`;
+      await runAs(person.call, 'connections.deny', `${denied}/deny`, {});
+    } finally {
+      await oauth.stop();
+    }
 
     const { data: networks } = await run('connectors.list', '/connectors');
     assert.deepEqual(

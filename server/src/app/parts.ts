@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { AppTokens } from '../auth/appTokens.ts';
 import { Authenticator } from '../auth/authenticate.ts';
 import { LoginDevices } from '../auth/loginDevices.ts';
 import { LoginLimit } from '../auth/loginLimit.ts';
@@ -24,12 +25,14 @@ import { Previews } from '../media/previews.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
+import { OAuth } from '../oauth/oauth.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { Sender } from '../sending/sender.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
 import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
 import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
+import { API_PREFIX } from '../version.ts';
 import { AnyDeliver } from '../webhooks/anyDeliver.ts';
 import { HttpDeliver } from '../webhooks/deliver.ts';
 import { createEmit, type Emit } from '../webhooks/emit.ts';
@@ -73,18 +76,24 @@ export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundati
   return { signatures, forward };
 }
 
-export function createAuth({ settings, database, clock, steady, secret }: Foundation, { signals }: Cluster) {
+export function createAuth(foundation: Foundation, { signals }: Cluster) {
+  const { settings, database, clock, steady, secret } = foundation;
   const tokens = new LoginTokens(secret, clock);
+  // `readSettings` requires PUBLIC_URL with MCP_OAUTH.
+  const issuer = settings.mcpOauth ? settings.publicUrl?.origin : undefined;
+  const resource = `${issuer}${API_PREFIX}/mcp`;
   const authenticator = new Authenticator({
     database,
     tokens,
     clock,
     legacyForms: settings.queryKeyAuth,
     failuresPerMinute: settings.loginRateLimit * 10,
+    appTokens: issuer === undefined ? undefined : new AppTokens(database, resource),
     announce: (accountId) => signals.send('credentials', accountId),
   });
   signals.on('credentials', (accountId) => authenticator.forget(accountId));
   signals.on('gap', () => authenticator.forget());
+  const changed = (accountId: string) => authenticator.changed(accountId);
   const requestsPerMinute = { perCredential: settings.rateLimit, perAccount: settings.accountRateLimit };
   const loginRates = { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit };
   return {
@@ -96,6 +105,7 @@ export function createAuth({ settings, database, clock, steady, secret }: Founda
     passwords: new PasswordHasher(),
     passwordRules: new PasswordRules(),
     devices: new LoginDevices(secret),
+    oauth: issuer === undefined ? undefined : new OAuth({ ...foundation, issuer, resource, changed }),
   };
 }
 

@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
+import type { AppTokens } from './appTokens.ts';
 import { CredentialWatches, type Watch } from './credentialWatches.ts';
 import { FailureLimit } from './failureLimit.ts';
 import { type KeyScope, readScope, scopeOf } from './keyScope.ts';
@@ -24,6 +25,8 @@ export type Credential =
       readonly permissions: readonly string[];
       /** Undefined if the key has no limits. */
       readonly scope?: KeyScope | undefined;
+      /** Whether it is an access token of a connected app, which only the MCP endpoint accepts. */
+      readonly isAppToken?: true;
     };
 
 /** `cookie` is the dashboard's login. The deprecated `x-api-key` and `query` get a `Deprecation` header. */
@@ -78,6 +81,8 @@ interface AuthenticatorDeps {
   readonly legacyForms: 'on' | 'header' | 'off';
   /** Wrong credentials that one address may present per minute; 0 for no limit. */
   readonly failuresPerMinute: number;
+  /** Undefined unless OAuth is on. */
+  readonly appTokens?: AppTokens | undefined;
   /** Notifies the other nodes that a credential of this account changed. */
   readonly announce: (accountId: string) => void;
 }
@@ -177,6 +182,7 @@ export class Authenticator {
   async #lookUp({ form, value }: Presented, now: number): Promise<Found | undefined> {
     const keyId = keyIdOf(value);
     if (keyId !== undefined && form !== 'cookie') return this.#lookUpKey(keyId, value, now);
+    if (form === 'bearer' && isOpaque(value)) return this.#deps.appTokens?.find(value, now);
     return isLegacy({ form }) ? undefined : this.#lookUpToken(value);
   }
 
@@ -208,6 +214,9 @@ export class Authenticator {
     });
   }
 }
+
+/** Login tokens have dots, access tokens of apps have none. */
+const isOpaque = (value: string) => !value.includes('.');
 
 const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'base64');
 

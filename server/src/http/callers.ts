@@ -6,8 +6,17 @@ import {
   type Presented,
   presentedCredential,
 } from '../auth/authenticate.ts';
+import { FORWARDED_BY } from '../cluster/nodeSignature.ts';
 import { AppError } from '../errors.ts';
+import { API_PREFIX } from '../version.ts';
 import type { AnonymousConnections } from './anonymousConnections.ts';
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    /** The route accepts the access tokens of connected apps. */
+    takesAppTokens?: true;
+  }
+}
 
 /** When the legacy forms of a credential were deprecated (RFC 9745): the first day of the product. */
 const DEPRECATED_SINCE = '@1763596800';
@@ -30,6 +39,13 @@ export class Callers {
 
   /** For `onRequest`. @throws {AppError} `unauthorized` */
   readonly authenticate = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+    await this.authenticateAny(request, reply);
+    // Another node forwards calls of apps over REST. `requireOwnToken` checks that it is one.
+    if (isOfApp(this.of(request)) && request.headers[FORWARDED_BY] === undefined) throw notForRest();
+  };
+
+  /** Like `authenticate`, and also accepts the access token of an app. */
+  readonly authenticateAny = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
     const presented = credentialOf(request);
     if (presented !== undefined && isLegacy(presented)) announceDeprecation(reply);
     const caller = await this.#authenticator.authenticate(presented, request.ip);
@@ -38,6 +54,16 @@ export class Callers {
     this.#found.set(request, { caller, presented });
   };
 
+  /**
+   * For `preHandler`, after the signature of a forwarded request is verified. @throws {AppError} `unauthorized` if a
+   * caller who is not a node presents the access token of an app at a route that does not accept it
+   */
+  requireOwnToken(request: FastifyRequest, isForwarded: boolean): void {
+    const found = this.#found.get(request);
+    if (found === undefined || !isOfApp(found) || isForwarded || request.routeOptions.config.takesAppTokens) return;
+    throw notForRest();
+  }
+
   /** @throws {AppError} `unauthorized` */
   of(request: FastifyRequest): Authenticated {
     const found = this.#found.get(request);
@@ -45,6 +71,12 @@ export class Callers {
     return found;
   }
 }
+
+const isOfApp = ({ caller: { credential } }: Authenticated) =>
+  credential.type === 'api_key' && credential.isAppToken === true;
+
+const notForRest = () =>
+  new AppError('unauthorized', `Access tokens of apps are accepted only at ${API_PREFIX}/mcp; use an API key`);
 
 function credentialOf({ headers, query }: FastifyRequest): Presented | undefined {
   return presentedCredential(headers, (query as Record<string, unknown>)['key']);

@@ -4,7 +4,19 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { DASHBOARD_DIST, readBuiltPage, type SendPage, sendPlainPage } from './builtPage.ts';
 
 /** First segments of paths that are not pages: if nothing is found there, a browser gets an error as well. */
-const NO_PAGES = ['api', 'mcp', 'health', 'ready', 'metrics', 'docs', 'openapi.json', 'assets', 'static'];
+const NO_PAGES = [
+  '.well-known',
+  'api',
+  'mcp',
+  'oauth',
+  'health',
+  'ready',
+  'metrics',
+  'docs',
+  'openapi.json',
+  'assets',
+  'static',
+];
 
 /**
  * Serves the dashboard that was built on install: its files below `/assets`, which never expire because their names

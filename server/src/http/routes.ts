@@ -139,7 +139,7 @@ function setHeaders(reply: FastifyReply, answer: Answer): void {
 }
 
 export function sendProblem(reply: FastifyReply, problem: Problem, retryAfterSeconds?: number): FastifyReply {
-  if (problem.status === 401) reply.header('www-authenticate', 'Bearer');
+  if (problem.status === 401 && !reply.hasHeader('www-authenticate')) reply.header('www-authenticate', 'Bearer');
   if (retryAfterSeconds !== undefined) reply.header('retry-after', String(retryAfterSeconds));
   return reply.code(problem.status).type('application/problem+json').send(JSON.stringify(problem));
 }

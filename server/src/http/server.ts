@@ -23,6 +23,7 @@ import { addMcp } from './mcp/mount.ts';
 import { toolsetsOf } from './mcp/toolsets.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
+import { addOAuth } from './oauth.ts';
 import { createOwnHosts } from './ownHosts.ts';
 import { reportProgress } from './progress.ts';
 import { addRoutes, refuseOtherMethods, sendProblem } from './routes.ts';
@@ -99,6 +100,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   refuseWhileClosing(app);
   reportProgress(app);
   app.addHook('preHandler', forwardedRequests.verify);
+  app.addHook('preHandler', async (request) => callers.requireOwnToken(request, forwardedRequests.has(request)));
   app.addHook('onResponse', async ({ method }, { statusCode }) =>
     deps.metrics.requests.inc({ method, status: statusCode }),
   );
@@ -131,6 +133,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addMediaContent(app, parts);
   addInbound(app, parts);
   addMcp(app, { ...parts, ownHosts, ...mcpTools(deps) });
+  if (deps.oauth !== undefined) addOAuth(app, { ...deps, oauth: deps.oauth });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);

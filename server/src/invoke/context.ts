@@ -17,6 +17,7 @@ import type { Log } from '../log.ts';
 import type { Media } from '../media/media.ts';
 import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
+import type { OAuth } from '../oauth/oauth.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import type { Sender } from '../sending/sender.ts';
 import type { LiveSessions } from '../sessions/liveSessions.ts';
@@ -50,6 +51,8 @@ export interface Services {
   readonly devices: LoginDevices;
   readonly passwords: PasswordHasher;
   readonly passwordRules: PasswordRules;
+  /** Undefined if `MCP_OAUTH` is off. */
+  readonly oauth: OAuth | undefined;
   readonly sessions: Sessions;
   readonly liveSessions: LiveSessions;
   readonly sender: Sender;

@@ -10,6 +10,8 @@ import { list, named, object, onlyTrue, optional, orNull, string, time } from '.
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
+import { removeTokens } from '../oauth/records.ts';
+import { appOutput, noApp, toApp } from './connectedApp.ts';
 import { requireSessions } from './endpoints.ts';
 import { limitColumns, limitInput, limitOutput, noLimits, toLimits } from './keyLimits.ts';
 
@@ -19,7 +21,7 @@ const Permissions = list(
   'Permissions of the key: `*` for everything, `*:read` for reading, `messages:*` for a resource, or `messages:send` for one action.',
   { minItems: 1, maxItems: 50 },
 );
-const ExpiresAt = orNull(time(), 'When the key stops working; null for never.');
+export const ExpiresAt = orNull(time(), 'When the key stops working; null for never.');
 const KeyId = string('Id of the key (`key_…`).');
 
 const fields = {
@@ -34,6 +36,7 @@ const ApiKey = named('ApiKey', {
   ...fields,
   prefix: string('First characters of the key, to recognize it.'),
   lastUsedAt: orNull(time(), 'When the key was last used; null if never.'),
+  ...appOutput,
 });
 const NewApiKey = named('NewApiKey', {
   ...fields,
@@ -76,6 +79,7 @@ export const createApiKey = defineOperation({
       last_used_at: null,
       expires_at: expiry(ctx, input.expiresAt ?? null),
       ...noLimits,
+      ...noApp,
       ...limitColumns(input),
     };
     await ctx.database.commit(async (tx) => {
@@ -97,7 +101,7 @@ export const listApiKeys = defineOperation({
   effect: 'read',
   summary: 'List API keys',
   description:
-    "List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned.",
+    "List the account's API keys and connected apps with their permissions and last use, newest first. The keys themselves are never returned.",
   input: pageInput,
   output: pageOf(ApiKey),
   run(ctx, input) {
@@ -148,13 +152,16 @@ export const rotateApiKey = defineOperation({
   effect: 'destructive',
   summary: 'Rotate an API key',
   description:
-    'Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once.',
+    'Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once. A connected app has no key.',
   input: { keyId: KeyId },
   output: NewApiKey,
   errors: ['not_found'],
   async run(ctx, { keyId }) {
     const { key, hash } = makeApiKey(keyId);
-    const changed = await changeKey(ctx, keyId, { key_hash: hash });
+    const changed = await changeKey(ctx, keyId, { key_hash: hash }, async (_, { oauth_client_id: clientId }) => {
+      if (clientId !== null)
+        throw invalidField('keyId', 'stands for a connected app, which has no key to rotate; revoke it instead');
+    });
     ctx.authenticator.made(key);
     return { ...changed, key };
   },
@@ -168,7 +175,7 @@ export const revokeApiKey = defineOperation({
   scope: 'account',
   effect: 'destructive',
   summary: 'Revoke an API key',
-  description: 'Delete a key. It stops working at once, and its open event streams end.',
+  description: 'Delete a key, or disconnect an app. It stops working at once, and its open event streams end.',
   input: { keyId: KeyId },
   output: object({ keyId: KeyId, revoked: onlyTrue() }),
   errors: ['not_found'],
@@ -179,6 +186,7 @@ export const revokeApiKey = defineOperation({
         .deleteFrom('key_media')
         .where((eb) => eb.and(own))
         .execute();
+      await removeTokens({ kysely }, own);
       return kysely
         .deleteFrom('api_keys')
         .where((eb) => eb.and(own))
@@ -235,7 +243,7 @@ function checkPermissions({ caller }: Context, wanted: readonly string[]): void 
     );
 }
 
-function expiry({ clock }: Context, expiresAt: string | null): number | null {
+export function expiry({ clock }: Pick<Context, 'clock'>, expiresAt: string | null): number | null {
   if (expiresAt === null) return null;
   const at = parseTime('expiresAt', expiresAt);
   if (at <= clock.now()) throw invalidField('expiresAt', 'must be in the future');
@@ -252,5 +260,6 @@ function toApiKey(row: ApiKeyTable) {
     lastUsedAt: isoTime(row.last_used_at),
     expiresAt: isoTime(row.expires_at),
     ...toLimits(row),
+    app: toApp(row),
   };
 }

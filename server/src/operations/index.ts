@@ -2,6 +2,7 @@ import type { Operation } from '../invoke/operation.ts';
 import * as apiKeys from './apiKeys.ts';
 import * as auth from './auth.ts';
 import * as chats from './chats.ts';
+import * as connecting from './connecting.ts';
 import * as connectors from './connectors.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
@@ -40,6 +41,9 @@ export const operations: readonly Operation[] = [
   apiKeys.rotateApiKey,
   apiKeys.revokeApiKey,
   keyCalls.listKeyCalls,
+  connecting.getConnectionRequest,
+  connecting.approveConnection,
+  connecting.denyConnection,
   connectors.listConnectors,
   sessions.listSessions,
   sessions.createSession,

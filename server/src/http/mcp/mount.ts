@@ -6,6 +6,7 @@ import { rateLimited } from '../../auth/requestLimits.ts';
 import { AppError } from '../../errors.ts';
 import type { Services } from '../../invoke/context.ts';
 import type { Call } from '../../invoke/operation.ts';
+import type { OAuth } from '../../oauth/oauth.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { OwnHosts } from '../ownHosts.ts';
 import { disconnectSignal, type RouteDeps } from '../routes.ts';
@@ -21,6 +22,8 @@ export interface Principal
 interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
   readonly ownHosts: OwnHosts;
   readonly toolsets: readonly string[];
+  /** Undefined if OAuth is off. */
+  readonly oauth?: OAuth | undefined;
   /** Called with the first request: the protocol library takes a tenth of a second and 15 MB. */
   readonly loadHandler: () => Promise<McpHttpHandler>;
 }
@@ -38,7 +41,7 @@ const INVALID_REQUEST = -32_600;
  */
 export function addMcp(
   app: FastifyInstance,
-  { callers, ownHosts, requestLimits, stopping, toolsets, loadHandler }: McpDeps,
+  { callers, ownHosts, requestLimits, stopping, toolsets, oauth, loadHandler }: McpDeps,
 ): void {
   let handler: Promise<McpHttpHandler> | undefined;
   app.addHook('onClose', async () => (await handler)?.close());
@@ -50,11 +53,17 @@ export function addMcp(
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
     scope.addHook('onRequest', async ({ headers }) => ownHosts.requireOrigin(headers));
-    scope.addHook('onRequest', callers.authenticate);
+    scope.addHook('onRequest', (request, reply) => {
+      // Of every 401, and removed again once the caller is known.
+      if (oauth !== undefined)
+        reply.header('www-authenticate', oauth.challenge(request.headers.authorization !== undefined));
+      return callers.authenticateAny(request, reply).then(() => void reply.removeHeader('www-authenticate'));
+    });
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
       url: `${API_PREFIX}/mcp`,
       exposeHeadRoute: false,
+      config: { takesAppTokens: true },
       handler: async (request, reply) => {
         const { caller, presented } = callers.of(request);
         const principal = {

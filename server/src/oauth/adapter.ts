@@ -1,0 +1,88 @@
+import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { OAuthModel } from '../db/schema.ts';
+import type { Connection, OAuthRecords } from './records.ts';
+
+const MODELS: readonly string[] = [
+  'AccessToken',
+  'AuthorizationCode',
+  'RefreshToken',
+  'Client',
+  'Interaction',
+  'Session',
+] satisfies OAuthModel[];
+
+interface AdapterDeps {
+  readonly records: OAuthRecords;
+  /** The URL for which a grant is valid. */
+  readonly resource: string;
+  /** Applies the end of tokens at once, on every node. */
+  readonly changed: (accountId: string) => void;
+}
+
+/** The storage of `oidc-provider`. A grant is the API key that stands for the app, and has no record of its own. */
+export class OAuthAdapter implements Adapter {
+  readonly #name: string;
+  readonly #deps: AdapterDeps;
+
+  constructor(name: string, deps: AdapterDeps) {
+    this.#name = name;
+    this.#deps = deps;
+  }
+
+  async upsert(id: string, payload: AdapterPayload, expiresInSeconds = 0): Promise<void> {
+    await this.#deps.records.put(this.#model, id, { ...payload }, expiresInSeconds * 1000);
+  }
+
+  async find(id: string): Promise<AdapterPayload | undefined> {
+    const { records, resource } = this.#deps;
+    if (this.#name !== 'Grant') return records.find(this.#model, id);
+    const connection = await records.connection(id);
+    return connection && grantOf(connection, resource);
+  }
+
+  /** Sessions are found by their cookie, which this server never reads, and devices have no codes. */
+  async findByUid(): Promise<undefined> {}
+  async findByUserCode(): Promise<undefined> {}
+
+  /** @throws {errors.InvalidGrant} if another request was faster */
+  async consume(id: string): Promise<void> {
+    if (!(await this.#deps.records.consume(this.#model, id)))
+      throw new errors.InvalidGrant('it was used at the same time');
+  }
+
+  async destroy(id: string): Promise<void> {
+    const { records, changed } = this.#deps;
+    if (this.#name !== 'Grant') return records.remove(this.#model, id);
+    const accountId = await records.disconnect(id);
+    if (accountId !== undefined) changed(accountId);
+  }
+
+  async revokeByGrantId(keyId: string): Promise<void> {
+    const { records, changed } = this.#deps;
+    await records.removeTokens(keyId);
+    const connection = await records.connection(keyId);
+    if (connection !== undefined) changed(connection.accountId);
+  }
+
+  get #model(): OAuthModel {
+    if (!MODELS.includes(this.#name)) throw new Error(`no records of the model ${this.#name} are expected`);
+    return this.#name as OAuthModel; // one of the list
+  }
+}
+
+/** A grant without an expiry needs one for the library. It is read anew for every request. */
+const GRANT_SECONDS = 24 * 60 * 60;
+
+function grantOf(connection: Connection, resource: string): AdapterPayload {
+  const { keyId, accountId, clientId, permissions, createdAt, expiresAt } = connection;
+  const secondsOf = (ms: number) => Math.floor(ms / 1000);
+  return {
+    kind: 'Grant',
+    jti: keyId,
+    accountId,
+    clientId,
+    resources: { [resource]: permissions.join(' ') },
+    iat: secondsOf(createdAt),
+    exp: expiresAt === null ? secondsOf(Date.now()) + GRANT_SECONDS : secondsOf(expiresAt),
+  };
+}

@@ -1,0 +1,212 @@
+import { sql } from 'kysely';
+import { recordIdOf } from '../auth/appTokens.ts';
+import { allows, permissions as allPermissions } from '../auth/permissions.ts';
+import type { Clock } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import type { Database } from '../db/database.ts';
+import type { OAuthModel } from '../db/schema.ts';
+
+/** What the OAuth server stores about a code, a token, a request or a client. */
+export type Payload = Readonly<Record<string, unknown>>;
+
+/** A key that stands for an app, as the OAuth server sees it. */
+export interface Connection {
+  readonly keyId: string;
+  readonly accountId: string;
+  readonly clientId: string;
+  /** The permissions that its scopes can name. */
+  readonly permissions: readonly string[];
+  readonly createdAt: number;
+  readonly expiresAt: number | null;
+}
+
+/** A registered client that no account has connected is forgotten after this time. */
+const UNUSED_CLIENT_MS = 24 * 60 * 60 * 1000;
+/** Clients that nobody has connected, and requests that nobody has answered: the oldest make room for new ones. */
+const MAX_WAITING = 5000;
+/** Codes and tokens of one connected app. The oldest that are used up go first. */
+const MAX_TOKENS = 500;
+const CLEANUP_INTERVAL = 100;
+
+/** The rows of the OAuth server. All nodes share them. */
+export class OAuthRecords {
+  readonly #database: Database;
+  readonly #clock: Clock;
+  #written = 0;
+
+  constructor(database: Database, clock: Clock) {
+    this.#database = database;
+    this.#clock = clock;
+  }
+
+  /** @param expiresInMs ignored for clients */
+  async put(model: OAuthModel, id: string, payload: Payload, expiresInMs: number): Promise<void> {
+    const { jti: _, grantId, ...rest } = payload;
+    const now = this.#clock.now();
+    const keyId = typeof grantId === 'string' ? grantId : null;
+    const row = {
+      payload: JSON.stringify(rest),
+      expires_at: now + (model === 'Client' ? UNUSED_CLIENT_MS : expiresInMs),
+      key_id: keyId,
+    };
+    const isCleanup = this.#written++ % CLEANUP_INTERVAL === 0;
+    await this.#database.commit(async (tx) => {
+      await tx.kysely
+        .insertInto('oauth_records')
+        .values({ ...row, model, record_id: nameOf(model, id), created_at: now, consumed_at: null })
+        .onConflict((conflict) => conflict.columns(['model', 'record_id']).doUpdateSet(row))
+        .execute();
+      if (keyId !== null) await trimTokens(tx, keyId);
+      if (!isCleanup) return;
+      await removeExpired(tx, now);
+      await trimWaiting(tx);
+    });
+  }
+
+  /** Undefined for an expired record, and for a client that expired before anybody connected it. */
+  async find(model: OAuthModel, id: string): Promise<Payload | undefined> {
+    const row = await this.#database.reader.kysely
+      .selectFrom('oauth_records')
+      .select(['payload', 'key_id', 'consumed_at'])
+      .where('model', '=', model)
+      .where('record_id', '=', nameOf(model, id))
+      .where((eb) => eb.or([eb('expires_at', '>', this.#clock.now()), ...(model === 'Client' ? [isConnected] : [])]))
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    return {
+      ...JSON.parse(row.payload),
+      ...(model !== 'Client' && { jti: id }),
+      ...(row.key_id !== null && { grantId: row.key_id }),
+      ...(row.consumed_at !== null && { consumed: Math.floor(row.consumed_at / 1000) }),
+    };
+  }
+
+  /** @returns whether this call used it up, which exactly one of several at the same time does */
+  async consume(model: OAuthModel, id: string): Promise<boolean> {
+    const { numUpdatedRows } = await this.#database.commit(({ kysely }) =>
+      kysely
+        .updateTable('oauth_records')
+        .set({ consumed_at: this.#clock.now() })
+        .where('model', '=', model)
+        .where('record_id', '=', nameOf(model, id))
+        .where('consumed_at', 'is', null)
+        .executeTakeFirstOrThrow(),
+    );
+    return numUpdatedRows > 0n;
+  }
+
+  async remove(model: OAuthModel, id: string): Promise<void> {
+    await this.#database.commit(({ kysely }) =>
+      kysely
+        .deleteFrom('oauth_records')
+        .where('model', '=', model)
+        .where('record_id', '=', nameOf(model, id))
+        .execute(),
+    );
+  }
+
+  /** Ends all codes and tokens of an app, which stays connected until a person revokes it. */
+  async removeTokens(keyId: string): Promise<void> {
+    await this.#database.commit((tx) => removeAllOf(tx, keyId));
+  }
+
+  /** Removes an app that has disconnected itself. @returns its account; undefined if there was no such app */
+  async disconnect(keyId: string): Promise<string | undefined> {
+    return this.#database.commit(async (tx) => {
+      const removed = await tx.kysely
+        .deleteFrom('api_keys')
+        .where('key_id', '=', keyId)
+        .where('oauth_client_id', 'is not', null)
+        .returning('account_id')
+        .executeTakeFirst();
+      await removeAllOf(tx, keyId);
+      return removed?.account_id;
+    });
+  }
+
+  async connection(keyId: string): Promise<Connection | undefined> {
+    const row = await this.#database.reader.kysely
+      .selectFrom('api_keys')
+      .select(['account_id', 'oauth_client_id', 'permissions', 'created_at', 'expires_at'])
+      .where('key_id', '=', keyId)
+      .executeTakeFirst();
+    if (row === undefined || row.oauth_client_id === null) return undefined;
+    const grants: string[] = JSON.parse(row.permissions);
+    return {
+      keyId,
+      accountId: row.account_id,
+      clientId: row.oauth_client_id,
+      permissions: allPermissions.filter((one) => allows(grants, one)),
+      createdAt: row.created_at,
+      expiresAt: row.expires_at,
+    };
+  }
+}
+
+/** Removes the codes and tokens of an app. Part of revoking it, and without effect for the key of another account. */
+export async function removeTokens(
+  { kysely }: Pick<Tx, 'kysely'>,
+  own: { readonly account_id: string; readonly key_id: string },
+): Promise<void> {
+  const isOwn = sql<boolean>`exists (
+    select 1 from api_keys where account_id = ${own.account_id} and api_keys.key_id = oauth_records.key_id)`;
+  await kysely.deleteFrom('oauth_records').where('key_id', '=', own.key_id).where(isOwn).execute();
+}
+
+/**
+ * Stores the answer to a request of an app, once.
+ * @returns false if the request has expired or was answered before
+ */
+export async function putAnswer({ kysely }: Tx, id: string, answer: Payload, now: number): Promise<boolean> {
+  const row = await kysely
+    .selectFrom('oauth_records')
+    .select('payload')
+    .where('model', '=', 'Interaction')
+    .where('record_id', '=', recordIdOf(id))
+    .where('expires_at', '>', now)
+    .where('consumed_at', 'is', null)
+    .executeTakeFirst();
+  if (row === undefined) return false;
+  const payload = JSON.stringify({ ...JSON.parse(row.payload), result: answer });
+  const { numUpdatedRows } = await kysely
+    .updateTable('oauth_records')
+    .set({ payload, consumed_at: now })
+    .where('model', '=', 'Interaction')
+    .where('record_id', '=', recordIdOf(id))
+    .where('consumed_at', 'is', null)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+}
+
+async function removeAllOf({ kysely }: Tx, keyId: string): Promise<void> {
+  await kysely.deleteFrom('oauth_records').where('key_id', '=', keyId).execute();
+}
+
+/** Ids of clients are public, and `isConnected` compares them. */
+const nameOf = (model: OAuthModel, id: string) => (model === 'Client' ? id : recordIdOf(id));
+
+/** Whether an account has connected the client of a record. */
+const isConnected = sql<boolean>`exists (
+  select 1 from api_keys where api_keys.oauth_client_id = oauth_records.record_id)`;
+
+async function removeExpired({ kysely }: Tx, now: number): Promise<void> {
+  await sql`delete from oauth_records where expires_at <= ${now} and not (model = 'Client' and ${isConnected})`.execute(
+    kysely,
+  );
+}
+
+async function trimTokens({ kysely }: Tx, keyId: string): Promise<void> {
+  await sql`delete from oauth_records where key_id = ${keyId} and record_id not in (
+    select record_id from oauth_records where key_id = ${keyId}
+    order by case when consumed_at is null then 0 else 1 end, created_at desc, record_id limit ${MAX_TOKENS})`.execute(
+    kysely,
+  );
+}
+
+async function trimWaiting({ kysely }: Tx): Promise<void> {
+  for (const model of ['Client', 'Interaction'] satisfies OAuthModel[]) {
+    await sql`delete from oauth_records where model = ${model} and not ${isConnected} and record_id not in (
+      select record_id from oauth_records where model = ${model} and not ${isConnected}
+      order by created_at desc, record_id limit ${MAX_WAITING})`.execute(kysely);
+  }
+}
