@@ -121,8 +121,11 @@ describeOnEachFixture((version, database) => {
     assert.deepEqual([filters, headerNames, timeoutMs, retrySeconds, paused], [null, [], null, null, false]);
     assert.deepEqual([webhook.destination, webhook.credentialNames], [{ type: 'http' }, []]);
     const { body: keys } = await asOwner('GET', '/api-keys');
-    for (const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } of keys.data)
-      assert.deepEqual([sessionIds, allowedIps, allowedRecipients, sendQuota, confirm], [null, null, null, null, null]);
+    for (const key of keys.data) {
+      const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = key;
+      const limits = [sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval];
+      assert.deepEqual(limits, [null, null, null, null, null, false]);
+    }
     const { body: events } = await asOwner('GET', '/events?limit=200');
     assert.ok(events.data.length > 0);
     const message = { sessionId, to: '491700000002', message: 'After the upgrade', idempotencyKey: 'upgrade' };
@@ -221,6 +224,7 @@ const FROZEN = {
     11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
     12: '3b258cc38c8fae332a21e604d2d31c52ac1c1f6257a2c72f69aa13860f60db5c',
     13: '652fd8952d784fcfa770fa941899ac7fa706d86ae6855d0e7d37ae8aaf62b695',
+    14: '23b0d82dc3ec3aebbf16991ea7129ba333a78419c5865285c64b6a3d375cbe3d',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -236,6 +240,7 @@ const FROZEN = {
     11: '54e9a2236f32d6de938a39c68306c19eb3ce53f97a440f14fd1fb25b5b572cae',
     12: '3b258cc38c8fae332a21e604d2d31c52ac1c1f6257a2c72f69aa13860f60db5c',
     13: '652fd8952d784fcfa770fa941899ac7fa706d86ae6855d0e7d37ae8aaf62b695',
+    14: '23b0d82dc3ec3aebbf16991ea7129ba333a78419c5865285c64b6a3d375cbe3d',
   },
 };
 

@@ -68,10 +68,7 @@ const findToken = query((db, p: { recordId: string; now: number }) =>
       'api_keys.key_id',
       'api_keys.permissions',
       'api_keys.expires_at',
-      'api_keys.session_ids',
-      'api_keys.allowed_ips',
-      'api_keys.allowed_recipients',
-      'api_keys.send_quota',
+      ...limitNames.map((name) => `api_keys.${name}` as const),
       'oauth_records.payload',
       'oauth_records.expires_at as token_expires_at',
     ])

@@ -7,7 +7,7 @@ import { AppError } from '../errors.ts';
 import type { AppTokens } from './appTokens.ts';
 import { CredentialWatches, type Watch } from './credentialWatches.ts';
 import { FailureLimit } from './failureLimit.ts';
-import { type KeyScope, readScope, scopeOf } from './keyScope.ts';
+import { type KeyScope, limitNames, readScope, scopeOf } from './keyScope.ts';
 import { cookieToken } from './loginCookie.ts';
 import type { Permission } from './permissions.ts';
 import { hashApiKey, keyIdOf, type LoginTokens, sameHash } from './tokens.ts';
@@ -223,17 +223,7 @@ const hashOf = ({ value }: Pick<Presented, 'value'>) => hash('sha256', value, 'b
 const findKey = query((db, p: { keyId: string }) =>
   db
     .selectFrom('api_keys')
-    .select([
-      'account_id',
-      'permissions',
-      'key_hash',
-      'expires_at',
-      'session_ids',
-      'allowed_ips',
-      'allowed_recipients',
-      'send_quota',
-      'confirm',
-    ])
+    .select(['account_id', 'permissions', 'key_hash', 'expires_at', ...limitNames])
     .where('key_id', '=', p.keyId),
 );
 

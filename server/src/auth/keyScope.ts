@@ -16,42 +16,41 @@ export interface KeyScope {
   readonly sendQuota?: number;
   /** Calls before which it asks its user. */
   readonly confirm?: readonly ConfirmedCalls[];
+  /** Whether its messages wait for approval. */
+  readonly requiresApproval?: true;
   /** The limits as they are stored. */
   readonly columns: LimitColumns;
   /** Two scopes with the same text are the same. */
   readonly text: string;
 }
 
-export type LimitColumns = Pick<
-  ApiKeyTable,
-  'session_ids' | 'allowed_ips' | 'allowed_recipients' | 'send_quota' | 'confirm'
->;
+/** The columns of the limits. */
+export const limitNames = [
+  'session_ids',
+  'allowed_ips',
+  'allowed_recipients',
+  'send_quota',
+  'confirm',
+  'requires_approval',
+] as const satisfies readonly (keyof ApiKeyTable)[];
+
+export type LimitColumns = Pick<ApiKeyTable, (typeof limitNames)[number]>;
 
 /** Returns undefined for a key without limits. */
 export function readScope(row: LimitColumns): KeyScope | undefined {
-  const {
-    session_ids: sessionIds,
-    allowed_ips: allowedIps,
-    allowed_recipients: recipients,
-    send_quota: sendQuota,
-    confirm,
-  } = row;
-  const limits = [sessionIds, allowedIps, recipients, sendQuota, confirm];
-  if (limits.every((limit) => limit === null)) return undefined;
+  const limits = limitNames.map((name) => [name, row[name]] as const);
+  if (limits.every(([, limit]) => limit === null)) return undefined;
+  const { session_ids: sessionIds, allowed_ips: allowedIps, allowed_recipients: recipients, confirm } = row;
   return {
-    columns: {
-      session_ids: sessionIds,
-      allowed_ips: allowedIps,
-      allowed_recipients: recipients,
-      send_quota: sendQuota,
-      confirm,
-    },
-    text: JSON.stringify(limits),
+    // The names are those of the columns.
+    columns: Object.fromEntries(limits) as unknown as LimitColumns,
+    text: JSON.stringify(limits.map(([, limit]) => limit)),
     ...(sessionIds !== null && { sessionIds: JSON.parse(sessionIds) }),
     ...(allowedIps !== null && { allowedIps: rangesOf(JSON.parse(allowedIps)) }),
     ...(recipients !== null && { recipients: readRecipientPatterns(JSON.parse(recipients)) }),
-    ...(sendQuota !== null && { sendQuota }),
+    ...(row.send_quota !== null && { sendQuota: row.send_quota }),
     ...(confirm !== null && { confirm: JSON.parse(confirm) }),
+    ...(row.requires_approval !== null && { requiresApproval: true }),
   };
 }
 

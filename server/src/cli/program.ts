@@ -351,6 +351,7 @@ function addKeys(program: Command, add: Adder): void {
     .option('--ips <networks>', 'Only from these networks.', toList)
     .option('--recipients <numbers>', 'Sends only to these numbers and groups.', toList)
     .option('--quota <n>', 'Messages per day.', toInteger(0, 1_000_000))
+    .option('--requires-approval', 'Holds every message until it is approved.')
     .addHelpText('after', examples('switchboard keys create "my integration" --permissions messages:send,events:read'));
   paged(add(keys, 'list', 'List API keys, newest first.', async () => (await load()).listKeys)).addHelpText(
     'after',

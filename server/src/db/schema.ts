@@ -52,6 +52,8 @@ export interface Schema {
     oauth_client: string | null;
     /** JSON list of the kinds of calls (`ConfirmedCalls`) before which the key asks its user; null for none. */
     confirm: string | null;
+    /** 1 if its messages wait for approval; null if not. */
+    requires_approval: 1 | null;
   };
   /** How many messages a key with a quota has sent on a day. */
   key_sends: {
@@ -183,6 +185,8 @@ export interface Schema {
     deleted_at: number | null;
     /** 1 if the session's own number sent it from another device; null for all others. */
     sent_elsewhere: number | null;
+    /** JSON of its `Approval`; null for a message that needed none. */
+    approval: string | null;
   };
   /** The search words of a message. One of them is its account. */
   message_words: {
@@ -460,7 +464,15 @@ export type SessionStatus =
   | 'disconnected'
   | 'logged_out'
   | 'failed';
-export const messageStatuses = ['queued', 'scheduled', 'sent', 'delivered', 'read', 'failed'] as const;
+export const messageStatuses = [
+  'pending_approval',
+  'queued',
+  'scheduled',
+  'sent',
+  'delivered',
+  'read',
+  'failed',
+] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
 /** How an attempt ended; `webhooks/outcome.ts` says what each class means. */
 export type OutcomeClass =

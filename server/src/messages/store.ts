@@ -25,6 +25,7 @@ const newRowDefaults = {
   edited_at: null,
   deleted_at: null,
   sent_elsewhere: null,
+  approval: null,
 };
 
 export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
@@ -32,7 +33,8 @@ export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partia
 }
 
 /**
- * Stores messages with their search words, and makes each the last one of its chat unless it is scheduled.
+ * Stores messages with their search words, and makes each the last one of its chat unless it is scheduled or
+ * waits for approval.
  * @returns whether each is new: a message with the same id in the account, or the same network id in the session, is
  * stored once
  */
@@ -45,7 +47,7 @@ export const storeMessages: JointWork<NewRow, boolean> = async (tx, rows) => {
     if (seq === undefined) return false;
     seqs.delete(row.message_id); // a second row with the same id is not new
     tx.writeLater(indexWords, { seq, accountId: row.account_id, text: searchText(row.body, contentOf(row)) });
-    if (row.status === 'scheduled') return true;
+    if (row.status === 'scheduled' || row.status === 'pending_approval') return true;
     const key = `${row.session_id}/${row.chat_id}`;
     const unread = row.direction === 'incoming' ? 1 : 0;
     touched.set(key, chatTouch(row, unread + (touched.get(key)?.unread ?? 0)));
@@ -134,6 +136,7 @@ const messageColumns = {
   edited_at: 'bigint',
   deleted_at: 'bigint',
   sent_elsewhere: 'bigint',
+  approval: 'text',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>

@@ -3,7 +3,7 @@ import { parseAddressRange } from '../auth/addressRanges.ts';
 import { type ConfirmedCalls, confirmedCalls, type LimitColumns } from '../auth/keyScope.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';
-import { list, oneOf, optional, orNull } from '../invoke/fields.ts';
+import { boolean, list, oneOf, optional, orNull } from '../invoke/fields.ts';
 import { digitsOf } from '../invoke/phoneNumbers.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
@@ -39,6 +39,9 @@ export const limitInput = {
       'Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks.',
     ),
   ),
+  requiresApproval: optional(
+    boolean('true holds every message until it is approved; false by default.', { default: false }),
+  ),
 };
 
 export const limitOutput = {
@@ -53,6 +56,7 @@ export const limitOutput = {
     list(oneOf(confirmedCalls), 'Kinds of calls.'),
     'Calls before which an agent with the key asks its user; null for none.',
   ),
+  requiresApproval: boolean('Whether every message of the key waits for approval.'),
 };
 
 interface Limits {
@@ -61,6 +65,7 @@ interface Limits {
   readonly sendQuota?: number | null | undefined;
   readonly sessionIds?: readonly string[] | null | undefined;
   readonly confirm?: readonly ConfirmedCalls[] | null | undefined;
+  readonly requiresApproval?: boolean | undefined;
 }
 
 export const noLimits = {
@@ -69,6 +74,7 @@ export const noLimits = {
   allowed_recipients: null,
   send_quota: null,
   confirm: null,
+  requires_approval: null,
 } as const;
 
 /**
@@ -76,7 +82,7 @@ export const noLimits = {
  * @throws {AppError} `validation_failed` naming every entry that is not valid
  */
 export function limitColumns(limits: Limits): Partial<ApiKeyTable> {
-  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } = limits;
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = limits;
   requireEach('allowedIps', allowedIps, isRange, 'must be an address or a network, such as 203.0.113.0/24');
   requireEach('allowedRecipients', allowedRecipients, isPattern, `must be a ${PATTERN}`);
   return {
@@ -87,6 +93,7 @@ export function limitColumns(limits: Limits): Partial<ApiKeyTable> {
     }),
     ...(sendQuota !== undefined && { send_quota: sendQuota }),
     ...(confirm !== undefined && { confirm: listColumn(confirm) }),
+    ...(requiresApproval !== undefined && { requires_approval: requiresApproval ? 1 : null }),
   };
 }
 
@@ -97,6 +104,7 @@ export function toLimits(row: LimitColumns) {
     allowedRecipients: listOf(row.allowed_recipients),
     sendQuota: row.send_quota,
     confirm: listOf(row.confirm) as ConfirmedCalls[] | null, // stored by `limitColumns`
+    requiresApproval: row.requires_approval === 1,
   };
 }
 

@@ -49,9 +49,11 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       allowedIps: null,
       allowedRecipients: null,
       sendQuota: null,
+      requiresApproval: false,
     });
     const { body } = await as(key)('GET', '/auth/me');
-    const noLimits = { sessionIds: null, allowedIps: null, allowedRecipients: null, sendQuota: null };
+    const lists = { sessionIds: null, allowedIps: null, allowedRecipients: null };
+    const noLimits = { ...lists, sendQuota: null, requiresApproval: false };
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...noLimits });
     const { body: login } = await call('GET', '/auth/me');
     assert.deepEqual(login.credential, { type: 'jwt', permissions: ['*'] });
@@ -61,14 +63,14 @@ describeOnEachDatabase('API keys', (newHome, database) => {
   it('a key can read its own limits', async () => {
     const { call } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', {})).body;
-    const given = { sessionIds: [sessionId], allowedIps: ['127.0.0.0/8', '::1'], sendQuota: 5 };
+    const given = { sessionIds: [sessionId], allowedIps: ['127.0.0.0/8', '::1'], sendQuota: 5, requiresApproval: true };
     const { key, keyId } = await created(call, { ...given, allowedRecipients: ['+49 170 7654321', '4930*'] });
     const limits = { ...given, allowedRecipients: ['491707654321', '4930*'] };
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...limits });
-    await call('PATCH', `/api-keys/${keyId}`, { sendQuota: 6, allowedIps: null });
+    await call('PATCH', `/api-keys/${keyId}`, { sendQuota: 6, allowedIps: null, requiresApproval: false });
     const { credential } = (await as(key)('GET', '/auth/me')).body;
-    assert.deepEqual([credential.sendQuota, credential.allowedIps], [6, null]);
+    assert.deepEqual([credential.sendQuota, credential.allowedIps, credential.requiresApproval], [6, null, false]);
   });
 
   it('a key is shown only when it is created', async () => {
@@ -103,6 +105,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       'name',
       'permissions',
       'prefix',
+      'requiresApproval',
       'sendQuota',
       'sessionIds',
     ]);

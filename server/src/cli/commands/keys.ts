@@ -10,11 +10,12 @@ export interface KeyOptions {
   readonly ips?: readonly string[];
   readonly recipients?: readonly string[];
   readonly quota?: number;
+  readonly requiresApproval?: boolean;
 }
 
 /** Creates a key. It needs the password, because a key cannot create keys. */
 export async function createKey(context: Context, name: string, options: KeyOptions): Promise<void> {
-  const { permissions, expiresAt, sessions, ips, recipients, quota } = options;
+  const { permissions, expiresAt, sessions, ips, recipients, quota, requiresApproval } = options;
   const { client } = await context.login({ email: options.email });
   const created = await client.apiKeys.create({
     name,
@@ -24,6 +25,7 @@ export async function createKey(context: Context, name: string, options: KeyOpti
     ...(ips && { allowedIps: [...ips] }),
     ...(recipients && { allowedRecipients: [...recipients] }),
     ...(quota !== undefined && { sendQuota: quota }),
+    ...(requiresApproval && { requiresApproval }),
   });
   context.out.result(created, () => {
     context.out.line(created.key);

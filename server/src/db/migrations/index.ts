@@ -11,6 +11,7 @@ import { strictOrder } from './0010-strict-order.ts';
 import { destinations } from './0011-destinations.ts';
 import { oauth } from './0012-oauth.ts';
 import { guards } from './0013-guards.ts';
+import { approvals } from './0014-approvals.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -34,4 +35,5 @@ export const migrations: readonly Migration[] = [
   destinations,
   oauth,
   guards,
+  approvals,
 ];
