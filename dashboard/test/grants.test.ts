@@ -6,6 +6,7 @@ describe('permissions of a key', () => {
   it('expand a wildcard when one permission is removed', () => {
     assert.deepEqual(withPermission(['messages:*', 'chats:read'], 'messages:send', false), [
       'messages:read',
+      'messages:approve',
       'chats:read',
     ]);
     assert.deepEqual(withPermission([], 'events:read', true), ['events:read']);
@@ -32,6 +33,7 @@ describe('permissions of a key', () => {
     assert.deepEqual(expandGrants(['messages:*', 'chats:metadata']), [
       'messages:read',
       'messages:send',
+      'messages:approve',
       'chats:metadata',
     ]);
   });

@@ -498,6 +498,14 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.deleted': change,
   'message.failed': { messageId: 'msg_1', to: '491701234567', status: 'failed', timestamp, error: 'Refused' },
   'message.queued': { messageId: 'msg_1', to: '491701234567', status: 'queued', timestamp },
+  'message.approval': {
+    messageId: 'msg_1',
+    to: '491701234567',
+    status: 'failed',
+    timestamp,
+    approval: 'rejected',
+    keyId: 'key_1',
+  },
   'poll.vote': { ...change, options: ['Yes'] },
   'chat.updated': {
     chatId: '491701234567',
@@ -676,6 +684,8 @@ describe('parsing', () => {
           return event.data.presence;
         case 'session.status':
           return event.data.qr ?? event.data.status;
+        case 'message.approval':
+          return event.data.reason ?? event.data.approval;
         case 'group.participants':
           return event.data.action;
         case 'call.incoming':
@@ -695,7 +705,19 @@ describe('parsing', () => {
     );
     assert.deepEqual(descriptions, [
       ...['Hello', 'sent', 'delivered', 'read', timestamp, 'false', 'owner', 'subject'],
-      ...['msg_1', 'msg_1', 'msg_1', 'Refused', 'queued', 'msg_1', timestamp, 'Ann', 'typing', 'disconnected'],
+      ...[
+        'msg_1',
+        'msg_1',
+        'msg_1',
+        'Refused',
+        'queued',
+        'rejected',
+        'msg_1',
+        timestamp,
+        'Ann',
+        'typing',
+        'disconnected',
+      ],
       ...['add', 'c1', 'c1', 'https://example.com', 'https://example.com'],
     ]);
   });

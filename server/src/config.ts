@@ -88,6 +88,7 @@ export const settingsTable = {
   maxApiKeys: setting(number(1, 1e6), 'API keys per account.', '100'),
   maxSessions: setting(number(1, 1e6), 'Sessions per account.', '1000'),
   maxScheduledMessages: setting(number(1, 1e9), 'Scheduled messages per account, bulk sends included.', '10000'),
+  maxPendingApprovals: setting(number(1, 1e6), 'Messages per account that may wait for approval.', '1000'),
   maxWaitingCalls: setting(
     number(1, 1e6),
     'Open event streams, sockets and long polls per account on each node.',
@@ -240,6 +241,7 @@ export const settingSections = {
     'maxApiKeys',
     'maxSessions',
     'maxScheduledMessages',
+    'maxPendingApprovals',
     'maxWaitingCalls',
   ],
   Networks: [

@@ -8,7 +8,7 @@ import { closed } from './support/closedSchema.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { startReceiver } from './support/receiver.ts';
-import { type Answer, connectSession, eventOf, serversFor } from './support/server.ts';
+import { type Answer, bearer, connectSession, eventOf, serversFor } from './support/server.ts';
 
 const ANN = '491711111111';
 
@@ -16,7 +16,8 @@ describeOnEachDatabase('event types', (_, database) => {
   const start = serversFor(database);
 
   async function setUp(test: { after(cleanUp: () => Promise<void>): void }, subscribed: readonly string[] = ['*']) {
-    const { call } = await (await start()).account();
+    const { url, account } = await start();
+    const { call } = await account();
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const set = await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: subscribed });
@@ -28,7 +29,11 @@ describeOnEachDatabase('event types', (_, database) => {
     };
     const send = async (fields: object = {}) =>
       (await call('POST', '/messages/send', { sessionId, to: ANN, message: 'hello', ...fields })).body.messageId;
-    return { call, receiver, sessionId, simulate, send };
+    const hold = async () => {
+      const { key } = (await call('POST', '/api-keys/create', { name: 'held', requiresApproval: true })).body;
+      await bearer(url, key)('POST', '/messages/send', { sessionId, to: ANN, message: 'May I?' });
+    };
+    return { call, receiver, sessionId, simulate, send, hold };
   }
 
   /** All events of the account so far. */
@@ -36,7 +41,7 @@ describeOnEachDatabase('event types', (_, database) => {
     (await call('GET', `/events?kinds=${kinds}&limit=200`)).body.data as { event: EventKind; data: Answer['body'] }[];
 
   it('has an event for every change, in the shape of the table', async (test) => {
-    const { call, sessionId, simulate, send } = await setUp(test);
+    const { call, sessionId, simulate, send, hold } = await setUp(test);
     const messageId = await send();
     const from = ANN;
     await simulate('incoming', { from, senderName: 'Ann', message: 'Hi' });
@@ -46,6 +51,7 @@ describeOnEachDatabase('event types', (_, database) => {
     await call('POST', `/chats/${ANN}/read`, { sessionId });
     await simulate('delete', { messageId: incoming });
     await send({ to: '15550001234' }); // not on the network
+    await hold();
     await send({ message: 'later', sendAt: new Date(Date.now() + 50).toISOString() });
     const poll = await call('POST', '/messages/send-poll', {
       sessionId,

@@ -8,7 +8,7 @@ import { closed } from './support/closedSchema.ts';
 import { picture, upload } from './support/media.ts';
 import { Browser, newRequest, startOAuthServer } from './support/oauth.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
-import { type Answer, type Call, callerOf, startServer, type TestServer } from './support/server.ts';
+import { type Answer, bearer, type Call, callerOf, startServer, type TestServer } from './support/server.ts';
 
 const byId = new Map(operations.map((operation) => [operation.id, operation]));
 const guarded = operations.filter(({ credential }) => credential !== 'none');
@@ -206,6 +206,11 @@ describe('the operation table', () => {
     const later = await me.call('POST', '/messages/send', { to, message: 'later', sendAt: inAnHour });
     await run('messages.cancel', `/messages/${later.body.messageId}/cancel`, {});
     await run('messages.delete', sent);
+    const { key: heldKey } = (await me.call('POST', '/api-keys/create', { name: 'held', requiresApproval: true })).body;
+    const hold = async () =>
+      (await bearer(server.url, heldKey)('POST', '/messages/send', { to, message: 'May I?' })).body.messageId;
+    await run('messages.approve', `/messages/${await hold()}/approve`, { message: 'You may.' });
+    await run('messages.reject', `/messages/${await hold()}/reject`, { reason: 'No.' });
     await run('chats.get', `/chats/${to}?sessionId=${sessionId}`);
     await run('chats.update', `/chats/${to}`, { sessionId, archived: true });
     await run('chats.set_typing', `/chats/${to}/typing`, { sessionId, state: 'typing' });

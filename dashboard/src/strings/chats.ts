@@ -91,6 +91,7 @@ export const messageStrings = {
   detailsTitle: 'Message details',
   rawTitle: 'Message as JSON',
   statuses: {
+    pending_approval: 'Waiting for approval',
     queued: 'Queued',
     scheduled: 'Scheduled',
     sent: 'Sent',

@@ -58,6 +58,8 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.error ?? event.data.reason;
     case 'webhook.circuit_closed':
       return event.data.webhookId;
+    case 'message.approval':
+      return event.data.reason ?? event.data.approval;
     case 'unknown':
       return `${event.kind} ${Object.keys(event.data).join()}`;
     default:

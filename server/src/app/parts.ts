@@ -190,7 +190,11 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
   const common = { ...foundation, cluster, inbox, media, live: liveSessions };
-  const sender = new Sender({ ...common, maxScheduled: settings.maxScheduledMessages });
+  const sender = new Sender({
+    ...common,
+    maxScheduled: settings.maxScheduledMessages,
+    maxPendingApprovals: settings.maxPendingApprovals,
+  });
   const sessions = new Sessions({
     ...common,
     connectors: [sandbox, ...foundation.connectors],

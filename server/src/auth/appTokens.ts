@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import { type KeyScope, readScope } from './keyScope.ts';
+import { type KeyScope, limitNames, readScope } from './keyScope.ts';
 import { allows, permissions } from './permissions.ts';
 
 /** How the database names a code, a token or an id of OAuth: what it stores cannot be used. */

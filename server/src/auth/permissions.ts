@@ -10,6 +10,7 @@ export const permissionTable = {
     read: 'Read and search messages, including those that strangers wrote',
     metadata: 'List messages without their content',
     send: 'Send, edit, react to and delete messages',
+    approve: 'Approve or reject messages of keys that need approval',
     edit: 'Edit messages that were sent',
     delete: 'Delete messages that were sent',
   },

@@ -86,8 +86,20 @@ export const optInEvents = {
     }),
   },
   'message.queued': {
-    description: 'A message that was scheduled, or sent in bulk, became due and waits to be sent.',
+    description: 'A message that was scheduled, sent in bulk or approved became due and waits to be sent.',
     data: MessageStatusChange,
+  },
+  'message.approval': {
+    description: 'A message of an API key waits for approval, or was approved, rejected or withdrawn, or expired.',
+    data: Type.Object({
+      ...MessageStatusChange.properties,
+      status: Type.String({ description: 'Status of the message after that, such as `pending_approval`.' }),
+      approval: Type.Enum(['pending', 'approved', 'rejected', 'expired', 'withdrawn'], {
+        description: '`pending`: the message waits. `withdrawn`: it was cancelled before anybody decided.',
+      }),
+      keyId: Type.String({ description: 'Id of the API key that asked for the message (`key_…`).' }),
+      reason: Type.Optional(Type.String({ description: 'Why it was rejected, if a reason was given.' })),
+    }),
   },
   'poll.vote': {
     description: 'Somebody voted in a poll, or withdrew the vote.',

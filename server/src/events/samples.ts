@@ -50,6 +50,12 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     'message.deleted': change,
     'message.failed': { ...message, status: 'failed', error: 'This is a test event.' },
     'message.queued': { ...message, status: 'queued' },
+    'message.approval': {
+      ...message,
+      status: 'pending_approval',
+      approval: 'pending',
+      keyId: 'key_00000000000000000000000000',
+    },
     'poll.vote': { ...change, options: ['Yes'] },
     'chat.updated': {
       chatId: person,

@@ -3,6 +3,7 @@ import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
 import { emitCall, emitPresence } from './activity.ts';
+import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
 import { chatUpdated } from './chatChanges.ts';
 import { noteContact } from './contactChanges.ts';
@@ -13,7 +14,7 @@ import type { InboxOptions } from './inboxOptions.ts';
 import { storeReceived } from './messageInbox.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
-import type { SessionRef } from './store.ts';
+import type { NewRow, SessionRef } from './store.ts';
 
 export interface Inbox {
   /** Stores a report and the events that follow from it. A repeated report changes nothing. */
@@ -24,8 +25,12 @@ export interface Inbox {
   refuse(message: SentMessage, error: string): Promise<void>;
   /** Queues a message whose time has come. Returns whether it was still scheduled. */
   queue(message: MessageRow): Promise<boolean>;
-  /** Cancels a scheduled message. Returns whether it was still scheduled. */
+  /** Cancels a message that is scheduled or waits for approval. Returns whether it still was one. */
   cancel(message: MessageRow): Promise<boolean>;
+  /** Emits, in the transaction that stores a message, that it waits for approval. */
+  emitApproval(tx: Tx, message: NewRow): void;
+  /** Decides on a message that waits for approval. Returns it; undefined if it did not wait any more. */
+  decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
   /** Stores a status change, such as the start of a connection. */
@@ -59,7 +64,15 @@ export function createInbox({
     },
     refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
     queue: (message) => database.commit((tx) => outgoing.queue(tx, message), message.session_id),
-    cancel: (message) => database.commit((tx) => outgoing.cancel(tx, message), message.session_id),
+    cancel: (message) =>
+      database.commit(
+        async (tx) =>
+          (await outgoing.cancel(tx, message)) ||
+          (await decide(options, tx, message, { outcome: 'withdrawn' })) !== undefined,
+        message.session_id,
+      ),
+    emitApproval: (tx, message) => emitApproval(options, tx, message),
+    decide: (message, decision) => database.commit((tx) => decide(options, tx, message, decision), message.session_id),
     end: (session, status, reason) =>
       database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
     note: (session, status, reason) =>

@@ -148,7 +148,7 @@ export function emissionOf({ account_id: accountId, session_id, chat_id, message
   return { accountId, conversation: `${session_id}/${chat_id}`, messageId };
 }
 
-export function statusOf(row: SentMessage, status: Step | 'queued' | 'failed', timestamp: number) {
+export function statusOf(row: SentMessage, status: MessageRow['status'], timestamp: number) {
   const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
   const group = isGroupId(chatId) && { groupId: chatId };
   return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };

@@ -3,7 +3,8 @@ import type { MessageRow } from '../db/schema.ts';
 
 /**
  * The status of an outgoing message only moves forward: queued → sent → delivered → read, or failed. A message that
- * failed on a timeout may have been sent nevertheless, and moves on when the network reports it later.
+ * failed on a timeout may have been sent nevertheless, and moves on when the network reports it later. Before it is
+ * queued, a message may be scheduled; and before that, it may wait for approval, where no network moves it.
  */
 export const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
@@ -31,6 +32,7 @@ export function progressOf(
   before: Progress,
   { status, timestamp, error = 'failed' }: Receipt,
 ): { after: Progress; steps: readonly Step[] } | undefined {
+  if (before.status === 'pending_approval') return undefined;
   const sentAt = before.sent_at ?? timestamp;
   if (status === 'failed') {
     // A message that somebody received did not fail.

@@ -1,5 +1,6 @@
 import type { Operation } from '../invoke/operation.ts';
 import * as apiKeys from './apiKeys.ts';
+import * as approvals from './approvals.ts';
 import * as auth from './auth.ts';
 import * as chats from './chats.ts';
 import * as connecting from './connecting.ts';
@@ -74,6 +75,8 @@ export const operations: readonly Operation[] = [
   sendingChoices.sendInteractive,
   sending.forwardMessage,
   scheduling.cancelMessage,
+  approvals.approveMessage,
+  approvals.rejectMessage,
   chats.listChats,
   chats.getChat,
   chats.updateChat,

@@ -7,6 +7,7 @@ import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts'
 import { keyOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
+import { keyToApprove } from './send.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
@@ -65,9 +66,10 @@ export const editMessage = defineOperation({
   },
   example: { messageId: 'msg_01JZ0000000000000000000000', message: 'Hello again' },
   async run(ctx, { messageId, message }) {
+    if (keyToApprove(ctx) !== undefined)
+      throw new AppError('permission_denied', 'The messages of this API key need approval; send a new message instead');
     const row = await requireOutgoing(ctx, messageId);
-    if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(row.type))
-      throw new AppError('message_state', `A message of type ${row.type} has no text to edit`);
+    requireTextOf(row.type);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
     await edit(await keyOf(ctx.database.reader, row), message);
     return storeChange(ctx, row, (tx) => storeEdit(ctx, tx, row, message, ownAuthor(ctx, row)));
@@ -85,7 +87,7 @@ export const deleteMessage = defineOperation({
   input: { messageId: MessageId },
   async run(ctx, { messageId }) {
     const present = await requireMessage(ctx, messageId);
-    if (present.status === 'scheduled' && (await ctx.sender.cancel(present)))
+    if (['scheduled', 'pending_approval'].includes(present.status) && (await ctx.sender.cancel(present)))
       return readMessage(ctx, await requireMessage(ctx, messageId));
     const row = await requireOutgoing(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
@@ -98,9 +100,15 @@ export const deleteMessage = defineOperation({
 async function requireSent(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireMessage(ctx, messageId);
   if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
-  if (['queued', 'scheduled', 'failed'].includes(row.status))
+  if (['pending_approval', 'queued', 'scheduled', 'failed'].includes(row.status))
     throw new AppError('message_state', `The message has not been sent; it is ${row.status}`);
   return row;
+}
+
+/** @throws {AppError} `message_state` if messages of the type have no text to edit */
+export function requireTextOf(type: MessageRow['type']): void {
+  if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(type))
+    throw new AppError('message_state', `A message of type ${type} has no text to edit`);
 }
 
 async function requireOutgoing(ctx: Context, messageId: string): Promise<MessageRow> {

@@ -27,7 +27,7 @@ export const listMessages = defineOperation({
     sessionId: optional(string('Only messages of this session (`ses_…`).')),
     chatId: optional(string('Only this chat: phone number digits or group id (`grp_…`).', { maxLength: 200 })),
     from: optional(string('Only messages that this phone number sent.', { maxLength: 40 })),
-    direction: optional({ ...Direction, description: 'Only messages received or only messages sent.' }),
+    direction: optional({ ...Direction, description: 'Only received or sent messages.' }),
     type: optional({ ...MessageType, description: 'Only messages of this type.' }),
     status: optional({ ...Status, description: 'Only messages with this status.' }),
     ...timeRange,
@@ -87,6 +87,7 @@ function messagesOf(
       'in',
       rareStatuses.map((rare) => sql.lit(rare)),
     );
+  if (status === 'pending_approval') select = select.where('m.status', '=', sql.lit('pending_approval' as const));
   if (afterTime !== undefined) select = select.where('m.timestamp', '>=', parseTime('afterTime', afterTime));
   if (beforeTime !== undefined) select = select.where('m.timestamp', '<', parseTime('beforeTime', beforeTime));
   return select;

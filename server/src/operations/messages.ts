@@ -14,8 +14,21 @@ import {
   Unidentified,
 } from '../events/parts.ts';
 import { firstIdAt, isGroupId } from '../ids.ts';
-import { entries, integer, list, named, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
+import {
+  entries,
+  integer,
+  list,
+  named,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
+import { approvalOf, approvalOutcomes, approvedAs, shownApproval } from '../messages/approval.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
@@ -27,9 +40,19 @@ export const MessageId = string('Id of the message (`msg_…`).', { maxLength: 1
 export const Direction = oneOf(['incoming', 'outgoing'], '`incoming`: the session received the message.');
 export const Status = oneOf(
   messageStatuses,
-  '`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
+  '`pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 );
 export const MessageType = oneOf(messageTypes, 'Type of the content.');
+
+const Approval = object('Approval of the message; only if its API key needs one.', {
+  status: oneOf(['pending', ...approvalOutcomes], '`withdrawn`: it was cancelled before anybody decided.'),
+  keyId: string('Id of the API key that asked for the message (`key_…`).'),
+  expiresAt: optional(time('When a message that waits is given up.')),
+  decidedAt: optional(time('When it was decided.')),
+  decidedBy: optional(string('Id of the API key that approved or rejected it, or `login`.')),
+  reason: optional(string('Why it was rejected, if a reason was given.')),
+  edited: optional(onlyTrue('Present if the text was edited when it was approved.')),
+});
 
 export const Message = named('Message', {
   messageId: MessageId,
@@ -69,6 +92,7 @@ export const Message = named('Message', {
   edited: optional(onlyTrue('Present if the text was edited after sending.')),
   deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
   error: optional(string('Why the message failed, as a sentence.')),
+  approval: optional(Approval),
 });
 
 /** Fields that the tools return which send or change a message: enough to refer to it and to see whether it was sent. */
@@ -81,6 +105,7 @@ export const receipt = [
   'edited',
   'deleted',
   'error',
+  'approval',
 ] as const;
 
 const MessageWithHistory = named('MessageWithHistory', {
@@ -130,7 +155,7 @@ export const messageStats = defineOperation({
         ]),
       )
       .where('timestamp', '>=', since)
-      .where('status', 'not in', ['queued', 'scheduled', 'failed'])
+      .where('status', 'not in', ['pending_approval', 'queued', 'scheduled', 'failed'])
       .groupBy([minute, 'direction']);
     if (sessionIds !== undefined) select = select.where('session_id', 'in', sessionIds);
     const found = await select.execute();
@@ -246,7 +271,13 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...(row.error !== null && { error: row.error }),
+    ...approvalField(row),
   });
+}
+
+function approvalField(row: NewRow) {
+  const approval = approvalOf(row);
+  return approval !== undefined && { approval: shownApproval(approval) };
 }
 
 const networkIdField = (networkId: string | undefined) => networkId !== undefined && { networkId };
@@ -258,8 +289,9 @@ function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
 
 function historyOf(row: MessageRow) {
   const moments = [
-    ['scheduled', row.scheduled_at === null ? null : row.created_at],
-    ['queued', wasQueuedAtOnce(row) ? row.created_at : null],
+    ['pending_approval', row.approval === null ? null : row.created_at],
+    ['scheduled', wasScheduledAt(row)],
+    ['queued', wasQueuedAt(row)],
     ['sent', row.sent_at],
     ['delivered', row.delivered_at],
     ['read', row.read_at],
@@ -268,8 +300,22 @@ function historyOf(row: MessageRow) {
   return moments.flatMap(([status, at]) => (at === null ? [] : [{ status, at: isoTime(at) }]));
 }
 
-function wasQueuedAtOnce({ direction, scheduled_at: scheduledAt, sent_elsewhere: sentElsewhere }: MessageRow): boolean {
-  return direction === 'outgoing' && scheduledAt === null && sentElsewhere === null;
+function wasScheduledAt(row: MessageRow): number | null {
+  if (row.approval !== null) return approvedAt(row, 'scheduled');
+  return row.scheduled_at === null ? null : row.created_at;
+}
+
+/** Null for a message that was scheduled first. */
+function wasQueuedAt(row: MessageRow): number | null {
+  if (row.approval !== null) return approvedAt(row, 'queued');
+  return row.direction === 'outgoing' && row.scheduled_at === null && row.sent_elsewhere === null
+    ? row.created_at
+    : null;
+}
+
+function approvedAt(row: MessageRow, as: 'scheduled' | 'queued'): number | null {
+  const approved = approvedAs(row);
+  return approved?.status === as ? approved.at : null;
 }
 
 interface Ids {

@@ -1,12 +1,22 @@
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { integer, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
+import { integer, list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
-import { AnyRecipient, envelope, futureTime, quotaOf, recipientOf, SendAt, sendOperation, Text } from './send.ts';
+import {
+  AnyRecipient,
+  envelope,
+  futureTime,
+  keyToApprove,
+  quotaOf,
+  recipientOf,
+  SendAt,
+  sendOperation,
+  Text,
+} from './send.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 const BulkResult = named('BulkResult', {
@@ -43,6 +53,7 @@ export const sendBulk = defineOperation({
   output: object({
     accepted: integer('Number of messages that were scheduled.'),
     refused: integer('Number of recipients that cannot be sent to.'),
+    pendingApproval: optional(onlyTrue('Present if the accepted messages wait for approval.')),
     results: list(BulkResult, 'One entry per recipient, in the order of `to`.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'too_many', 'quota_exceeded'],
@@ -70,10 +81,13 @@ export const sendBulk = defineOperation({
     const drafts = plan.flatMap((item) =>
       'error' in item ? [] : [{ ...item, type: 'text' as const, text: input.message, content: {}, replyTo: null }],
     );
-    await ctx.sender.schedule(session, drafts, quotaOf(ctx));
+    const heldFor = keyToApprove(ctx);
+    if (heldFor === undefined) await ctx.sender.schedule(session, drafts, quotaOf(ctx));
+    else await ctx.sender.holdForApproval(session, drafts, heldFor, quotaOf(ctx));
     return {
       accepted: drafts.length,
       refused: plan.length - drafts.length,
+      ...(heldFor !== undefined && { pendingApproval: true as const }),
       results: plan.map((item) =>
         'error' in item
           ? { to: item.given, messageId: null, sendAt: null, error: item.error }
@@ -92,7 +106,7 @@ export const cancelMessage = defineOperation({
   effect: 'destructive',
   summary: 'Cancel a scheduled message',
   description:
-    'Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled.',
+    'Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled.',
   input: { messageId: MessageId },
   output: Message,
   errors: ['not_found', 'message_state'],
@@ -100,7 +114,10 @@ export const cancelMessage = defineOperation({
     const row = await requireMessage(ctx, messageId);
     if (!(await ctx.sender.cancel(row))) {
       const { status } = await requireMessage(ctx, messageId);
-      throw new AppError('message_state', `Only a scheduled message can be cancelled; this one is ${status}`);
+      throw new AppError(
+        'message_state',
+        `Only a message that is scheduled or waits for approval can be cancelled; this one is ${status}`,
+      );
     }
     return toMessage(ctx, await requireMessage(ctx, messageId));
   },

@@ -9,7 +9,7 @@ import { type Context, requireContent } from '../invoke/operation.ts';
 import { isPhoneNumber, notPhoneNumber, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { StoredContent } from '../messages/content.ts';
-import { findMessage, type SessionRef } from '../messages/store.ts';
+import { findMessage, type NewRow, type SessionRef } from '../messages/store.ts';
 import { Message, receipt, toMessage } from './messages.ts';
 import { OptionalSessionId, resolveSession } from './sessions.ts';
 
@@ -100,10 +100,23 @@ export async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Env
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
   const quota = quotaOf(ctx);
+  const heldFor = keyToApprove(ctx);
+  if (heldFor !== undefined) {
+    const at = sendAt === undefined ? undefined : futureTime(ctx, sendAt);
+    return onlyOne(ctx, await ctx.sender.holdForApproval(session, [{ ...draft, sendAt: at }], heldFor, quota));
+  }
   if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft, quota));
-  const [row] = await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }], quota);
+  return onlyOne(ctx, await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }], quota));
+}
+
+async function onlyOne(ctx: Context, [row]: readonly NewRow[]) {
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
+}
+
+/** Returns the id of the caller's key if its messages need approval; undefined if they go out. */
+export function keyToApprove({ caller: { credential } }: Context): string | undefined {
+  return credential.type === 'api_key' && credential.scope?.requiresApproval ? credential.keyId : undefined;
 }
 
 /** Returns the quota of the caller's key; undefined if it may send any number of messages. */

@@ -75,7 +75,7 @@ export async function storeCounted(
   return Promise.all(rows.map((row, index) => (areNew[index] ? undefined : storedEarlier(database, row))));
 }
 
-async function storedEarlier(database: Database, row: NewRow): Promise<MessageRow> {
+export async function storedEarlier(database: Database, row: NewRow): Promise<MessageRow> {
   const stored = await findMessage(database.reader, row.account_id, row.message_id);
   if (stored === undefined) throw new AppError('not_found');
   return stored;

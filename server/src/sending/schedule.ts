@@ -63,6 +63,12 @@ export class Schedule {
     }
   }
 
+  /** Makes every node look at the messages of a session that were scheduled. */
+  changed({ sessionId }: SessionRef): void {
+    void this.plan();
+    this.#options.cluster.signals.send('schedule', sessionId);
+  }
+
   /** Queues due messages, and sets the timer for the next ones. Call it when either may have changed. */
   async plan(): Promise<void> {
     const { clock, log } = this.#options;
@@ -109,7 +115,7 @@ export class Schedule {
   }
 
   async #store(session: SessionRef, drafts: readonly ScheduledDraft[], quota?: SendQuota): Promise<NewRow[]> {
-    const { database, cluster, live, clock } = this.#options;
+    const { database, live, clock } = this.#options;
     const phoneNumber = await numberOf(database, session);
     const connected = live.find(session);
     const rows: NewRow[] = [];
@@ -125,8 +131,7 @@ export class Schedule {
       rows.push(row);
     }
     const earlier = quota === undefined ? await storeEach(database, rows) : await storeCounted(database, rows, quota);
-    void this.plan();
-    cluster.signals.send('schedule', session.sessionId);
+    this.changed(session);
     return rows.map((row, index) => earlier[index] ?? row);
   }
 

@@ -2,9 +2,11 @@ import { sleep } from '../async.ts';
 import { MovedError } from '../cluster/leases.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import type { ApprovalDecision } from '../messages/approval.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import { findMessage, findSession, type NewRow, type SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
+import { Approvals, type UnapprovedDraft } from './approvals.ts';
 import { Dispatcher, StillQueuedError } from './dispatcher.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import { SendQueue } from './queue.ts';
@@ -23,6 +25,7 @@ export class Sender {
   readonly #dispatcher: Dispatcher;
   readonly #queue: SendQueue;
   readonly #schedule: Schedule;
+  readonly #approvals: Approvals;
   #checking = 0;
 
   constructor(options: SenderOptions) {
@@ -30,6 +33,10 @@ export class Sender {
     this.#dispatcher = new Dispatcher(options);
     this.#queue = new SendQueue(options, this.#dispatcher);
     this.#schedule = new Schedule(options, (session) => this.#queue.wake(session));
+    this.#approvals = new Approvals(options, (session, status) => {
+      if (status === 'scheduled') this.#schedule.changed(session);
+      else this.#queue.wake(session);
+    });
     options.live.on('connected', (session) => {
       void this.#schedule.plan(); // messages may have become due while the session had no owner
       this.#queue.wake(session);
@@ -40,12 +47,14 @@ export class Sender {
     this.#dispatcher.start();
     this.#schedule.start();
     this.#queue.start();
+    this.#approvals.start();
   }
 
   stop(): void {
     this.#dispatcher.stop();
     this.#schedule.stop();
     this.#queue.stop();
+    this.#approvals.stop();
   }
 
   /**
@@ -74,7 +83,26 @@ export class Sender {
     return this.#schedule.add(session, drafts, quota);
   }
 
-  /** Returns whether the message was still scheduled. */
+  /**
+   * Stores messages that go out once they are approved.
+   * @param keyId the API key that asks
+   * @throws {AppError} see `Approvals.add`
+   */
+  holdForApproval(
+    session: SessionRef,
+    drafts: readonly UnapprovedDraft[],
+    keyId: string,
+    quota?: SendQuota,
+  ): Promise<NewRow[]> {
+    return this.#approvals.add(session, drafts, keyId, quota);
+  }
+
+  /** Approves or rejects a message. Returns it; undefined if it did not wait for approval any more. */
+  decide(row: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined> {
+    return this.#approvals.decide(row, decision);
+  }
+
+  /** Returns whether the message was still scheduled, or waiting for approval. */
   cancel(row: MessageRow): Promise<boolean> {
     return this.#options.inbox.cancel(row);
   }

@@ -16,6 +16,8 @@ export interface SenderOptions {
   readonly live: LiveSessions;
   /** How many messages an account may have scheduled. */
   readonly maxScheduled: number;
+  /** How many messages of an account may wait for approval. */
+  readonly maxPendingApprovals: number;
   readonly clock: Clock;
   /** Determines the order of queued messages. */
   readonly steady: SteadyClock;

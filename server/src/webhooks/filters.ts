@@ -52,6 +52,7 @@ const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
   ['message.read', true],
   ['message.failed', true],
   ['message.queued', true],
+  ['message.approval', true],
   ['presence.updated', false],
   ['call.incoming', false],
   ['call.ended', false],

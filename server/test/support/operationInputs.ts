@@ -85,6 +85,8 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'messages.delete': ofMessage,
   'messages.forward': (side) => ({ ...ofMessage(side), to }),
   'messages.cancel': ofMessage,
+  'messages.approve': ofMessage,
+  'messages.reject': ofMessage,
   'chats.list': ofSession,
   'chats.get': ofChat,
   'chats.update': (side) => ({ ...ofChat(side), archived: true }),

@@ -46,6 +46,8 @@ describe('permissions', () => {
   it('permit one action by a finer name', () => {
     assert.deepEqual(operationsOf(['messages:edit']), ['messages.edit']);
     assert.deepEqual(operationsOf(['messages:delete']), ['messages.delete']);
+    assert.deepEqual(operationsOf(['messages:approve']), ['messages.approve', 'messages.reject']);
+    assert.ok(!operationsOf(['messages:send']).includes('messages.approve'));
     assert.deepEqual(operationsOf(['contacts:check']), ['contacts.check']);
     assert.deepEqual(operationsOf(['groups:invite']), ['groups.get_invite_link']);
     assert.deepEqual(notGrantable(['messages:send'], ['messages:delete', 'messages:edit', 'messages:read']), [

@@ -1,9 +1,10 @@
 import type { Message } from '@switchboard/sdk/api';
-import { Check, CheckCheck, CircleAlert, Clock } from 'lucide-react';
+import { Check, CheckCheck, CircleAlert, Clock, Hourglass } from 'lucide-react';
 import { messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 
 const icons = {
+  pending_approval: Hourglass,
   queued: Clock,
   scheduled: Clock,
   sent: Check,

@@ -35,7 +35,7 @@ export function MessageMenu({
   const { messageId, direction, status, deleted, type, reactions = [] } = message;
   const { run } = useAction('messages', 'chats');
   const open = (what: OpenedMessage['what']) => onOpen({ what, message });
-  const isSent = status !== 'queued' && status !== 'scheduled' && status !== 'failed';
+  const isSent = status === 'sent' || status === 'delivered' || status === 'read';
   const canChange = isConnected && isSent && !deleted;
   const isOwn = direction === 'outgoing';
   const hasText = type === 'text' || message.media !== undefined;
@@ -64,7 +64,7 @@ export function MessageMenu({
       {canChange && <MenuItem onSelect={onReply}>{messageStrings.reply}</MenuItem>}
       {canChange && <MenuItem onSelect={() => open('forward')}>{messageStrings.forward}</MenuItem>}
       {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageStrings.edit}</MenuItem>}
-      {status === 'scheduled' && (
+      {(status === 'scheduled' || status === 'pending_approval') && (
         <MenuItem onSelect={() => run(() => api.messages.cancel({ messageId }))}>
           {messageStrings.cancelScheduled}
         </MenuItem>

@@ -25,8 +25,15 @@ export function shownOutput(
     cursors === undefined
       ? fitOne(whole, schema as Schema, longField && { field: longField, offset })
       : fitPage(whole as unknown as Page, schema as Schema, cursors);
-  return { ...(thirdPartyText && { thirdPartyText: NOTICE }), ...shown };
+  const hint = typeof whole['status'] === 'string' ? hintsOfStatus[whole['status']] : undefined;
+  return { ...(thirdPartyText && { thirdPartyText: NOTICE }), ...shown, ...(hint !== undefined && { hint }) };
 }
+
+/** Advice that is added to a result with this status. */
+const hintsOfStatus: Readonly<Record<string, string>> = {
+  pending_approval:
+    'A person has to approve this message before it is sent. Tell the user, and do not send it again. messages_get with wait tells whether it was sent or rejected.',
+};
 
 export async function succeeded(operation: Operation, answer: Succeeded, reading: Reading): Promise<CallToolResult> {
   const structuredContent = shownOutput(operation, answer, reading);
