@@ -42,8 +42,23 @@ export interface NewApiKey {
   allowedRecipients: string[] | null;
   /** Messages that the key may send per day (UTC); null for any number. */
   sendQuota: number | null;
+  /** Calls before which an agent with the key asks its user; null for none. */
+  confirm: ('destructive' | 'new_recipients')[] | null;
+  /** Whether every message of the key waits for approval. */
+  requiresApproval: boolean;
   /** The key itself. It is returned only here; store it now. */
   key: string;
+}
+
+export interface ConnectedApp {
+  /** Id of the app, which is the address of its description if it is a URL. */
+  clientId: string;
+  /** What the app calls itself, which nobody has verified; null if it has no name. */
+  name: string | null;
+  /** Website that the app names; null if none. */
+  url: string | null;
+  /** Host, or scheme of a native app, to which the person was sent back. */
+  redirectHost: string;
 }
 
 export interface ApiKey {
@@ -65,10 +80,81 @@ export interface ApiKey {
   allowedRecipients: string[] | null;
   /** Messages that the key may send per day (UTC); null for any number. */
   sendQuota: number | null;
+  /** Calls before which an agent with the key asks its user; null for none. */
+  confirm: ('destructive' | 'new_recipients')[] | null;
+  /** Whether every message of the key waits for approval. */
+  requiresApproval: boolean;
   /** First characters of the key, to recognize it. */
   prefix: string;
   /** When the key was last used; null if never. */
   lastUsedAt: string | null;
+  /** The connected app; null for a key. */
+  app: ConnectedApp | null;
+}
+
+export interface ToolCall {
+  /** Id of the call (`cal_…`). */
+  callId: string;
+  /** Name of the tool, such as `messages_send`. */
+  tool: string;
+  /** Ids, recipients, choices, times and numbers as they were passed. Every other value is replaced by its size, such as `(24 characters)`. */
+  arguments: Record<string, unknown>;
+  /** `ok`, or the code of the error. `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree. */
+  outcome: string;
+  /** Duration of the call in milliseconds. */
+  durationMs: number;
+  /** What the client calls itself, which nothing verifies; null if its protocol version does not say it with the call. */
+  clientName: string | null;
+  /** Version that the client says it has; null if it does not say. */
+  clientVersion: string | null;
+  /** Id of the request, as in the log of the server. */
+  requestId: string;
+  /** When the call ended. */
+  createdAt: string;
+}
+
+export interface AppConnection {
+  /** Id of the API key that stands for the app (`key_…`). */
+  keyId: string;
+  /** Permissions that the app has. */
+  permissions: string[];
+  /** When the connection ends; null for never. */
+  expiresAt: string | null;
+  /** Sessions that the key may use; null for all. */
+  sessionIds: string[] | null;
+  /** Networks that may use the key; null for all. */
+  allowedIps: string[] | null;
+  /** Recipients to whom the key may send; null for all. */
+  allowedRecipients: string[] | null;
+  /** Messages that the key may send per day (UTC); null for any number. */
+  sendQuota: number | null;
+  /** Calls before which an agent with the key asks its user; null for none. */
+  confirm: ('destructive' | 'new_recipients')[] | null;
+  /** Whether every message of the key waits for approval. */
+  requiresApproval: boolean;
+}
+
+export interface ConnectionRequest {
+  /** Id of the request, from the address of the consent page. */
+  requestId: string;
+  /** Id of the app, which is the address of its description if it is a URL. */
+  clientId: string;
+  /** What the app calls itself. Nobody has verified it. */
+  name: string | null;
+  /** Website that the app names. Nobody has verified it. */
+  url: string | null;
+  /** Where the browser continues with the answer. */
+  redirectUri: string;
+  /** Host of `redirectUri`, or the scheme of a native app. */
+  redirectHost: string;
+  /** Whether `redirectUri` leads to a program on the device of the person. */
+  isLocal: boolean;
+  /** Permissions that the app asks for. */
+  permissions: string[];
+  /** The present connection of the app, which an approval replaces; null if none. */
+  connection: AppConnection | null;
+  /** When the request expires. */
+  expiresAt: string;
 }
 
 export interface Connector {
@@ -157,8 +243,8 @@ export interface Message {
   groupId?: string;
   /** Text of the message, caption of the file, or question of the poll. */
   message: string;
-  /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
-  status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+  /** `pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
+  status: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
   /** When the message was sent, or will be sent if it is scheduled. */
   timestamp: string;
   /** Id of the message that this message replies to. */
@@ -241,6 +327,23 @@ export interface Message {
   deleted?: true;
   /** Why the message failed, as a sentence. */
   error?: string;
+  /** Approval of the message; only if its API key needs one. */
+  approval?: {
+    /** `withdrawn`: it was cancelled before anybody decided. */
+    status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
+    /** Id of the API key that asked for the message (`key_…`). */
+    keyId: string;
+    /** When a message that waits is given up. */
+    expiresAt?: string;
+    /** When it was decided. */
+    decidedAt?: string;
+    /** Id of the API key that approved or rejected it, or `login`. */
+    decidedBy?: string;
+    /** Why it was rejected, if a reason was given. */
+    reason?: string;
+    /** Present if the text was edited when it was approved. */
+    edited?: true;
+  };
 }
 
 export interface BulkResult {
@@ -299,8 +402,8 @@ export interface MessageWithHistory {
   groupId?: string;
   /** Text of the message, caption of the file, or question of the poll. */
   message: string;
-  /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
-  status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+  /** `pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
+  status: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
   /** When the message was sent, or will be sent if it is scheduled. */
   timestamp: string;
   /** Id of the message that this message replies to. */
@@ -383,10 +486,27 @@ export interface MessageWithHistory {
   deleted?: true;
   /** Why the message failed, as a sentence. */
   error?: string;
+  /** Approval of the message; only if its API key needs one. */
+  approval?: {
+    /** `withdrawn`: it was cancelled before anybody decided. */
+    status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
+    /** Id of the API key that asked for the message (`key_…`). */
+    keyId: string;
+    /** When a message that waits is given up. */
+    expiresAt?: string;
+    /** When it was decided. */
+    decidedAt?: string;
+    /** Id of the API key that approved or rejected it, or `login`. */
+    decidedBy?: string;
+    /** Why it was rejected, if a reason was given. */
+    reason?: string;
+    /** Present if the text was edited when it was approved. */
+    edited?: true;
+  };
   /** Every status that the message has had, oldest first. */
   statusHistory: {
-    /** `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
-    status: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+    /** `pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it. */
+    status: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
     /** When the message reached the status. */
     at: string;
   }[];
@@ -795,6 +915,7 @@ export interface Delivery {
     | 'message.deleted'
     | 'message.failed'
     | 'message.queued'
+    | 'message.approval'
     | 'poll.vote'
     | 'chat.updated'
     | 'contact.updated'
@@ -865,6 +986,7 @@ export interface DeliveryWithAttempts {
     | 'message.deleted'
     | 'message.failed'
     | 'message.queued'
+    | 'message.approval'
     | 'poll.vote'
     | 'chat.updated'
     | 'contact.updated'
@@ -1183,6 +1305,10 @@ export interface Operations {
         allowedRecipients?: string[] | null;
         /** Messages that the key may send per day (UTC); null for any number. */
         sendQuota?: number | null;
+        /** Calls before which an agent with the key asks its user; null for none. */
+        confirm?: ('destructive' | 'new_recipients')[] | null;
+        /** Whether every message of the key waits for approval. */
+        requiresApproval?: boolean;
       };
     };
   };
@@ -1213,10 +1339,14 @@ export interface Operations {
       allowedRecipients?: string[] | null;
       /** Sends at most this many messages per day (UTC); `null` for any number. */
       sendQuota?: number | null;
+      /** Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks. */
+      confirm?: ('destructive' | 'new_recipients')[] | null;
+      /** true holds every message until it is approved; false by default. */
+      requiresApproval?: boolean;
     };
     output: NewApiKey;
   };
-  /** List API keys. List the account's API keys with their permissions and last use, newest first. The keys themselves are never returned. */
+  /** List API keys. List the account's API keys and connected apps with their permissions and last use, newest first. The keys themselves are never returned. */
   'api_keys.list': {
     input: {
       /** Number of entries per page. */
@@ -1250,10 +1380,14 @@ export interface Operations {
       allowedRecipients?: string[] | null;
       /** Sends at most this many messages per day (UTC); `null` for any number. */
       sendQuota?: number | null;
+      /** Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks. */
+      confirm?: ('destructive' | 'new_recipients')[] | null;
+      /** true holds every message until it is approved; false by default. */
+      requiresApproval?: boolean;
     };
     output: ApiKey;
   };
-  /** Rotate an API key. Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once. */
+  /** Rotate an API key. Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once. A connected app has no key. */
   'api_keys.rotate': {
     input: {
       /** Id of the key (`key_…`). */
@@ -1261,7 +1395,7 @@ export interface Operations {
     };
     output: NewApiKey;
   };
-  /** Revoke an API key. Delete a key. It stops working at once, and its open event streams end. */
+  /** Revoke an API key. Delete a key, or disconnect an app. It stops working at once, and its open event streams end. */
   'api_keys.revoke': {
     input: {
       /** Id of the key (`key_…`). */
@@ -1272,6 +1406,75 @@ export interface Operations {
       keyId: string;
       /** Always true. */
       revoked: true;
+    };
+  };
+  /** List the tool calls of an API key. List what an agent did with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed. */
+  'api_keys.list_calls': {
+    input: {
+      /** Id of the key (`key_…`), which may be revoked. */
+      keyId: string;
+      /** Only calls of this tool, such as `messages_send`. */
+      tool?: string;
+      /** Only calls with this outcome: `ok`, `failed` for any error, or the code of an error. */
+      outcome?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: ToolCall[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Get the request of an app. Get who asks to be connected by OAuth, and for which permissions. For the consent page of the dashboard. */
+  'connections.get_request': {
+    input: {
+      /** Id of the request, from the address of the consent page. */
+      requestId: string;
+    };
+    output: ConnectionRequest;
+  };
+  /** Connect an app. Approve the request of an app, with some or all of the permissions that it asks for, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue. */
+  'connections.approve': {
+    input: {
+      /** Id of the request, from the address of the consent page. */
+      requestId: string;
+      /** Permissions for the app, among those of the request. */
+      permissions: string[];
+      /** When the key stops working; null for never. */
+      expiresAt?: string | null;
+      /** Only these sessions and what belongs to them; `null` for all, which is the default. */
+      sessionIds?: string[] | null;
+      /** Only from these networks, such as `203.0.113.0/24` or `2001:db8::/32`, or single addresses; `null` for all. */
+      allowedIps?: string[] | null;
+      /** Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all. */
+      allowedRecipients?: string[] | null;
+      /** Sends at most this many messages per day (UTC); `null` for any number. */
+      sendQuota?: number | null;
+      /** Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks. */
+      confirm?: ('destructive' | 'new_recipients')[] | null;
+      /** true holds every message until it is approved; false by default. */
+      requiresApproval?: boolean;
+    };
+    output: {
+      /** Id of the API key that stands for the app. */
+      keyId: string;
+      /** Path of this server where the same browser continues. */
+      redirectUrl: string;
+    };
+  };
+  /** Deny the request of an app. Deny the request of an app, which learns of it. A present connection of the app does not change. */
+  'connections.deny': {
+    input: {
+      /** Id of the request, from the address of the consent page. */
+      requestId: string;
+    };
+    output: {
+      /** Path of this server where the same browser continues. */
+      redirectUrl: string;
     };
   };
   /** List networks. List the networks (connectors) that sessions can use, the default one first, with their options and message types. Also returns the server's size limit for files. The list is not paged. */
@@ -1583,7 +1786,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. Returns the message. */
+  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. */
   'messages.send_media': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1611,7 +1814,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a location. Send coordinates, which the recipient can open in a map. Returns the message. */
+  /** Send a location. Send coordinates, which the recipient can open in a map. */
   'messages.send_location': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1635,7 +1838,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a contact card. Send a name with phone numbers, which the recipient can save. Returns the message. */
+  /** Send a contact card. Send a name with phone numbers, which the recipient can save. */
   'messages.send_contact': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1698,6 +1901,8 @@ export interface Operations {
       accepted: number;
       /** Number of recipients that cannot be sent to. */
       refused: number;
+      /** Present if the accepted messages wait for approval. */
+      pendingApproval?: true;
       /** One entry per recipient, in the order of `to`. */
       results: BulkResult[];
     };
@@ -1711,7 +1916,7 @@ export interface Operations {
       chatId?: string;
       /** Only messages that this phone number sent. */
       from?: string;
-      /** Only messages received or only messages sent. */
+      /** Only received or sent messages. */
       direction?: 'incoming' | 'outgoing';
       /** Only messages of this type. */
       type?:
@@ -1728,17 +1933,21 @@ export interface Operations {
         | 'template'
         | 'interactive';
       /** Only messages with this status. */
-      status?: 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
-      /** Only messages at or after this time, such as 2026-07-01T12:00:00Z. */
-      after?: string;
-      /** Only messages before this time. */
-      before?: string;
+      status?: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+      /** Only at or after this time, such as 2026-07-01T12:00:00Z. */
+      afterTime?: string;
+      /** Only before this time. */
+      beforeTime?: string;
       /** Only messages with all of these words; the last can be the start of a word. Requires `messages:read`. */
       q?: string;
       /** Number of entries per page. */
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
+      /** Former name of `afterTime`. */
+      after?: string;
+      /** Former name of `beforeTime`. */
+      before?: string;
     };
     output: {
       /** Entries of this page. */
@@ -1878,11 +2087,31 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Cancel a scheduled message. Cancel a message that waits for its `sendAt`. It stays in lists with the status `failed`. Messages that are no longer `scheduled` cannot be cancelled. */
+  /** Cancel a scheduled message. Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled. */
   'messages.cancel': {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
+    };
+    output: Message;
+  };
+  /** Approve a message. Send a message that waits for approval, if you like with another text. It is returned as `queued` and goes out as soon as its session is connected; a `sendAt` that is still to come is kept. List the waiting messages with `messages.list` and the status `pending_approval`. An API key cannot approve its own messages, and a key with `requiresApproval` none at all. */
+  'messages.approve': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** Text or caption to send instead; leave it out to send the message as it is. */
+      message?: string;
+    };
+    output: Message;
+  };
+  /** Reject a message. Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which whoever asked for it can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`. */
+  'messages.reject': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** Why, for the author of the message. */
+      reason?: string;
     };
     output: Message;
   };
@@ -2240,27 +2469,37 @@ export interface Operations {
     };
     output: BreakerReset;
   };
-  /** List deliveries. List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery` then says why. */
+  /** List deliveries. List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `states`, `messageId` or `chatId`. `webhooks.get_delivery` then says why. */
   'webhooks.list_deliveries': {
     input: {
       /** Only deliveries of this webhook (`whk_…`). */
       webhookId?: string;
-      /** Only deliveries in this state. */
-      state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-      /** Only this event type, such as `message.incoming`. */
-      event?: string;
+      /** Only deliveries in these states. */
+      states?: ('pending' | 'delivered' | 'failed' | 'expired' | 'cancelled')[];
+      /** Only these event types, such as `message.*`. */
+      events?: string[];
       /** Only events about this message (`msg_…`). */
       messageId?: string;
-      /** Only events of the chat with this phone number. */
-      phoneNumber?: string;
-      /** Only events at or after this time. */
-      after?: string;
-      /** Only events before this time. */
-      before?: string;
+      /** Only events of this chat: phone number or group id (`grp_…`). */
+      chatId?: string;
+      /** Only at or after this time, such as 2026-07-01T12:00:00Z. */
+      afterTime?: string;
+      /** Only before this time. */
+      beforeTime?: string;
       /** Number of entries per page. */
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
+      /** Former name of `states`. */
+      state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
+      /** Former name of `events`. */
+      event?: string;
+      /** Only events of the chat with this phone number. Prefer `chatId`. */
+      phoneNumber?: string;
+      /** Former name of `afterTime`. */
+      after?: string;
+      /** Former name of `beforeTime`. */
+      before?: string;
     };
     output: {
       /** Entries of this page. */
@@ -2277,17 +2516,17 @@ export interface Operations {
     };
     output: DeliveryWithAttempts;
   };
-  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call. */
+  /** Replay deliveries. Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `afterTime` and `beforeTime`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call. */
   'webhooks.replay': {
     input: {
       /** Ids of deliveries, up to 1,000. */
       deliveryIds?: string[];
-      /** Only events at or after this time, such as 2026-07-01T12:00:00Z. */
-      from?: string;
-      /** Only events before this time. */
-      to?: string;
-      /** Only these event types. */
-      kinds?: string[];
+      /** Only at or after this time, such as 2026-07-01T12:00:00Z. */
+      afterTime?: string;
+      /** Only before this time. */
+      beforeTime?: string;
+      /** Only these event types, such as `message.*`. */
+      events?: string[];
       /** Only deliveries in these states. */
       states?: ('delivered' | 'failed' | 'expired' | 'cancelled')[];
       /** Only deliveries of this webhook (`whk_…`). */
@@ -2296,6 +2535,12 @@ export interface Operations {
       dryRun?: boolean;
       /** Deliveries per second; 100 by default. */
       perSecond?: number;
+      /** Former name of `afterTime`. */
+      from?: string;
+      /** Former name of `beforeTime`. */
+      to?: string;
+      /** Former name of `events`. */
+      kinds?: string[];
     };
     output: {
       /** Number of settled deliveries that match. */
@@ -2602,17 +2847,21 @@ export interface Operations {
     };
     output: BreakerReset;
   };
-  /** List events. Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request until an event arrives. */
+  /** List events. Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `afterCursor`, and `wait` to hold the request until an event arrives. */
   'events.list': {
     input: {
       /** `nextCursor` of the previous response, or `now`; without it, starts at the oldest event. */
-      after?: string;
+      afterCursor?: string;
       /** Only these types, such as `message.*`; `*` for all. By default the first eight types. */
-      kinds?: string[];
+      events?: string[];
       /** Number of events per response. */
       limit?: number;
       /** Seconds to wait for an event if there is none yet; up to 30. */
       wait?: number;
+      /** Former name of `afterCursor`. */
+      after?: string;
+      /** Former name of `events`. */
+      kinds?: string[];
     };
     output: {
       /** Events, oldest first. */
@@ -2634,6 +2883,7 @@ export interface Operations {
           | 'message.deleted'
           | 'message.failed'
           | 'message.queued'
+          | 'message.approval'
           | 'poll.vote'
           | 'chat.updated'
           | 'contact.updated'
@@ -2651,7 +2901,7 @@ export interface Operations {
         /** Greater than that of all earlier events of the same chat; 0 for events of before there were sequences. */
         sequence: number;
       }[];
-      /** Pass it as `after` next time, even if `data` is empty; null if there has never been an event. */
+      /** Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been an event. */
       nextCursor: string | null;
     };
   };
@@ -2676,6 +2926,7 @@ export interface Operations {
           | 'message.deleted'
           | 'message.failed'
           | 'message.queued'
+          | 'message.approval'
           | 'poll.vote'
           | 'chat.updated'
           | 'contact.updated'
@@ -2705,6 +2956,8 @@ export type ErrorCode =
   | 'invalid_credentials'
   | 'jwt_required'
   | 'permission_denied'
+  | 'confirmation_required'
+  | 'confirmation_declined'
   | 'network_denied'
   | 'permission_not_grantable'
   | 'registration_closed'
@@ -2785,6 +3038,34 @@ export const routes = {
   'api_keys.revoke': {
     method: 'DELETE',
     path: '/api-keys/{keyId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'api_keys.list_calls': {
+    method: 'GET',
+    path: '/api-keys/{keyId}/calls',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'connections.get_request': {
+    method: 'GET',
+    path: '/connections/requests/{requestId}',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'connections.approve': {
+    method: 'POST',
+    path: '/connections/requests/{requestId}/approve',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'connections.deny': {
+    method: 'POST',
+    path: '/connections/requests/{requestId}/deny',
     isRead: false,
     idempotent: false,
     takesContent: false,
@@ -2959,6 +3240,20 @@ export const routes = {
   'messages.cancel': {
     method: 'POST',
     path: '/messages/{messageId}/cancel',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.approve': {
+    method: 'POST',
+    path: '/messages/{messageId}/approve',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.reject': {
+    method: 'POST',
+    path: '/messages/{messageId}/reject',
     isRead: false,
     idempotent: false,
     takesContent: false,

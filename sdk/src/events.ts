@@ -409,7 +409,7 @@ export interface EventData {
     /** Why the message failed, as a sentence. */
     error: string;
   } & AddedFields;
-  /** A message that was scheduled, or sent in bulk, became due and waits to be sent. */
+  /** A message that was scheduled, sent in bulk or approved became due and waits to be sent. */
   'message.queued': {
     /** Id of the message (`msg_…`). */
     messageId: string;
@@ -431,6 +431,35 @@ export interface EventData {
     type?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
+  } & AddedFields;
+  /** A message of an API key waits for approval, or was approved, rejected or withdrawn, or expired. */
+  'message.approval': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Phone number digits of the recipient. In a group it is the id of the group (`grp_…`), which is not digits. */
+    to: string;
+    /** Status of the message after that, such as `pending_approval`. */
+    status: string;
+    /** When the message reached the status. */
+    timestamp: string;
+    /** Id of the session (`ses_…`). */
+    sessionId?: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId?: string;
+    /** Phone number digits of the sending session. */
+    from?: string;
+    /** Id of the group (`grp_…`). Only for messages in groups. */
+    groupId?: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type?: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+    /** `pending`: the message waits. `withdrawn`: it was cancelled before anybody decided. */
+    approval: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
+    /** Id of the API key that asked for the message (`key_…`). */
+    keyId: string;
+    /** Why it was rejected, if a reason was given. */
+    reason?: string;
   } & AddedFields;
   /** Somebody voted in a poll, or withdrew the vote. */
   'poll.vote': {
@@ -804,6 +833,21 @@ export const eventFields = {
     groupId: 'string?',
     type: 'string?',
     test: 'true?',
+  },
+  'message.approval': {
+    messageId: 'string',
+    to: 'string',
+    status: 'string',
+    timestamp: 'string',
+    sessionId: 'string?',
+    chatId: 'string?',
+    from: 'string?',
+    groupId: 'string?',
+    type: 'string?',
+    test: 'true?',
+    approval: 'string',
+    keyId: 'string',
+    reason: 'string?',
   },
   'poll.vote': {
     messageId: 'string',

@@ -826,7 +826,70 @@ _MessageQueuedDataOptional = TypedDict(
 
 
 class MessageQueuedData(_MessageQueuedDataRequired, _MessageQueuedDataOptional):
-    """A message that was scheduled, or sent in bulk, became due and waits to be sent."""
+    """A message that was scheduled, sent in bulk or approved became due and waits to be sent."""
+
+
+class _MessageApprovalDataRequired(TypedDict):
+    messageId: str
+    """Id of the message (`msg_…`)."""
+    to: str
+    """Phone number digits of the recipient. In a group it is the id of the group (`grp_…`),
+    which is not digits.
+    """
+    status: str
+    """Status of the message after that, such as `pending_approval`."""
+    timestamp: str
+    """When the message reached the status."""
+    approval: Literal["pending", "approved", "rejected", "expired", "withdrawn"]
+    """`pending`: the message waits. `withdrawn`: it was cancelled before anybody decided."""
+    keyId: str
+    """Id of the API key that asked for the message (`key_…`)."""
+
+
+_MessageApprovalDataOptional = TypedDict(
+    "_MessageApprovalDataOptional",
+    {
+        # Id of the message on the network.
+        "networkId": str,
+        # Address of the chat on the network, such as `491701234567@s.whatsapp.net`.
+        "networkChatId": str,
+        # Address of the group on the network, such as `…@g.us`. Only in groups.
+        "networkGroupId": str,
+        # Address of the person in `from` on the network.
+        "networkFrom": str,
+        # Name that the person in `from` shows; null if it is unknown.
+        "senderName": Optional[str],
+        # Whether the chat is a group.
+        "isGroup": bool,
+        # Id of the group (`grp_…`). Only for messages in groups.
+        "groupId": str,
+        # Phone number digits of the person in `from`. Only in groups.
+        "participant": str,
+        # Phone number digits of the recipient; null if it is a group. Only if the event has `to`.
+        "toNumber": Optional[str],
+        "session": EventSession,
+        # Id of the session (`ses_…`).
+        "sessionId": str,
+        # Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder
+        # (`000…`) of a person who hides the phone number.
+        "chatId": str,
+        # Phone number digits of the sending session.
+        "from": str,
+        # Type of the message: `text`, `image`, `video`, `audio`, `document`, …
+        "type": str,
+        # Present on the sample event that a webhook test sends.
+        "test": Literal[True],
+        # Why it was rejected, if a reason was given.
+        "reason": str,
+    },
+    total=False,
+)
+
+
+class MessageApprovalData(_MessageApprovalDataRequired, _MessageApprovalDataOptional):
+    """A message of an API key waits for approval, or was approved, rejected or withdrawn, or
+    expired.
+    """
 
 
 _PollVoteDataRequired = TypedDict(
@@ -1486,6 +1549,21 @@ class StreamedMessageQueued(TypedDict):
     data: MessageQueuedData
 
 
+class MessageApproval(TypedDict):
+    """A delivery of `message.approval`."""
+
+    event: Literal["message.approval"]
+    data: MessageApprovalData
+
+
+class StreamedMessageApproval(TypedDict):
+    """The event `message.approval` in a stream."""
+
+    id: str
+    event: Literal["message.approval"]
+    data: MessageApprovalData
+
+
 class PollVote(TypedDict):
     """A delivery of `poll.vote`."""
 
@@ -1650,6 +1728,7 @@ EventKind = Literal[
     "message.deleted",
     "message.failed",
     "message.queued",
+    "message.approval",
     "poll.vote",
     "chat.updated",
     "contact.updated",
@@ -1677,6 +1756,7 @@ KnownEvent = Union[
     MessageDeleted,
     MessageFailed,
     MessageQueued,
+    MessageApproval,
     PollVote,
     ChatUpdated,
     ContactUpdated,
@@ -1704,6 +1784,7 @@ StreamedEvent = Union[
     StreamedMessageDeleted,
     StreamedMessageFailed,
     StreamedMessageQueued,
+    StreamedMessageApproval,
     StreamedPollVote,
     StreamedChatUpdated,
     StreamedContactUpdated,
@@ -1890,6 +1971,21 @@ EVENT_FIELDS: dict[str, dict[str, Any]] = {
         "groupId": "string?",
         "type": "string?",
         "test": "true?",
+    },
+    "message.approval": {
+        "messageId": "string",
+        "to": "string",
+        "status": "string",
+        "timestamp": "string",
+        "sessionId": "string?",
+        "chatId": "string?",
+        "from": "string?",
+        "groupId": "string?",
+        "type": "string?",
+        "test": "true?",
+        "approval": "string",
+        "keyId": "string",
+        "reason": "string?",
     },
     "poll.vote": {
         "messageId": "string",

@@ -12,6 +12,8 @@ ErrorCode = Literal[
     "invalid_credentials",
     "jwt_required",
     "permission_denied",
+    "confirmation_required",
+    "confirmation_declined",
     "network_denied",
     "permission_not_grantable",
     "registration_closed",
@@ -117,6 +119,10 @@ class AuthMeResultCredential(_AuthMeResultCredentialRequired, total=False):
     """Recipients to whom the key may send; null for all."""
     sendQuota: Optional[int]
     """Messages that the key may send per day (UTC); null for any number."""
+    confirm: Optional[list[Literal["destructive", "new_recipients"]]]
+    """Calls before which an agent with the key asks its user; null for none."""
+    requiresApproval: bool
+    """Whether every message of the key waits for approval."""
 
 
 class AuthMeResult(TypedDict):
@@ -143,8 +149,23 @@ class NewApiKey(TypedDict):
     """Recipients to whom the key may send; null for all."""
     sendQuota: Optional[int]
     """Messages that the key may send per day (UTC); null for any number."""
+    confirm: Optional[list[Literal["destructive", "new_recipients"]]]
+    """Calls before which an agent with the key asks its user; null for none."""
+    requiresApproval: bool
+    """Whether every message of the key waits for approval."""
     key: str
     """The key itself. It is returned only here; store it now."""
+
+
+class ConnectedApp(TypedDict):
+    clientId: str
+    """Id of the app, which is the address of its description if it is a URL."""
+    name: Optional[str]
+    """What the app calls itself, which nobody has verified; null if it has no name."""
+    url: Optional[str]
+    """Website that the app names; null if none."""
+    redirectHost: str
+    """Host, or scheme of a native app, to which the person was sent back."""
 
 
 class ApiKey(TypedDict):
@@ -166,10 +187,16 @@ class ApiKey(TypedDict):
     """Recipients to whom the key may send; null for all."""
     sendQuota: Optional[int]
     """Messages that the key may send per day (UTC); null for any number."""
+    confirm: Optional[list[Literal["destructive", "new_recipients"]]]
+    """Calls before which an agent with the key asks its user; null for none."""
+    requiresApproval: bool
+    """Whether every message of the key waits for approval."""
     prefix: str
     """First characters of the key, to recognize it."""
     lastUsedAt: Optional[str]
     """When the key was last used; null if never."""
+    app: Optional[ConnectedApp]
+    """The connected app; null for a key."""
 
 
 class ApiKeysListResult(TypedDict):
@@ -184,6 +211,96 @@ class ApiKeysRevokeResult(TypedDict):
     """Id of the key (`key_…`)."""
     revoked: Literal[True]
     """Always true."""
+
+
+class ToolCall(TypedDict):
+    callId: str
+    """Id of the call (`cal_…`)."""
+    tool: str
+    """Name of the tool, such as `messages_send`."""
+    arguments: dict[str, Any]
+    """Ids, recipients, choices, times and numbers as they were passed. Every other value is
+    replaced by its size, such as `(24 characters)`.
+    """
+    outcome: str
+    """`ok`, or the code of the error. `confirmation_required`: the user was asked;
+    `confirmation_declined`: the user did not agree.
+    """
+    durationMs: int
+    """Duration of the call in milliseconds."""
+    clientName: Optional[str]
+    """What the client calls itself, which nothing verifies; null if its protocol version does
+    not say it with the call.
+    """
+    clientVersion: Optional[str]
+    """Version that the client says it has; null if it does not say."""
+    requestId: str
+    """Id of the request, as in the log of the server."""
+    createdAt: str
+    """When the call ended."""
+
+
+class ApiKeysListCallsResult(TypedDict):
+    data: list[ToolCall]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class AppConnection(TypedDict):
+    keyId: str
+    """Id of the API key that stands for the app (`key_…`)."""
+    permissions: list[str]
+    """Permissions that the app has."""
+    expiresAt: Optional[str]
+    """When the connection ends; null for never."""
+    sessionIds: Optional[list[str]]
+    """Sessions that the key may use; null for all."""
+    allowedIps: Optional[list[str]]
+    """Networks that may use the key; null for all."""
+    allowedRecipients: Optional[list[str]]
+    """Recipients to whom the key may send; null for all."""
+    sendQuota: Optional[int]
+    """Messages that the key may send per day (UTC); null for any number."""
+    confirm: Optional[list[Literal["destructive", "new_recipients"]]]
+    """Calls before which an agent with the key asks its user; null for none."""
+    requiresApproval: bool
+    """Whether every message of the key waits for approval."""
+
+
+class ConnectionRequest(TypedDict):
+    requestId: str
+    """Id of the request, from the address of the consent page."""
+    clientId: str
+    """Id of the app, which is the address of its description if it is a URL."""
+    name: Optional[str]
+    """What the app calls itself. Nobody has verified it."""
+    url: Optional[str]
+    """Website that the app names. Nobody has verified it."""
+    redirectUri: str
+    """Where the browser continues with the answer."""
+    redirectHost: str
+    """Host of `redirectUri`, or the scheme of a native app."""
+    isLocal: bool
+    """Whether `redirectUri` leads to a program on the device of the person."""
+    permissions: list[str]
+    """Permissions that the app asks for."""
+    connection: Optional[AppConnection]
+    """The present connection of the app, which an approval replaces; null if none."""
+    expiresAt: str
+    """When the request expires."""
+
+
+class ConnectionsApproveResult(TypedDict):
+    keyId: str
+    """Id of the API key that stands for the app."""
+    redirectUrl: str
+    """Path of this server where the same browser continues."""
+
+
+class ConnectionsDenyResult(TypedDict):
+    redirectUrl: str
+    """Path of this server where the same browser continues."""
 
 
 class Connector(TypedDict):
@@ -407,6 +524,28 @@ MessageReaction = TypedDict(
 )
 
 
+class _MessageApprovalRequired(TypedDict):
+    status: Literal["pending", "approved", "rejected", "expired", "withdrawn"]
+    """`withdrawn`: it was cancelled before anybody decided."""
+    keyId: str
+    """Id of the API key that asked for the message (`key_…`)."""
+
+
+class MessageApproval(_MessageApprovalRequired, total=False):
+    """Approval of the message; only if its API key needs one."""
+
+    expiresAt: str
+    """When a message that waits is given up."""
+    decidedAt: str
+    """When it was decided."""
+    decidedBy: str
+    """Id of the API key that approved or rejected it, or `login`."""
+    reason: str
+    """Why it was rejected, if a reason was given."""
+    edited: Literal[True]
+    """Present if the text was edited when it was approved."""
+
+
 _MessageRequired = TypedDict(
     "_MessageRequired",
     {
@@ -428,9 +567,9 @@ _MessageRequired = TypedDict(
         "toNumber": Optional[str],
         # Text of the message, caption of the file, or question of the poll.
         "message": str,
-        # `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the
-        # network accepted it.
-        "status": Literal["queued", "scheduled", "sent", "delivered", "read", "failed"],
+        # `pending_approval`: waits for a person. `queued`: stored and about to be sent.
+        # `scheduled`: waits for its time. `sent`: the network accepted it.
+        "status": Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"],
         # When the message was sent, or will be sent if it is scheduled.
         "timestamp": str,
     },
@@ -478,6 +617,8 @@ class Message(_MessageRequired, total=False):
     """Present if the message was deleted for everyone; its text is then empty."""
     error: str
     """Why the message failed, as a sentence."""
+    approval: MessageApproval
+    """Approval of the message; only if its API key needs one."""
 
 
 class _BulkResultRequired(TypedDict):
@@ -494,13 +635,18 @@ class BulkResult(_BulkResultRequired, total=False):
     """Why the message was refused, as a sentence."""
 
 
-class MessagesSendBulkResult(TypedDict):
+class _MessagesSendBulkResultRequired(TypedDict):
     accepted: int
     """Number of messages that were scheduled."""
     refused: int
     """Number of recipients that cannot be sent to."""
     results: list[BulkResult]
     """One entry per recipient, in the order of `to`."""
+
+
+class MessagesSendBulkResult(_MessagesSendBulkResultRequired, total=False):
+    pendingApproval: Literal[True]
+    """Present if the accepted messages wait for approval."""
 
 
 class MessagesListResult(TypedDict):
@@ -597,10 +743,32 @@ MessageWithHistoryReaction = TypedDict(
 )
 
 
+class _MessageWithHistoryApprovalRequired(TypedDict):
+    status: Literal["pending", "approved", "rejected", "expired", "withdrawn"]
+    """`withdrawn`: it was cancelled before anybody decided."""
+    keyId: str
+    """Id of the API key that asked for the message (`key_…`)."""
+
+
+class MessageWithHistoryApproval(_MessageWithHistoryApprovalRequired, total=False):
+    """Approval of the message; only if its API key needs one."""
+
+    expiresAt: str
+    """When a message that waits is given up."""
+    decidedAt: str
+    """When it was decided."""
+    decidedBy: str
+    """Id of the API key that approved or rejected it, or `login`."""
+    reason: str
+    """Why it was rejected, if a reason was given."""
+    edited: Literal[True]
+    """Present if the text was edited when it was approved."""
+
+
 class MessageWithHistoryStatusHistory(TypedDict):
-    status: Literal["queued", "scheduled", "sent", "delivered", "read", "failed"]
-    """`queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the
-    network accepted it.
+    status: Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]
+    """`pending_approval`: waits for a person. `queued`: stored and about to be sent.
+    `scheduled`: waits for its time. `sent`: the network accepted it.
     """
     at: str
     """When the message reached the status."""
@@ -627,9 +795,9 @@ _MessageWithHistoryRequired = TypedDict(
         "toNumber": Optional[str],
         # Text of the message, caption of the file, or question of the poll.
         "message": str,
-        # `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the
-        # network accepted it.
-        "status": Literal["queued", "scheduled", "sent", "delivered", "read", "failed"],
+        # `pending_approval`: waits for a person. `queued`: stored and about to be sent.
+        # `scheduled`: waits for its time. `sent`: the network accepted it.
+        "status": Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"],
         # When the message was sent, or will be sent if it is scheduled.
         "timestamp": str,
         # Every status that the message has had, oldest first.
@@ -679,6 +847,8 @@ class MessageWithHistory(_MessageWithHistoryRequired, total=False):
     """Present if the message was deleted for everyone; its text is then empty."""
     error: str
     """Why the message failed, as a sentence."""
+    approval: MessageWithHistoryApproval
+    """Approval of the message; only if its API key needs one."""
 
 
 class MessagesSendInteractiveButton(TypedDict):
@@ -1556,7 +1726,7 @@ class Delivery(TypedDict):
     """Id of the webhook (`whk_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     state: Literal["pending", "delivered", "failed", "expired", "cancelled"]
     """`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too
@@ -1625,7 +1795,7 @@ class DeliveryWithAttempts(TypedDict):
     """Id of the webhook (`whk_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     state: Literal["pending", "delivered", "failed", "expired", "cancelled"]
     """`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too
@@ -1682,7 +1852,7 @@ class WebhooksReplayResult(_WebhooksReplayResultRequired, total=False):
 class EventsListResultData(TypedDict):
     eventId: str
     """Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     data: dict[str, Any]
     """Data of the event, with all fields that `include` adds at a webhook."""
@@ -1698,13 +1868,13 @@ class EventsListResult(TypedDict):
     data: list[EventsListResultData]
     """Events, oldest first."""
     nextCursor: Optional[str]
-    """Pass it as `after` next time, even if `data` is empty; null if there has never been an
-    event.
+    """Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been
+    an event.
     """
 
 
 class EventsTypesResultData(TypedDict):
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     description: str
     """Meaning of the event."""

@@ -9,6 +9,7 @@ from typing import Any, Literal, Optional, Union
 from ._transport import UNSET, Transport, Unset, quote
 from .models import (
     ApiKey,
+    ApiKeysListCallsResult,
     ApiKeysListResult,
     ApiKeysRevokeResult,
     AuthForgetLoginResult,
@@ -21,6 +22,9 @@ from .models import (
     ChatsMarkReadResult,
     ChatsSetTypingResult,
     CircuitBreaker,
+    ConnectionRequest,
+    ConnectionsApproveResult,
+    ConnectionsDenyResult,
     ConnectorsListResult,
     Contact,
     ContactWithIds,
@@ -62,6 +66,7 @@ from .models import (
     SessionsSimulatePoll,
     SessionsSimulateResult,
     SessionsUpdateProfileResult,
+    ToolCall,
     WebhookConfiguration,
     WebhookEndpoint,
     WebhookStats,
@@ -228,6 +233,8 @@ class ApiKeysResource:
         allowed_ips: Union[Optional[Sequence[str]], Unset] = UNSET,
         allowed_recipients: Union[Optional[Sequence[str]], Unset] = UNSET,
         send_quota: Union[Optional[int], Unset] = UNSET,
+        confirm: Union[Optional[Sequence[Literal["destructive", "new_recipients"]]], Unset] = UNSET,
+        requires_approval: Optional[bool] = None,
     ) -> NewApiKey:
         """Create an API key.
 
@@ -249,6 +256,11 @@ class ApiKeysResource:
             `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.
         :param send_quota: Sends at most this many messages per day (UTC); `null` for any
             number.
+        :param confirm: Asks the user over MCP before these calls: `destructive` ones, and
+            the first message to `new_recipients`. Over REST they are refused. `null` never
+            asks.
+        :param requires_approval: true holds every message until it is approved; false by
+            default.
         """
         result: NewApiKey = self._transport.call(
             "POST",
@@ -261,6 +273,8 @@ class ApiKeysResource:
                 "allowedIps": allowed_ips,
                 "allowedRecipients": allowed_recipients,
                 "sendQuota": send_quota,
+                "confirm": confirm,
+                "requiresApproval": UNSET if requires_approval is None else requires_approval,
             },
         )
         return result
@@ -273,8 +287,8 @@ class ApiKeysResource:
     ) -> ApiKeysListResult:
         """List API keys.
 
-        List the account's API keys with their permissions and last use, newest first. The
-        keys themselves are never returned.
+        List the account's API keys and connected apps with their permissions and last use,
+        newest first. The keys themselves are never returned.
 
         Requires the permission `account:read`.
 
@@ -317,6 +331,8 @@ class ApiKeysResource:
         allowed_ips: Union[Optional[Sequence[str]], Unset] = UNSET,
         allowed_recipients: Union[Optional[Sequence[str]], Unset] = UNSET,
         send_quota: Union[Optional[int], Unset] = UNSET,
+        confirm: Union[Optional[Sequence[Literal["destructive", "new_recipients"]]], Unset] = UNSET,
+        requires_approval: Optional[bool] = None,
     ) -> ApiKey:
         """Update an API key.
 
@@ -339,6 +355,11 @@ class ApiKeysResource:
             `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.
         :param send_quota: Sends at most this many messages per day (UTC); `null` for any
             number.
+        :param confirm: Asks the user over MCP before these calls: `destructive` ones, and
+            the first message to `new_recipients`. Over REST they are refused. `null` never
+            asks.
+        :param requires_approval: true holds every message until it is approved; false by
+            default.
         """
         result: ApiKey = self._transport.call(
             "PATCH",
@@ -351,6 +372,8 @@ class ApiKeysResource:
                 "allowedIps": allowed_ips,
                 "allowedRecipients": allowed_recipients,
                 "sendQuota": send_quota,
+                "confirm": confirm,
+                "requiresApproval": UNSET if requires_approval is None else requires_approval,
             },
         )
         return result
@@ -361,7 +384,8 @@ class ApiKeysResource:
     ) -> ApiKeysRevokeResult:
         """Revoke an API key.
 
-        Delete a key. It stops working at once, and its open event streams end.
+        Delete a key, or disconnect an app. It stops working at once, and its open event
+        streams end.
 
         Requires a login token; API keys are refused.
 
@@ -380,7 +404,8 @@ class ApiKeysResource:
         """Rotate an API key.
 
         Replace a key with a new one, which is returned once. The id, the name, the
-        permissions and the limits stay. The old key stops working at once.
+        permissions and the limits stay. The old key stops working at once. A connected app
+        has no key.
 
         Requires a login token; API keys are refused.
 
@@ -389,6 +414,162 @@ class ApiKeysResource:
         result: NewApiKey = self._transport.call(
             "POST",
             f"/api-keys/{quote(key_id)}/rotate",
+            body={},
+        )
+        return result
+
+    def list_calls(
+        self,
+        key_id: str,
+        *,
+        tool: Optional[str] = None,
+        outcome: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ApiKeysListCallsResult:
+        """List the tool calls of an API key.
+
+        List what an agent did with a key over MCP, newest first, without the content of
+        messages. The calls of a revoked key stay listed until they are as old as events may
+        get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed.
+
+        Requires the permission `account:read`.
+
+        :param key_id: Id of the key (`key_…`), which may be revoked.
+        :param tool: Only calls of this tool, such as `messages_send`.
+        :param outcome: Only calls with this outcome: `ok`, `failed` for any error, or the
+            code of an error.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ApiKeysListCallsResult = self._transport.call(
+            "GET",
+            f"/api-keys/{quote(key_id)}/calls",
+            query={
+                "tool": UNSET if tool is None else tool,
+                "outcome": UNSET if outcome is None else outcome,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_calls_all(
+        self,
+        key_id: str,
+        *,
+        tool: Optional[str] = None,
+        outcome: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[ToolCall]:
+        """Iterate over all pages of `list_calls`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list_calls(key_id, tool=tool, outcome=outcome, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+
+class ConnectionsResource:
+    """Operations of `connections`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def get_request(
+        self,
+        request_id: str,
+    ) -> ConnectionRequest:
+        """Get the request of an app.
+
+        Get who asks to be connected by OAuth, and for which permissions. For the consent page
+        of the dashboard.
+
+        Requires a login token; API keys are refused.
+
+        :param request_id: Id of the request, from the address of the consent page.
+        """
+        result: ConnectionRequest = self._transport.call(
+            "GET",
+            f"/connections/requests/{quote(request_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def approve(
+        self,
+        request_id: str,
+        *,
+        permissions: Sequence[str],
+        expires_at: Union[Optional[str], Unset] = UNSET,
+        session_ids: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_ips: Union[Optional[Sequence[str]], Unset] = UNSET,
+        allowed_recipients: Union[Optional[Sequence[str]], Unset] = UNSET,
+        send_quota: Union[Optional[int], Unset] = UNSET,
+        confirm: Union[Optional[Sequence[Literal["destructive", "new_recipients"]]], Unset] = UNSET,
+        requires_approval: Optional[bool] = None,
+    ) -> ConnectionsApproveResult:
+        """Connect an app.
+
+        Approve the request of an app, with some or all of the permissions that it asks for,
+        and with the limits of an API key. The app becomes an API key without a secret. If it
+        is connected already, its permissions are replaced, and its limits as far as you give
+        them. Only the browser in which the request began can continue.
+
+        Requires a login token; API keys are refused.
+
+        :param request_id: Id of the request, from the address of the consent page.
+        :param permissions: Permissions for the app, among those of the request.
+        :param expires_at: When the key stops working; null for never.
+        :param session_ids: Only these sessions and what belongs to them; `null` for all,
+            which is the default.
+        :param allowed_ips: Only from these networks, such as `203.0.113.0/24` or
+            `2001:db8::/32`, or single addresses; `null` for all.
+        :param allowed_recipients: Sends only to these phone numbers, groups (`grp_…`,
+            `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.
+        :param send_quota: Sends at most this many messages per day (UTC); `null` for any
+            number.
+        :param confirm: Asks the user over MCP before these calls: `destructive` ones, and
+            the first message to `new_recipients`. Over REST they are refused. `null` never
+            asks.
+        :param requires_approval: true holds every message until it is approved; false by
+            default.
+        """
+        result: ConnectionsApproveResult = self._transport.call(
+            "POST",
+            f"/connections/requests/{quote(request_id)}/approve",
+            body={
+                "permissions": permissions,
+                "expiresAt": expires_at,
+                "sessionIds": session_ids,
+                "allowedIps": allowed_ips,
+                "allowedRecipients": allowed_recipients,
+                "sendQuota": send_quota,
+                "confirm": confirm,
+                "requiresApproval": UNSET if requires_approval is None else requires_approval,
+            },
+        )
+        return result
+
+    def deny(
+        self,
+        request_id: str,
+    ) -> ConnectionsDenyResult:
+        """Deny the request of an app.
+
+        Deny the request of an app, which learns of it. A present connection of the app does
+        not change.
+
+        Requires a login token; API keys are refused.
+
+        :param request_id: Id of the request, from the address of the consent page.
+        """
+        result: ConnectionsDenyResult = self._transport.call(
+            "POST",
+            f"/connections/requests/{quote(request_id)}/deny",
             body={},
         )
         return result
@@ -963,7 +1144,7 @@ class MessagesResource:
         """Send a file.
 
         Send an image, video, audio, voice message, document or sticker. Pass either `mediaId`
-        or an https `url`, which the server fetches first. Returns the message.
+        or an https `url`, which the server fetches first.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1019,7 +1200,7 @@ class MessagesResource:
     ) -> Message:
         """Send a location.
 
-        Send coordinates, which the recipient can open in a map. Returns the message.
+        Send coordinates, which the recipient can open in a map.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1068,7 +1249,7 @@ class MessagesResource:
     ) -> Message:
         """Send a contact card.
 
-        Send a name with phone numbers, which the recipient can save. Returns the message.
+        Send a name with phone numbers, which the recipient can save.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1200,12 +1381,14 @@ class MessagesResource:
         from_: Optional[str] = None,
         direction: Optional[Literal["incoming", "outgoing"]] = None,
         type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
-        status: Optional[Literal["queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
+        status: Optional[Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        after_time: Optional[str] = None,
+        before_time: Optional[str] = None,
         q: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
     ) -> MessagesListResult:
         """List messages.
 
@@ -1218,15 +1401,17 @@ class MessagesResource:
         :param session_id: Only messages of this session (`ses_…`).
         :param chat_id: Only this chat: phone number digits or group id (`grp_…`).
         :param from_: Only messages that this phone number sent.
-        :param direction: Only messages received or only messages sent.
+        :param direction: Only received or sent messages.
         :param type: Only messages of this type.
         :param status: Only messages with this status.
-        :param after: Only messages at or after this time, such as 2026-07-01T12:00:00Z.
-        :param before: Only messages before this time.
+        :param after_time: Only at or after this time, such as 2026-07-01T12:00:00Z.
+        :param before_time: Only before this time.
         :param q: Only messages with all of these words; the last can be the start of a
             word. Requires `messages:read`.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        :param after: Former name of `afterTime`.
+        :param before: Former name of `beforeTime`.
         """
         result: MessagesListResult = self._transport.call(
             "GET",
@@ -1238,11 +1423,13 @@ class MessagesResource:
                 "direction": UNSET if direction is None else direction,
                 "type": UNSET if type is None else type,
                 "status": UNSET if status is None else status,
-                "after": UNSET if after is None else after,
-                "before": UNSET if before is None else before,
+                "afterTime": UNSET if after_time is None else after_time,
+                "beforeTime": UNSET if before_time is None else before_time,
                 "q": UNSET if q is None else q,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
+                "after": UNSET if after is None else after,
+                "before": UNSET if before is None else before,
             },
             repeatable=True,
         )
@@ -1256,16 +1443,18 @@ class MessagesResource:
         from_: Optional[str] = None,
         direction: Optional[Literal["incoming", "outgoing"]] = None,
         type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
-        status: Optional[Literal["queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
+        status: Optional[Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        after_time: Optional[str] = None,
+        before_time: Optional[str] = None,
         q: Optional[str] = None,
         limit: Optional[int] = None,
+        after: Optional[str] = None,
+        before: Optional[str] = None,
     ) -> Iterator[Message]:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, after=after, before=before, q=q, limit=limit, cursor=cursor)
+            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, after_time=after_time, before_time=before_time, q=q, limit=limit, after=after, before=before, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -1535,8 +1724,9 @@ class MessagesResource:
     ) -> Message:
         """Cancel a scheduled message.
 
-        Cancel a message that waits for its `sendAt`. It stays in lists with the status
-        `failed`. Messages that are no longer `scheduled` cannot be cancelled.
+        Cancel a message that waits for its `sendAt` or for approval. It stays in lists with
+        the status `failed`. Messages that are no longer `scheduled` or `pending_approval`
+        cannot be cancelled.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1547,6 +1737,63 @@ class MessagesResource:
             "POST",
             f"/messages/{quote(message_id)}/cancel",
             body={},
+        )
+        return result
+
+    def approve(
+        self,
+        message_id: str,
+        *,
+        message: Optional[str] = None,
+    ) -> Message:
+        """Approve a message.
+
+        Send a message that waits for approval, if you like with another text. It is returned
+        as `queued` and goes out as soon as its session is connected; a `sendAt` that is still
+        to come is kept. List the waiting messages with `messages.list` and the status
+        `pending_approval`. An API key cannot approve its own messages, and a key with
+        `requiresApproval` none at all.
+
+        Requires the permission `messages:approve`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param message: Text or caption to send instead; leave it out to send the message as
+            it is.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/approve",
+            body={
+                "message": UNSET if message is None else message,
+            },
+        )
+        return result
+
+    def reject(
+        self,
+        message_id: str,
+        *,
+        reason: Optional[str] = None,
+    ) -> Message:
+        """Reject a message.
+
+        Refuse to send a message that waits for approval. It stays in lists with the status
+        `failed` and the reason, which whoever asked for it can read. An API key cannot reject
+        its own messages; it cancels them with `messages.cancel`.
+
+        Requires the permission `messages:approve`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param reason: Why, for the author of the message.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/reject",
+            body={
+                "reason": UNSET if reason is None else reason,
+            },
         )
         return result
 
@@ -2771,46 +3018,62 @@ class WebhooksResource:
         self,
         *,
         webhook_id: Optional[str] = None,
+        states: Optional[Sequence[Literal["pending", "delivered", "failed", "expired", "cancelled"]]] = None,
+        events: Optional[Sequence[str]] = None,
+        message_id: Optional[str] = None,
+        chat_id: Optional[str] = None,
+        after_time: Optional[str] = None,
+        before_time: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
         state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
         event: Optional[str] = None,
-        message_id: Optional[str] = None,
         phone_number: Optional[str] = None,
         after: Optional[str] = None,
         before: Optional[str] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
     ) -> WebhooksListDeliveriesResult:
         """List deliveries.
 
         List webhook deliveries with their state, newest first. Use it to find events that did
-        not arrive: filter by `state`, `messageId` or `phoneNumber`. `webhooks.get_delivery`
-        then says why.
+        not arrive: filter by `states`, `messageId` or `chatId`. `webhooks.get_delivery` then
+        says why.
 
         Requires the permission `webhooks:metadata`.
 
         :param webhook_id: Only deliveries of this webhook (`whk_…`).
-        :param state: Only deliveries in this state.
-        :param event: Only this event type, such as `message.incoming`.
+        :param states: Only deliveries in these states.
+        :param events: Only these event types, such as `message.*`.
         :param message_id: Only events about this message (`msg_…`).
-        :param phone_number: Only events of the chat with this phone number.
-        :param after: Only events at or after this time.
-        :param before: Only events before this time.
+        :param chat_id: Only events of this chat: phone number or group id (`grp_…`).
+        :param after_time: Only at or after this time, such as 2026-07-01T12:00:00Z.
+        :param before_time: Only before this time.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        :param state: Former name of `states`.
+        :param event: Former name of `events`.
+        :param phone_number: Only events of the chat with this phone number. Prefer
+            `chatId`.
+        :param after: Former name of `afterTime`.
+        :param before: Former name of `beforeTime`.
         """
         result: WebhooksListDeliveriesResult = self._transport.call(
             "GET",
             "/webhooks/deliveries",
             query={
                 "webhookId": UNSET if webhook_id is None else webhook_id,
+                "states": UNSET if states is None else states,
+                "events": UNSET if events is None else events,
+                "messageId": UNSET if message_id is None else message_id,
+                "chatId": UNSET if chat_id is None else chat_id,
+                "afterTime": UNSET if after_time is None else after_time,
+                "beforeTime": UNSET if before_time is None else before_time,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
                 "state": UNSET if state is None else state,
                 "event": UNSET if event is None else event,
-                "messageId": UNSET if message_id is None else message_id,
                 "phoneNumber": UNSET if phone_number is None else phone_number,
                 "after": UNSET if after is None else after,
                 "before": UNSET if before is None else before,
-                "limit": UNSET if limit is None else limit,
-                "cursor": UNSET if cursor is None else cursor,
             },
             repeatable=True,
         )
@@ -2820,18 +3083,23 @@ class WebhooksResource:
         self,
         *,
         webhook_id: Optional[str] = None,
+        states: Optional[Sequence[Literal["pending", "delivered", "failed", "expired", "cancelled"]]] = None,
+        events: Optional[Sequence[str]] = None,
+        message_id: Optional[str] = None,
+        chat_id: Optional[str] = None,
+        after_time: Optional[str] = None,
+        before_time: Optional[str] = None,
+        limit: Optional[int] = None,
         state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
         event: Optional[str] = None,
-        message_id: Optional[str] = None,
         phone_number: Optional[str] = None,
         after: Optional[str] = None,
         before: Optional[str] = None,
-        limit: Optional[int] = None,
     ) -> Iterator[Delivery]:
         """Iterate over all pages of `list_deliveries`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_deliveries(webhook_id=webhook_id, state=state, event=event, message_id=message_id, phone_number=phone_number, after=after, before=before, limit=limit, cursor=cursor)
+            page = self.list_deliveries(webhook_id=webhook_id, states=states, events=events, message_id=message_id, chat_id=chat_id, after_time=after_time, before_time=before_time, limit=limit, state=state, event=event, phone_number=phone_number, after=after, before=before, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -2862,43 +3130,52 @@ class WebhooksResource:
         self,
         *,
         delivery_ids: Optional[Sequence[str]] = None,
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        kinds: Optional[Sequence[str]] = None,
+        after_time: Optional[str] = None,
+        before_time: Optional[str] = None,
+        events: Optional[Sequence[str]] = None,
         states: Optional[Sequence[Literal["delivered", "failed", "expired", "cancelled"]]] = None,
         webhook_id: Optional[str] = None,
         dry_run: Optional[bool] = None,
         per_second: Optional[int] = None,
+        from_: Optional[str] = None,
+        to: Optional[str] = None,
+        kinds: Optional[Sequence[str]] = None,
     ) -> WebhooksReplayResult:
         """Replay deliveries.
 
         Send settled deliveries again, with the same `X-Webhook-Id`. Select them by
-        `deliveryIds`, or by `from` and `to`: failed and expired ones unless you pass
-        `states`. Count them first with `dryRun`. At most 100,000 per call.
+        `deliveryIds`, or by `afterTime` and `beforeTime`: failed and expired ones unless you
+        pass `states`. Count them first with `dryRun`. At most 100,000 per call.
 
         Requires the permission `webhooks:operate`.
 
         :param delivery_ids: Ids of deliveries, up to 1,000.
-        :param from_: Only events at or after this time, such as 2026-07-01T12:00:00Z.
-        :param to: Only events before this time.
-        :param kinds: Only these event types.
+        :param after_time: Only at or after this time, such as 2026-07-01T12:00:00Z.
+        :param before_time: Only before this time.
+        :param events: Only these event types, such as `message.*`.
         :param states: Only deliveries in these states.
         :param webhook_id: Only deliveries of this webhook (`whk_…`).
         :param dry_run: Only counts; sends nothing.
         :param per_second: Deliveries per second; 100 by default.
+        :param from_: Former name of `afterTime`.
+        :param to: Former name of `beforeTime`.
+        :param kinds: Former name of `events`.
         """
         result: WebhooksReplayResult = self._transport.call(
             "POST",
             "/webhooks/replay",
             body={
                 "deliveryIds": UNSET if delivery_ids is None else delivery_ids,
-                "from": UNSET if from_ is None else from_,
-                "to": UNSET if to is None else to,
-                "kinds": UNSET if kinds is None else kinds,
+                "afterTime": UNSET if after_time is None else after_time,
+                "beforeTime": UNSET if before_time is None else before_time,
+                "events": UNSET if events is None else events,
                 "states": UNSET if states is None else states,
                 "webhookId": UNSET if webhook_id is None else webhook_id,
                 "dryRun": UNSET if dry_run is None else dry_run,
                 "perSecond": UNSET if per_second is None else per_second,
+                "from": UNSET if from_ is None else from_,
+                "to": UNSET if to is None else to,
+                "kinds": UNSET if kinds is None else kinds,
             },
         )
         return result
@@ -2966,35 +3243,41 @@ class EventsResource:
     def list(
         self,
         *,
-        after: Optional[str] = None,
-        kinds: Optional[Sequence[str]] = None,
+        after_cursor: Optional[str] = None,
+        events: Optional[Sequence[str]] = None,
         limit: Optional[int] = None,
         wait: Optional[int] = None,
+        after: Optional[str] = None,
+        kinds: Optional[Sequence[str]] = None,
     ) -> EventsListResult:
         """List events.
 
         Read the account's events, oldest first, as webhooks receive them. Use it to catch up
-        or to wait for a reply: pass `nextCursor` as `after`, and `wait` to hold the request
-        until an event arrives.
+        or to wait for a reply: pass `nextCursor` as `afterCursor`, and `wait` to hold the
+        request until an event arrives.
 
         Requires the permission `events:read`. With `events:metadata` instead, the content of
         messages is left out.
 
-        :param after: `nextCursor` of the previous response, or `now`; without it, starts at
-            the oldest event.
-        :param kinds: Only these types, such as `message.*`; `*` for all. By default the
+        :param after_cursor: `nextCursor` of the previous response, or `now`; without it,
+            starts at the oldest event.
+        :param events: Only these types, such as `message.*`; `*` for all. By default the
             first eight types.
         :param limit: Number of events per response.
         :param wait: Seconds to wait for an event if there is none yet; up to 30.
+        :param after: Former name of `afterCursor`.
+        :param kinds: Former name of `events`.
         """
         result: EventsListResult = self._transport.call(
             "GET",
             "/events",
             query={
-                "after": UNSET if after is None else after,
-                "kinds": UNSET if kinds is None else kinds,
+                "afterCursor": UNSET if after_cursor is None else after_cursor,
+                "events": UNSET if events is None else events,
                 "limit": UNSET if limit is None else limit,
                 "wait": UNSET if wait is None else wait,
+                "after": UNSET if after is None else after,
+                "kinds": UNSET if kinds is None else kinds,
             },
             repeatable=True,
         )
@@ -3023,6 +3306,7 @@ class Resources:
     def __init__(self, transport: Transport) -> None:
         self.auth = AuthResource(transport)
         self.api_keys = ApiKeysResource(transport)
+        self.connections = ConnectionsResource(transport)
         self.connectors = ConnectorsResource(transport)
         self.sessions = SessionsResource(transport)
         self.messages = MessagesResource(transport)
