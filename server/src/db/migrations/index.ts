@@ -16,8 +16,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'rUR90qF70mBiEKzDN9Q9l8fm_Fiz3mVDZsupn7McR9s',
-  postgres: 'lJ3z9tQA9XwtY9tAjdR1j4ZUmLfaIVrF8-MsjIC-czc',
+  sqlite: 'PZSiGUnfaKLS6U0PyjW-yD4YuMWwMfgKwFKq8qUTbr8',
+  postgres: '3evlHbUySoUZ_Eo_1LFpAYG5PCzV1tNak9hJ7M6Mtw4',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
