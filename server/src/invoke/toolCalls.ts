@@ -4,6 +4,7 @@ import type { JointWork, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { batch } from '../db/query.ts';
 import type { ToolCallTable } from '../db/schema.ts';
+import { isAway } from '../errors.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Log } from '../log.ts';
 
@@ -73,8 +74,9 @@ export class ToolCalls {
     const calls = this.#waiting.slice();
     try {
       await database.commit((tx) => insertCalls.run(tx, calls));
-    } catch {
-      return; // the next round tries again
+    } catch (error) {
+      if (isAway(error)) return; // the next round tries again
+      log.error({ err: error, calls: calls.length }, 'failed to store tool calls');
     }
     this.#waiting = this.#waiting.slice(calls.length);
     if (this.#dropped > 0) log.warn({ calls: this.#dropped }, 'dropped tool calls that could not be stored');
