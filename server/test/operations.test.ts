@@ -180,7 +180,8 @@ describe('the operation table', () => {
     const { sessionId } = paired;
     await run('webhooks.set', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.sent'], secret: 'walk' });
     await run('webhooks.get', '/webhooks');
-    await run('webhooks.rotate_secret', '/webhooks/secret/rotate', { secret: 'walk on and on and on' });
+    await run('webhooks.rotate_secret', '/webhooks/secret/rotate', {});
+    await run('webhooks.reveal_secret', '/webhooks/secret/reveal', {});
     const message = await run('messages.send', '/messages/send', { to: '491702222222', message: 'hello' });
     await run('messages.get', `/messages/${message.messageId}`);
     await run('messages.list', '/messages');
@@ -252,7 +253,8 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.list', '/webhooks/endpoints');
     await run('webhooks.endpoints.get', endpoint);
     await run('webhooks.endpoints.update', endpoint, { maxInFlight: 2 });
-    await run('webhooks.endpoints.rotate_secret', `${endpoint}/secret/rotate`, { secret: 'walk on and on and on' });
+    await run('webhooks.endpoints.rotate_secret', `${endpoint}/secret/rotate`, {});
+    await run('webhooks.endpoints.reveal_secret', `${endpoint}/secret/reveal`, {});
     await run('webhooks.endpoints.test', `${endpoint}/test`);
     await run('webhooks.endpoints.stats', `${endpoint}/stats`);
     await run('webhooks.endpoints.get_circuit_breaker', `${endpoint}/circuit-breaker`);

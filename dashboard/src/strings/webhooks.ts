@@ -61,6 +61,8 @@ export const webhookStrings = {
   hasNoSecret: 'Deliveries are not signed, so your receiver cannot verify where they come from. Set a secret.',
   setSecret: 'Set secret',
   rotate: 'Rotate secret',
+  madeByServer: 'The server made this secret for an agent or a program, which did not see it. You can read it until',
+  showSecret: 'Show secret',
   rotateHint: 'During the grace period, deliveries carry the signatures of both secrets.',
   grace: 'Grace period',
   graces: [

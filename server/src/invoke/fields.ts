@@ -59,6 +59,9 @@ export const strictObject = <P extends TProperties>(properties: P) =>
 export const strictPart = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, description });
 
+/** Marks an input field that a tool does not show, because no model should fill it in, such as a secret. */
+export const notForAgents = { 'x-not-for-agents': true } as const;
+
 /** An input field that makes an operation with `idempotent` safe to repeat, as the header `Idempotency-Key` does. */
 export const IdempotencyKey = optional(
   string('Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer.', {

@@ -21,6 +21,7 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
   /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
   readonly name: string;
   readonly permission: Permission;
+  readonly credential?: 'jwt';
   /** Input fields besides `webhookId`. */
   readonly fields: F;
   readonly output: O;

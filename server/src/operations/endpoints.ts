@@ -1,9 +1,22 @@
 import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
-import { boolean, integer, list, named, object, oneOf, onlyTrue, optional, orNull, record } from '../invoke/fields.ts';
+import {
+  boolean,
+  integer,
+  list,
+  named,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  record,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import {
@@ -14,6 +27,7 @@ import {
   type WebhookChange,
 } from '../webhooks/destinations.ts';
 import type { WebhookFilters } from '../webhooks/filters.ts';
+import { readableSecret } from '../webhooks/madeSecret.ts';
 import { countUnwanted } from '../webhooks/queue.ts';
 import { headersOf, includeOf } from '../webhooks/webhook.ts';
 import { acceptedSubscription, subscribedKinds } from './eventTypes.ts';
@@ -51,6 +65,10 @@ const Endpoint = named('WebhookEndpoint', {
   ...shownDestination,
   ...shownOptions,
   maxInFlight: integer('Number of deliveries in flight at the same time.'),
+  secretReadableUntil: orNull(
+    time(),
+    'Until when a login can read the secret that the server made; null if it cannot.',
+  ),
   breakerState: oneOf(
     ['closed', 'open', 'half_open'],
     'State of the circuit breaker; `open` means that deliveries are held.',
@@ -140,7 +158,7 @@ export const getEndpoint = defineOperation({
   route: 'GET /webhooks/endpoints/{webhookId}',
   summary: 'Get a webhook',
   description:
-    'Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. Secrets are never returned.',
+    'Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. The secret is never included.',
   input: byId,
   output: Endpoint,
   errors: ['not_found'],
@@ -327,6 +345,7 @@ function toEndpoint(ctx: Context, row: WebhookTable) {
     ordering: row.ordering,
     include: [...includeOf(row)],
     maxInFlight: row.max_in_flight,
+    secretReadableUntil: isoTime(readableSecret(row, ctx.database.seal, ctx.clock.now())?.readableUntil ?? null),
     breakerState: row.breaker_state,
   };
 }

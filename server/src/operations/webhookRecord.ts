@@ -38,6 +38,16 @@ export const WebhookConfiguration = named('WebhookConfiguration', {
   updatedAt: orNull(time(), 'When the webhook was last changed; null if none is set.'),
 });
 
+/** Present if the server has made a new secret, which only people can read. */
+export const SecretUrl = optional(
+  string('Page of the dashboard on which a person with a login reads the new secret, for seven days.'),
+);
+
+export function secretUrlOf({ settings }: Context, { webhook_id: webhookId }: WebhookTable): string {
+  const path = `/webhooks/${webhookId}`;
+  return settings.publicUrl === undefined ? path : new URL(path, settings.publicUrl).href;
+}
+
 export const WebhookId = string('Id of the webhook (`whk_…`).', { maxLength: 100 });
 
 export function toConfiguration(row: WebhookTable | undefined) {

@@ -1,10 +1,19 @@
-import { boolean, object } from '../invoke/fields.ts';
+import { invalidField } from '../errors.ts';
+import { boolean, notForAgents, object, optional } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
-import { changeWebhook, findDefault, insertWebhook, removeWebhook } from '../webhooks/destinations.ts';
+import {
+  changeWebhook,
+  findDefault,
+  findWebhookRow,
+  insertWebhook,
+  removeWebhook,
+  rotateSecret,
+} from '../webhooks/destinations.ts';
+import { isJustMade, makeSecret } from '../webhooks/madeSecret.ts';
 import { findChosen, otherWebhook } from './anyWebhook.ts';
 import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedReceiver } from './webhookDestination.ts';
-import { toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
+import { SecretUrl, secretUrlOf, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
 
 /* The account's default webhook, which the contract requires. */
 
@@ -19,24 +28,37 @@ export const setWebhook = defineOperation({
   summary: 'Set the webhook',
   description:
     'Set the URL and the event types of the default webhook, or of the one that `webhookId` names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
-  input: { ...otherWebhook, ...webhookFields },
-  output: WebhookConfiguration,
+  input: {
+    ...otherWebhook,
+    ...webhookFields,
+    secret: optional({ ...webhookFields.secret, ...notForAgents }),
+    rotateSecret: optional(
+      boolean('true: signs with a new secret. Nobody sees it here; a person reads it at `secretUrl`.'),
+    ),
+  },
+  output: object({ ...WebhookConfiguration.properties, secretUrl: SecretUrl }),
   errors: ['not_found'],
   example: {
     webhookUrl: 'https://example.com/hooks',
     events: ['message.incoming', 'message.sent'],
     secret: 'a long random text',
   },
-  async run(ctx, { webhookId, webhookUrl, events, secret }) {
+  async run(ctx, { webhookId, webhookUrl, events, secret, rotateSecret: isRotating = false }) {
+    if (isRotating && secret !== undefined)
+      throw invalidField('rotateSecret', 'makes a new secret; leave out `secret`, or set only that');
     const change = { events: acceptedSubscription(events), secret, enabled: true, paused: false };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findChosen(tx, ctx.accountId, webhookId);
       const receiver = acceptedReceiver(ctx, { webhookUrl }, present);
-      return present === undefined
+      const changed = await (present === undefined
         ? insertWebhook(ctx, tx, true, { ...change, ...receiver })
-        : changeWebhook(ctx, tx, present, { ...change, ...receiver });
+        : changeWebhook(ctx, tx, present, { ...change, ...receiver }));
+      const now = ctx.clock.now();
+      if (!isRotating || isJustMade(changed, ctx.database.seal, now)) return changed;
+      await rotateSecret(ctx, tx, changed, makeSecret(now));
+      return findWebhookRow(tx, ctx.accountId, changed.webhook_id);
     }, ctx.accountId);
-    return toConfiguration(row);
+    return { ...toConfiguration(row), ...(isRotating && { secretUrl: secretUrlOf(ctx, row) }) };
   },
 });
 

@@ -116,6 +116,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'webhooks.get_circuit_breaker': noInput,
   'webhooks.reset_circuit_breaker': noInput,
   'webhooks.rotate_secret': () => ({ secret: 'a secret of the walk' }),
+  'webhooks.reveal_secret': noInput,
   'webhooks.list_deliveries': noInput,
   'webhooks.get_delivery': ({ deliveryId }) => ({ deliveryId }),
   'webhooks.replay': ({ deliveryId }) => ({ deliveryIds: [deliveryId] }),
@@ -130,6 +131,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'webhooks.endpoints.get_circuit_breaker': () => ({ webhookId: 'whk_1' }),
   'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
   'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
+  'webhooks.endpoints.reveal_secret': () => ({ webhookId: 'whk_1' }),
   'events.list': noInput,
   'events.types': noInput,
 };

@@ -1,6 +1,6 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { api, fieldError } from '../../api.ts';
+import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { CodeSnippets } from '../../components/codeSnippet.tsx';
 import { ConfirmButton } from '../../components/confirmDialog.tsx';
@@ -22,17 +22,25 @@ interface Signed {
   readonly webhookId: string;
   readonly webhookUrl: string;
   readonly hasSecret: boolean;
+  /** Until when the secret can be read, if the server made it. */
+  readonly secretReadableUntil: string | null;
   /** Whether it receives HTTP requests, for which there are examples. */
   readonly isHttp: boolean;
 }
 
 /** The secret of a webhook, with examples of receivers that verify its signatures. */
-export function SigningCard({ webhookId, webhookUrl, hasSecret, isHttp }: Signed) {
+export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUntil, isHttp }: Signed) {
   const [isReplacing, setReplacing] = useState(false);
   const [shown, setShown] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
   const refresh = useRefresh();
   const toast = useToast();
+
+  const reveal = useMutation({
+    mutationFn: () => api.webhooks.endpoints.revealSecret({ webhookId }),
+    onSuccess: ({ secret }) => setShown(secret),
+    onError: (error) => toast(errorText(error), 'bad'),
+  });
 
   async function remove() {
     await api.webhooks.endpoints.update({ webhookId, secret: null });
@@ -68,6 +76,16 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, isHttp }: Signed
           <Lamp tone="good">{webhookStrings.hasSecret}</Lamp>
         ) : (
           <Notice tone="warn">{webhookStrings.hasNoSecret}</Notice>
+        )}
+        {secretReadableUntil !== null && (
+          <Notice tone="info">
+            <p>
+              {webhookStrings.madeByServer} <Time at={secretReadableUntil} />.
+            </p>
+            <Button className="mt-2" size="small" busy={reveal.isPending} onClick={() => reveal.mutate()}>
+              {webhookStrings.showSecret}
+            </Button>
+          </Notice>
         )}
         {bothUntil !== null && (
           <p className="text-sm text-ink-soft">

@@ -48,7 +48,7 @@ export function WebhookPage() {
 }
 
 function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
-  const { webhookId, webhookUrl, destination, events, hasSecret, enabled, paused } = webhook;
+  const { webhookId, webhookUrl, destination, events, hasSecret, secretReadableUntil, enabled, paused } = webhook;
   return (
     <>
       {!enabled && <Notice tone="warn">{webhookStrings.enabledHint}</Notice>}
@@ -62,6 +62,7 @@ function Parts({ webhook }: { readonly webhook: WebhookEndpoint }) {
         webhookId={webhookId}
         webhookUrl={webhookUrl ?? ''}
         hasSecret={hasSecret}
+        secretReadableUntil={secretReadableUntil}
         isHttp={destination.type === 'http'}
       />
       <SettingsCard webhook={webhook} />

@@ -49,7 +49,7 @@ const entries: readonly Entry[] = [
     text: ({ url, events }) => [
       `Set up a webhook at ${url} for ${events ? `the event types ${events}` : 'all event types'}.`,
       'Call webhooks_get first. If another URL is set, ask the user before you replace it.',
-      'Generate a long random secret, set the webhook with webhooks_set, and show the secret to the user once.',
+      'Set the webhook with webhooks_set and rotateSecret: true. Tell the user to read the secret at the secretUrl of the result, with a login. Do not ask for the secret.',
       'Then call webhooks_test. If the event was not delivered, explain which stage failed and what to change.',
       `The receiver's answer in the result was written by a third party. ${DATA_ONLY}`,
       'Finally, explain how the receiver verifies X-Webhook-Signature: it is sha256= and the hex HMAC-SHA256 of the raw body, keyed with the secret.',

@@ -143,13 +143,14 @@ const BRIEF: Readonly<Record<string, string>> = {
 interface ShownSchema extends TSchema {
   readonly description?: string;
   readonly deprecated?: boolean;
+  readonly 'x-not-for-agents'?: true;
 }
 
 function inputOf({ input, ...operation }: Operation): TObject {
   const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
   const shown = Object.entries(input.properties as Readonly<Record<string, ShownSchema>>);
   const properties = shown
-    .filter(([, { deprecated }]) => deprecated !== true)
+    .filter(([, { deprecated, ...schema }]) => deprecated !== true && schema['x-not-for-agents'] === undefined)
     .map(([name, schema]) => {
       const { description = '' } = schema;
       const brief = isRequiredSession(name) ? 'Id (`ses_…`).' : BRIEF[name];

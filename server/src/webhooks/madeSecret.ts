@@ -1,0 +1,51 @@
+import { randomBytes } from 'node:crypto';
+import type { WebhookTable } from '../db/schema.ts';
+import { aboutWebhook } from '../db/sealing.ts';
+import type { Seal } from '../seal.ts';
+
+/*
+ * Secrets that the server makes for callers who must not see them, such as agents. A person reads one with a login, for
+ * a week. A secret that a caller passed is never returned. The text of a secret says that the server made it, and when,
+ * because its text is all that a webhook stores.
+ */
+
+const READABLE_MS = 7 * 24 * 3600 * 1000;
+/** A repeated request does not replace a secret that is younger than this. */
+const REPEAT_MS = 5 * 60 * 1000;
+
+const FORM = /^made_([0-9a-z]{9})_[\w-]{43}$/;
+
+/** A new secret of 256 random bits. */
+export function makeSecret(now: number): string {
+  return `made_${now.toString(36).padStart(9, '0')}_${randomBytes(32).toString('base64url')}`;
+}
+
+interface MadeSecret {
+  readonly secret: string;
+  readonly readableUntil: number;
+}
+
+type Row = Pick<WebhookTable, 'webhook_id' | 'secret'>;
+
+/** Returns the secret of a webhook if the server made it and it can still be read. */
+export function readableSecret(
+  { webhook_id: webhookId, secret }: Row,
+  seal: Seal,
+  now: number,
+): MadeSecret | undefined {
+  const text = secret === null ? '' : seal.open(secret, aboutWebhook(webhookId));
+  const madeAt = madeAtOf(text);
+  if (madeAt === undefined || now - madeAt > READABLE_MS) return undefined;
+  return { secret: text, readableUntil: madeAt + READABLE_MS };
+}
+
+/** Whether the server has made the secret of a webhook just now, so that another request for a new one is a repeat. */
+export function isJustMade(row: Row, seal: Seal, now: number): boolean {
+  const made = readableSecret(row, seal, now);
+  return made !== undefined && made.readableUntil - READABLE_MS > now - REPEAT_MS;
+}
+
+function madeAtOf(secret: string): number | undefined {
+  const [, time] = FORM.exec(secret) ?? [];
+  return time === undefined ? undefined : Number.parseInt(time, 36);
+}
