@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
@@ -40,12 +41,14 @@ export const sendMedia = defineOperation({
   deadlineMs: FILE_DEADLINE_MS,
   summary: 'Send a file',
   description:
-    'Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first.',
+    'Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first, and `content`.',
   input: {
     ...envelope,
     type: oneOf(mediaTypes, '`voice` plays as a voice message; `document` accepts any file.'),
     mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { maxLength: 100 })),
     url: optional(string('https URL of the file.', { maxLength: 2048 })),
+    content: optional(string('A small file in base64, up to 700,000 characters.', { minLength: 1 })),
+    mimeType: optional(string('Type of a text in `content`; others are detected.', { maxLength: 100 })),
     caption: Caption,
     fileName: optional(
       string('File name to show to the recipient, such as `invoice.pdf`.', { minLength: 1, maxLength: 255 }),
@@ -176,14 +179,43 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
   return { mentions: mentions.map((text, index) => phoneNumber(`mentions.${index}`, text)) };
 }
 
-async function fileOf(
-  ctx: Context,
-  { mediaId, url }: { mediaId?: string | undefined; url?: string | undefined },
-): Promise<MediaTable> {
-  if ((mediaId === undefined) === (url === undefined))
-    throw invalidField('mediaId', 'Pass either `mediaId` or `url`, and not both', 'required');
+interface GivenFile {
+  readonly mediaId?: string | undefined;
+  readonly url?: string | undefined;
+  readonly content?: string | undefined;
+  readonly mimeType?: string | undefined;
+  readonly fileName?: string | undefined;
+}
+
+async function fileOf(ctx: Context, { mediaId, url, content, mimeType, fileName }: GivenFile): Promise<MediaTable> {
+  if ([mediaId, url, content].filter((given) => given !== undefined).length !== 1)
+    throw invalidField('mediaId', 'Pass exactly one of `mediaId`, `url` and `content`', 'required');
+  if (mimeType !== undefined && content === undefined)
+    throw invalidField('mimeType', 'is only for `content`; other files have a type', 'unknown');
   if (url !== undefined) return ctx.media.fetch(ctx.accountId, url);
-  return ctx.media.find(ctx.accountId, mediaId ?? '');
+  if (content === undefined) return ctx.media.find(ctx.accountId, mediaId ?? '');
+  const file = { stream: Readable.from([decoded(content)]), mimeType: mimeType ?? null, fileName: fileName ?? null };
+  return ctx.media.keep(ctx.accountId, file);
+}
+
+/** Leaves room for the other fields in a body of 1 MiB. */
+const MAX_CONTENT_CHARACTERS = 700_000;
+
+/** @throws {AppError} `payload_too_large`, or `validation_failed` if it is not base64 (RFC 4648) */
+function decoded(content: string): Buffer {
+  if (content.length > MAX_CONTENT_CHARACTERS)
+    throw new AppError(
+      'payload_too_large',
+      `\`content\` has ${content.length} characters, more than ${MAX_CONTENT_CHARACTERS}; upload the file with POST /media, or pass its \`url\``,
+    );
+  const text = content.replace(/\s+/g, '');
+  if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
+    throw invalidField(
+      'content',
+      'must be the file in base64 with its padding, without a prefix such as data:',
+      'base64',
+    );
+  return Buffer.from(text, 'base64');
 }
 
 /** Required start of the MIME type by message type. Other types accept every file. */

@@ -1,0 +1,88 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createLog } from '../src/log.ts';
+import { describeOnEachDeployment } from './support/databases.ts';
+import { callTool, mcpClient } from './support/mcp.ts';
+import { picture } from './support/media.ts';
+import { connectSession, newNumber, startServer } from './support/server.ts';
+
+describeOnEachDeployment('a file in the request itself', (_, database) => {
+  it('is sent, typed by its content, and appears in no log and no stored request', async (test) => {
+    const lines: string[] = [];
+    const log = createLog('debug', { write: (line: string) => void lines.push(line) });
+    const server = await startServer({ database, log });
+    test.after(() => server.stop());
+    const { call, token } = await server.account();
+    await connectSession(call);
+    const bytes = picture();
+    const content = bytes.toString('base64');
+    const input = { to: newNumber(), type: 'image', content, fileName: 'chart.png', idempotencyKey: 'chart' };
+    const sent = await call('POST', '/messages/send-media', input);
+    assert.deepEqual(
+      [sent.status, sent.body.media.mimeType, sent.body.media.fileName],
+      [201, 'image/png', 'chart.png'],
+    );
+    const repeated = await call('POST', '/messages/send-media', input);
+    assert.equal(repeated.body.messageId, sent.body.messageId);
+    const file = await fetch(`${server.url}/api/v1/media/${sent.body.media.mediaId}/content`, {
+      headers: { authorization: `Bearer ${token}` },
+    });
+    assert.deepEqual(Buffer.from(await file.arrayBuffer()), bytes);
+
+    const client = await mcpClient(server, token, '2026-07-28');
+    const viaTool = await callTool(client, 'messages_send_media', { ...input, idempotencyKey: 'again' });
+    assert.deepEqual([viaTool.isError, viaTool.output.status], [false, 'sent']);
+    const refused = await callTool(client, 'messages_send_media', { ...input, type: 'video', idempotencyKey: 'video' });
+    assert.deepEqual([refused.isError, refused.output.errors[0].field], [true, 'type']);
+    await client.close();
+
+    const keys = await server.app.services.database.reader.kysely.selectFrom('idempotency_keys').selectAll().execute();
+    assert.ok(keys.length > 0);
+    const part = content.slice(40, 80);
+    assert.ok(![JSON.stringify(keys), ...lines].some((text) => text.includes(part)));
+  });
+
+  it('has the given type if it is a text, and may have line breaks in its base64', async (test) => {
+    const server = await startServer({ database });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    await connectSession(call);
+    const table = Buffer.from(`name,number\n${'Ada,1\n'.repeat(40)}`).toString('base64');
+    const content = table.replace(/.{76}/g, '$&\r\n');
+    const send = (fields: object) =>
+      call('POST', '/messages/send-media', { to: newNumber(), type: 'document', content, ...fields });
+    assert.equal((await send({ mimeType: 'text/csv' })).body.media.mimeType, 'text/csv');
+    const page = Buffer.from('<html><script>alert(1)</script></html>').toString('base64');
+    assert.equal((await send({ content: page, mimeType: 'image/png' })).body.media.mimeType, 'text/plain');
+  });
+
+  it('is refused with a clear error if it is too large, no base64, empty, or given twice', async (test) => {
+    const server = await startServer({ database });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    await connectSession(call);
+    const send = async (fields: object) => {
+      const { status, body } = await call('POST', '/messages/send-media', {
+        ...{ to: newNumber(), type: 'document' },
+        ...fields,
+      });
+      return { status, code: body.code, field: body.errors?.[0]?.field, detail: body.detail };
+    };
+    const largest = Buffer.alloc((700_000 / 4) * 3, 'x').toString('base64');
+    assert.equal((await send({ content: largest })).status, 201);
+    const tooLarge = await send({ content: `${largest}AAAA` });
+    assert.deepEqual([tooLarge.status, tooLarge.code], [413, 'payload_too_large']);
+    assert.match(tooLarge.detail, /700004 characters, more than 700000; upload the file with POST \/media/);
+    for (const content of ['data:text/plain;base64,YWJj', 'YWJ', 'Y=Jj', 'äöü!', '    ', 'YWJj====']) {
+      const { status, field, detail } = await send({ content });
+      assert.deepEqual([status, field], [400, 'content'], content);
+      assert.match(detail, /base64/);
+    }
+    assert.deepEqual(await send({ content: '' }), {
+      ...{ status: 400, code: 'validation_failed', field: 'content', detail: 'content must not be empty' },
+    });
+    for (const fields of [{}, { content: 'YWJj', url: 'https://example.com/a' }, { content: 'YWJj', mediaId: 'med_1' }])
+      assert.match((await send(fields)).detail, /exactly one of `mediaId`, `url` and `content`/);
+    assert.equal((await send({ url: 'https://example.com/a', mimeType: 'text/csv' })).field, 'mimeType');
+  });
+});
