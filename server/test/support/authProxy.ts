@@ -11,6 +11,7 @@ export async function startAuthProxy(target: string, credential: string): Promis
       answer.pipe(response);
     });
     onward.on('error', () => response.destroy());
+    response.on('close', () => onward.destroy());
     request.pipe(onward);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

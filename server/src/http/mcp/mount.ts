@@ -88,7 +88,9 @@ export function addMcp(
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
         const authInfo = { token: '', clientId: '', scopes: [], extra: { principal: { ...principal, allowance } } };
         handler ??= loadHandler();
-        const response = await (await handler).fetch(toWebRequest(request), { authInfo, parsedBody: request.body });
+        // Other calls run to their end. A subscription has none, and would keep the server from stopping.
+        const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
+        const response = await (await handler).fetch(toWebRequest(request, signal), { authInfo, parsedBody: body });
         return sendResponse(reply, response);
       },
     });
@@ -128,12 +130,16 @@ function sendResponse(reply: FastifyReply, { status, headers, body }: Response):
 }
 
 /** The request without its body, which has already been read and parsed. */
-function toWebRequest(request: FastifyRequest): Request {
+function toWebRequest(request: FastifyRequest, signal: AbortSignal | undefined): Request {
   const headers = new Headers();
   for (const [name, value] of Object.entries(request.headers))
     if (value !== undefined) headers.set(name, String(value));
   // Without the query, which may contain a key.
-  return new Request(`http://localhost${API_PREFIX}/mcp`, { method: request.method, headers });
+  return new Request(`http://localhost${API_PREFIX}/mcp`, {
+    method: request.method,
+    headers,
+    ...(signal !== undefined && { signal }),
+  });
 }
 
 function rpcErrorOf(error: FastifyError): { status: number; code: number; message: string } | undefined {
