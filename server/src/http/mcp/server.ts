@@ -1,6 +1,7 @@
 import {
   createMcpHandler,
   type McpHttpHandler,
+  type McpServerFactory,
   ProtocolError,
   ProtocolErrorCode,
   Server,
@@ -32,7 +33,7 @@ const INSTRUCTIONS = `Switchboard sends and receives messages through sessions, 
 - Ask the user before you message people that the user has not named, and before you delete or overwrite anything.`;
 
 /** Refuses wrong params of every method before the protocol library reads them, and rewords what it refuses itself. */
-class ParamsServer extends Server {
+export class ParamsServer extends Server {
   #isDiscovery = false;
 
   /** Every result of protocol version 2026-07-28 repeats the identity; only `server/discover` needs all of it. */
@@ -62,11 +63,13 @@ export interface McpServerDeps extends GuardDeps {
 
 /** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
 export function createHandler(operations: readonly Operation[], deps: McpServerDeps): McpHttpHandler {
-  const { log } = deps;
   const serverFor = createServers(operations, deps);
-  return createMcpHandler(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), {
-    onerror: (error) => log.debug({ err: error }, 'mcp'),
-  });
+  return handlerOf(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), deps.log);
+}
+
+/** Serves both generations of the protocol with the servers that the factory makes. */
+export function handlerOf(factory: McpServerFactory, log: Pick<Log, 'debug'>): McpHttpHandler {
+  return createMcpHandler(factory, { onerror: (error) => log.debug({ err: error }, 'mcp') });
 }
 
 /** Makes the server for one request, with the operations that its caller may use. */
