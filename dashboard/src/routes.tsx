@@ -59,21 +59,33 @@ const register = createRoute({
   component: lazyPage(() => import('./pages/login/registerPage.tsx'), 'RegisterPage'),
 });
 
-/** The parent of all pages that need a login. */
-const shell = createRoute({
+/** Redirects readers who are not logged in to the login, and back after it. */
+const requireLogin = async ({
+  context,
+  location,
+}: {
+  context: { queries: QueryClient };
+  location: { pathname: string; href: string };
+}) => {
+  try {
+    // A cached account is enough, however old it is: the next request finds out whether the login has ended.
+    await context.queries.fetchQuery({ ...accountQuery, staleTime: Number.POSITIVE_INFINITY });
+  } catch (error) {
+    if (!isLoggedOut(error)) throw error;
+    throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } });
+  }
+};
+
+/** The answer to an app, outside of the shell. */
+const connect = createRoute({
   getParentRoute: () => root,
-  id: 'shell',
-  component: Shell,
-  beforeLoad: async ({ context, location }) => {
-    try {
-      // A cached account is enough, however old it is: the next request finds out whether the login has ended.
-      await context.queries.fetchQuery({ ...accountQuery, staleTime: Number.POSITIVE_INFINITY });
-    } catch (error) {
-      if (!isLoggedOut(error)) throw error;
-      throw redirect({ to: '/login', search: location.pathname === '/' ? {} : { next: location.href } });
-    }
-  },
+  path: '/connect/$requestId',
+  beforeLoad: requireLogin,
+  component: lazyPage(() => import('./pages/connect/connectPage.tsx'), 'ConnectPage'),
 });
+
+/** The parent of all pages that need a login. */
+const shell = createRoute({ getParentRoute: () => root, id: 'shell', component: Shell, beforeLoad: requireLogin });
 
 /** A page below the shell without search parameters. */
 const page = <Path extends string, Name extends string>(
@@ -128,6 +140,7 @@ const notFound = createRoute({ getParentRoute: () => shell, path: '$', component
 const routeTree = root.addChildren([
   login,
   register,
+  connect,
   shell.addChildren([
     overview,
     sessions,

@@ -2,7 +2,7 @@ import { counted } from './format.ts';
 
 export const apiKeyStrings = {
   title: 'API keys',
-  lead: 'For programs that call the API. Give each program a key of its own, with only the permissions it needs.',
+  lead: 'For programs that call the API. Give each program a key of its own, with only the permissions it needs. Apps that you connected by OAuth are listed here, too.',
   create: 'Create key',
   createTitle: 'Create API key',
   empty: 'No API keys yet',
@@ -35,13 +35,14 @@ export const apiKeyStrings = {
   expired: 'Expired',
   sessions: 'Sessions',
   allSessions: 'All sessions',
-  allSessionsHint: 'Otherwise the key reaches only the selected sessions and what belongs to them.',
+  allSessionsHint: 'Otherwise only the selected sessions and what belongs to them.',
   noSessions: 'Select at least one session',
   allowedIps: 'Networks',
-  allowedIpsHint: 'Addresses or networks that may use the key, one per line, such as 203.0.113.0/24. Empty for all.',
+  allowedIpsHint:
+    'Addresses or networks from which requests are accepted, one per line, such as 203.0.113.0/24. Empty for all.',
   allowedRecipients: 'Recipients',
   allowedRecipientsHint:
-    'Phone numbers, first digits such as 49170*, or groups to which the key may send, one per line. Empty for all.',
+    'Phone numbers, first digits such as 49170*, or groups that may get messages, one per line. Empty for all.',
   sendQuota: 'Messages per day',
   sendQuotaHint: 'Counted per day in UTC. Empty for any number.',
   limited: (limits: readonly string[]) => `Limited to ${limits.join(', ')}`,
@@ -65,7 +66,20 @@ export const apiKeyStrings = {
   rotateHint: 'You get a new key with the same name, permissions and limits. The old key stops working immediately.',
   rotated: 'API key rotated',
   revoke: 'Revoke',
-  revokeTitle: (name: string) => `Revoke “${name}”?`,
-  revokeHint: 'Programs that use this key are rejected from now on. This cannot be undone.',
-  revoked: 'API key revoked',
+  ofKey: {
+    title: (name: string) => `Revoke “${name}”?`,
+    confirm: 'Revoke',
+    hint: 'Programs that use this key are rejected from now on. This cannot be undone.',
+    done: 'API key revoked',
+  },
+
+  app: 'Connected app',
+  appAt: (host: string) => `Connected app at ${host}`,
+  disconnect: 'Disconnect',
+  ofApp: {
+    title: (name: string) => `Disconnect “${name}”?`,
+    confirm: 'Disconnect',
+    hint: 'The app is rejected from now on. To use it again, connect it in the app.',
+    done: 'App disconnected',
+  },
 } as const;

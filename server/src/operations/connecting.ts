@@ -113,14 +113,15 @@ export const approveConnection = defineOperation({
     const granted = {
       name: name ?? redirectHost.slice(0, 100),
       permissions: JSON.stringify([...new Set(permissions)]),
-      expires_at: expiry(ctx, input.expiresAt ?? null),
       ...limitColumns(input),
       ...appColumns(app),
     };
+    const wantedExpiry = input.expiresAt === undefined ? undefined : expiry(ctx, input.expiresAt);
     const answer = await ctx.database.commit(async (tx) => {
       const present = await lockConnection(ctx, tx, clientId);
       await requireSessions(tx, ctx.accountId, input.sessionIds, present && toLimits(present).sessionIds);
-      const keyId = await putConnection(ctx, tx, present, granted);
+      const expires_at = wantedExpiry === undefined ? presentExpiry(ctx, present) : wantedExpiry;
+      const keyId = await putConnection(ctx, tx, present, { ...granted, expires_at });
       const redirectUrl = await oauthOf(ctx).approve(tx, requestId, { accountId: ctx.accountId, keyId });
       if (redirectUrl === undefined) throw gone();
       return { keyId, redirectUrl };
@@ -182,6 +183,12 @@ async function lockConnection(ctx: Context, tx: Tx, clientId: string): Promise<A
   const advice = 'API keys and connected apps (MAX_API_KEYS); revoke one first';
   await requireBelowLimit(tx, accountId, 'api_keys', settings.maxApiKeys, advice);
   return findConnection(tx, accountId, clientId);
+}
+
+/** The expiry of a connection stays, unless it has passed: then the approval begins a new one. */
+function presentExpiry({ clock }: Context, present: ApiKeyTable | undefined): number | null {
+  const at = present?.expires_at ?? null;
+  return at !== null && at > clock.now() ? at : null;
 }
 
 type Granted = Pick<ApiKeyTable, 'name' | 'permissions' | 'expires_at'> &

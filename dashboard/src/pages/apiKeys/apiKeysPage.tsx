@@ -3,6 +3,7 @@ import { EllipsisVertical, KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
 import { IconButton } from '../../components/button.tsx';
+import { classes } from '../../components/classes.ts';
 import type { Column } from '../../components/dataTable.tsx';
 import { useIsWide } from '../../components/isWide.ts';
 import { Lamp, Tag } from '../../components/lamp.tsx';
@@ -49,7 +50,7 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
       header: apiKeyStrings.prefix,
       width: '15.5rem',
       wideOnly: true,
-      cell: ({ prefix }) => <Tag>{prefix}</Tag>,
+      cell: ({ prefix, app }) => (app === null ? <Tag>{prefix}</Tag> : <Tag>{apiKeyStrings.app}</Tag>),
     },
     {
       id: 'permissions',
@@ -84,12 +85,19 @@ function summary(grants: readonly string[]): string {
 function Name({ apiKey }: { readonly apiKey: ApiKey }) {
   const isWide = useIsWide();
   const limits = limitsOf(apiKey);
+  const { app } = apiKey;
   return (
     <>
       <span className="block truncate">{apiKey.name}</span>
+      {app !== null && (
+        <span className="block truncate text-xs text-ink-faint">{apiKeyStrings.appAt(app.redirectHost)}</span>
+      )}
       {(limits.length > 0 || !isWide) && (
         <span
-          className="line-clamp-3 text-xs whitespace-normal wide:line-clamp-2 text-ink-faint"
+          className={classes(
+            'text-xs whitespace-normal text-ink-faint',
+            app === null ? 'line-clamp-3 wide:line-clamp-2' : 'line-clamp-2 wide:line-clamp-1',
+          )}
           title={detailsOf(apiKey)}
         >
           {!isWide && (
@@ -140,10 +148,10 @@ function KeyMenu({
       }
     >
       <MenuItem onSelect={() => onChoose('edit')}>{apiKeyStrings.edit}</MenuItem>
-      <MenuItem onSelect={() => onChoose('rotate')}>{apiKeyStrings.rotate}</MenuItem>
+      {apiKey.app === null && <MenuItem onSelect={() => onChoose('rotate')}>{apiKeyStrings.rotate}</MenuItem>}
       <MenuLine />
       <MenuItem isDangerous onSelect={() => onChoose('revoke')}>
-        {apiKeyStrings.revoke}
+        {apiKey.app === null ? apiKeyStrings.revoke : apiKeyStrings.disconnect}
       </MenuItem>
     </Menu>
   );

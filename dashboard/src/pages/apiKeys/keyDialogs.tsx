@@ -30,6 +30,7 @@ export function KeyDialogs({ open, onClose }: KeyDialogsProps) {
   const toast = useToast();
   const apiKey = open !== undefined && open.action !== 'create' ? open.apiKey : undefined;
   const { keyId = '', name = '' } = apiKey ?? {};
+  const ending = apiKey?.app ? apiKeyStrings.ofApp : apiKeyStrings.ofKey;
 
   async function finish(message: string, newSecret?: string) {
     if (newSecret !== undefined) setSecret(newSecret);
@@ -71,16 +72,16 @@ export function KeyDialogs({ open, onClose }: KeyDialogsProps) {
         {apiKeyStrings.rotateHint}
       </ConfirmDialog>
       <ConfirmDialog
-        title={apiKeyStrings.revokeTitle(name)}
-        confirm={apiKeyStrings.revoke}
+        title={ending.title(name)}
+        confirm={ending.confirm}
         open={open?.action === 'revoke'}
         onOpenChange={onClose}
         onConfirm={async () => {
           await api.apiKeys.revoke({ keyId });
-          await finish(apiKeyStrings.revoked);
+          await finish(ending.done);
         }}
       >
-        {apiKeyStrings.revokeHint}
+        {ending.hint}
       </ConfirmDialog>
       <OneTimeSecret strings={apiKeyStrings} secret={secret} onDone={() => setSecret(undefined)} />
     </>
