@@ -83,6 +83,17 @@ export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;
 }
 
+/** The greatest id that sorts before an id. */
+export function idBefore(id: string): string {
+  const digits = [...id];
+  for (let at = digits.length - 1; digits[at] !== '_' && at >= 0; at--) {
+    const value = ALPHABET.indexOf(digits[at] ?? '');
+    digits[at] = ALPHABET[value > 0 ? value - 1 : ALPHABET.length - 1] ?? '';
+    if (value > 0) return digits.join('');
+  }
+  return id; // the first one of all
+}
+
 /** The milliseconds in an id; 0 if the text is not an id. */
 export function timeOfId(id: string): number {
   const digits = id.slice(id.indexOf('_') + 1).slice(0, TIME_DIGITS);

@@ -32,6 +32,7 @@ describe('a lane', () => {
       new Lane(webhookId, {
         ...services,
         settleLanes: createSettleLanes(services),
+        showOccurrence: async () => ({ refusal: 'no subscription' }),
         deliver: services.webhooks.deliver,
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
@@ -74,6 +75,7 @@ describe('a lane', () => {
     const lane: Lane = new Lane(webhookId, {
       ...services,
       settleLanes: createSettleLanes(services),
+      showOccurrence: async () => ({ refusal: 'no subscription' }),
       deliver: {
         ...services.webhooks.deliver,
         attempt: async ({ body }) => {
@@ -112,6 +114,7 @@ describe('a lane', () => {
         body: name,
         trace: null,
         sequence: 1,
+        createdAt: 0,
       }));
     lane.wake(stored('a0'));
     await untilIdle();

@@ -36,6 +36,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
   const deps: LaneDeps = {
     ...services,
     settleLanes: createSettleLanes(services),
+    showOccurrence: async () => ({ refusal: 'no subscription' }),
     deliver: {
       ...services.webhooks.deliver,
       attempt: ({ body: text }) => {
@@ -83,6 +84,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
       body: name,
       trace: null,
       sequence: 1,
+      createdAt: 0,
     }));
   };
   const endAll = (outcome: Outcome) => {

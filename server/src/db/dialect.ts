@@ -64,6 +64,8 @@ export interface Dialect {
     /** Whether the database draws the positions of events; otherwise their writer does. */
     readonly drawsPositions: boolean;
     horizon(connection: Connection): Promise<number>;
+    /** The last position that was drawn, which may be beyond the horizon. */
+    newest(connection: Connection): Promise<number>;
     /** The tables that the first migration adds positions to. */
     readonly tables: readonly string[];
     position(shift: number): string;

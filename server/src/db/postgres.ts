@@ -13,7 +13,7 @@ import {
   type SerializedWork,
   type Store,
 } from './dialect.ts';
-import { logPositions, readHorizon } from './postgresLog.ts';
+import { logPositions, readHorizon, readNewest } from './postgresLog.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<SerializedWork, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
@@ -75,6 +75,7 @@ const postgres: Dialect = {
     order: ['position', 'event_id'],
     drawsPositions: true,
     horizon: readHorizon,
+    newest: readNewest,
     tables: [
       'create table log_origin (cluster text not null, shift bigint not null)',
       `insert into log_origin values ('', 0)`,

@@ -78,3 +78,15 @@ export async function readHorizon(connection: Connection): Promise<number> {
   if (row === undefined) throw new Error('event_horizon() gave no row');
   return row.horizon;
 }
+
+/** The last position that was drawn. */
+export async function readNewest(connection: Connection): Promise<number> {
+  const { rows } = await connection.query<{ newest: number }>(
+    'select last_value as newest from event_positions',
+    [],
+    'event_newest',
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('event_positions has no row');
+  return row.newest;
+}

@@ -294,6 +294,14 @@ export interface Schema {
     breaker_generation: number;
     /** JSON of the breaker's state; `webhooks/breaker.ts` owns its shape. */
     breaker: string;
+    /** Derived from the key, the URL, the event type and the arguments; null unless an MCP client subscribed. */
+    subscription_id: string | null;
+    /** The API key that subscribed. */
+    key_id: string | null;
+    /** JSON of the arguments, as the client sent them. */
+    arguments: string | null;
+    /** When the subscription ends unless it is refreshed. 0 while it is being removed. */
+    expires_at: number | null;
     created_at: number;
     updated_at: number;
     lease_owner: string | null;

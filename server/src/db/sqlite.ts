@@ -66,6 +66,7 @@ export const sqlite: Dialect = {
     order: ['event_id'],
     drawsPositions: false,
     horizon: async () => Number.MAX_SAFE_INTEGER,
+    newest: async () => 0,
     tables: [],
     position: () => '0',
   },

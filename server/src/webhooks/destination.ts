@@ -78,8 +78,11 @@ export const brokers: Readonly<Record<BrokerType, BrokerRules>> = {
 
 type Stored = Pick<WebhookTable, 'webhook_id' | 'destination' | 'credentials'>;
 
+/** Stored for the subscription of an MCP client, so that a node of an earlier release does not deliver to it. */
+export const SUBSCRIPTION = JSON.stringify({ type: 'mcp_events' });
+
 export function destinationOf({ destination }: Pick<Stored, 'destination'>): Destination {
-  return destination === null ? { type: 'http' } : JSON.parse(destination);
+  return destination === null || destination === SUBSCRIPTION ? { type: 'http' } : JSON.parse(destination);
 }
 
 /** @throws {SealError} if they cannot be decrypted */

@@ -14,12 +14,20 @@ import type { SteadyClock } from '../steadyClock.ts';
 import { originOf } from '../target.ts';
 import { type Breaker, newBreaker, reset } from './breaker.ts';
 import type { Deliver } from './deliver.ts';
-import { type Credentials, type Destination, destinationOf, isSameReceiver, storedDestination } from './destination.ts';
+import {
+  type Credentials,
+  type Destination,
+  destinationOf,
+  isSameReceiver,
+  SUBSCRIPTION,
+  storedDestination,
+} from './destination.ts';
 import type { Emit } from './emit.ts';
 import type { Engine } from './engine.ts';
 import type { WebhookFilters } from './filters.ts';
 import { cancelOne, cancelUnwanted, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { release, releaseSome } from './strictOrder.ts';
+import type { NewSubscription } from './subscription.ts';
 import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
@@ -76,8 +84,22 @@ export async function findDefault(
     .executeTakeFirst();
 }
 
-/** @throws {AppError} `not_found` */
+/** @throws {AppError} `not_found`, also for a subscription, which only its client can change */
 export async function findWebhookRow(
+  on: Pick<Queryable, 'kysely'>,
+  accountId: string,
+  webhookId: string,
+): Promise<WebhookTable> {
+  const row = await findLaneRow(on, accountId, webhookId);
+  if (row.subscription_id !== null) throw noWebhook(webhookId);
+  return row;
+}
+
+/**
+ * Returns a webhook, or a subscription.
+ * @throws {AppError} `not_found`
+ */
+export async function findLaneRow(
   { kysely }: Pick<Queryable, 'kysely'>,
   accountId: string,
   webhookId: string,
@@ -88,9 +110,11 @@ export async function findWebhookRow(
     .where('account_id', '=', accountId)
     .where('webhook_id', '=', webhookId)
     .executeTakeFirst();
-  if (row === undefined) throw new AppError('not_found', `The webhook ${webhookId} does not exist`);
+  if (row === undefined) throw noWebhook(webhookId);
   return row;
 }
+
+const noWebhook = (webhookId: string) => new AppError('not_found', `The webhook ${webhookId} does not exist`);
 
 export async function insertWebhook(
   ctx: WebhookContext,
@@ -115,6 +139,7 @@ export async function insertWebhook(
     ordering = 'best_effort',
     include = null,
   }: WebhookChange,
+  subscription?: NewSubscription,
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
   const breaker = newBreaker(ctx.steady.now());
@@ -127,7 +152,7 @@ export async function insertWebhook(
       webhook_id: webhookId,
       is_default: isDefault ? 1 : 0,
       url,
-      destination: storedDestination(destination),
+      destination: subscription === undefined ? storedDestination(destination) : SUBSCRIPTION,
       credentials: sealed(ctx, webhookId, credentials && JSON.stringify(credentials)),
       events: JSON.stringify(events),
       session_ids: sessionIds && JSON.stringify(sessionIds),
@@ -148,6 +173,10 @@ export async function insertWebhook(
       breaker_state: breaker.state,
       breaker_generation: breaker.generation,
       breaker: JSON.stringify(breaker),
+      subscription_id: subscription?.id ?? null,
+      key_id: subscription?.keyId ?? null,
+      arguments: subscription?.arguments ?? null,
+      expires_at: subscription?.expiresAt ?? null,
       created_at: now,
       updated_at: now,
       lease_owner: null,
@@ -298,7 +327,7 @@ export async function resetBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTabl
   return { previousState, state: 'closed' as const, released };
 }
 
-async function updateRow(
+export async function updateRow(
   ctx: WebhookContext,
   tx: Tx,
   { webhook_id: webhookId }: WebhookTable,

@@ -22,6 +22,8 @@ export interface Due {
   readonly trace: string | null;
   /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
   readonly sequence: number;
+  /** When the event happened. */
+  readonly createdAt: number;
 }
 
 export interface DueInOrder extends Due {
@@ -145,6 +147,7 @@ const dueRange = (db: Kysely<Schema>, p: DueRange, dialect: Dialect, isDue: RawB
       'e.body',
       'e.trace',
       'e.position as sequence',
+      'e.created_at as createdAt',
     ])
     .where(isDue)
     .where('d.delivery_id', 'not in', dialect.texts(p.deliveryIds))
@@ -160,7 +163,7 @@ const firstDueDeliveries = batch({ webhook_id: 'text', now: 'bigint', limit: 'bi
       select * from (
         select d.webhook_id as "webhookId", d.account_id as "accountId", d.delivery_id as "deliveryId",
           d.event_id as "eventId", d.kind, d.conversation, d.attempts, d.steps, d.due_at as "dueAt", e.body, e.trace,
-          e.position as sequence
+          e.position as sequence, e.created_at as "createdAt"
         from deliveries d join events e on e.account_id = d.account_id and e.event_id = d.event_id
         where d.webhook_id = ${row.webhook_id} and d.state = 'pending' and ${isDue}
         order by d.due_at, d.position, d.delivery_id limit ${row.limit}

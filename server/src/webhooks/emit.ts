@@ -8,7 +8,7 @@ import { type EventData, type EventKind, matchesPattern } from '../events/events
 import type { NewId } from '../ids.ts';
 import type { Metrics } from '../metrics.ts';
 import type { Due } from './due.ts';
-import { passesFilters, type WebhookFilters } from './filters.ts';
+import { filteredBy, passesFilters, type WebhookFilters } from './filters.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
@@ -42,8 +42,7 @@ interface Emitted {
   /** The webhook that does not get it. */
   readonly except: string | undefined;
   /** For the filters of webhooks. */
-  readonly from_me: boolean | undefined;
-  readonly message_type: string | undefined;
+  readonly filtered: ReturnType<typeof filteredBy>;
 }
 
 /**
@@ -103,7 +102,7 @@ export function createEmit({
       created_at: clock.now(),
       position: newPosition(),
       except,
-      ...filteredBy(data),
+      filtered: filteredBy(data),
     });
 }
 
@@ -116,21 +115,16 @@ function createPositions(steady: Clock): () => number {
   return () => (last = Math.max(last + 1, steady.now() * 1000));
 }
 
-function filteredBy(data: object) {
-  const { fromMe, type }: { readonly fromMe?: boolean; readonly type?: string } = data;
-  return { from_me: fromMe, message_type: type };
-}
-
 /** Returns whether a webhook receives an event. */
 function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters'>): (event: Emitted) => boolean {
   const kinds: readonly string[] = JSON.parse(row.events);
   const patterns = kinds.filter((kind) => kind.endsWith('*'));
   const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
   const filters: WebhookFilters | null = row.filters && JSON.parse(row.filters);
-  return ({ kind, conversation, from_me: fromMe, message_type: messageType }) =>
+  return ({ kind, conversation, filtered }) =>
     (kinds.includes(kind) || patterns.some((pattern) => matchesPattern(pattern, kind))) &&
     (sessionIds === null || sessionIds.includes(sessionOf(conversation))) &&
-    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), fromMe, messageType }));
+    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), ...filtered }));
 }
 
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {
@@ -146,6 +140,7 @@ function toDue(row: Emitted & { readonly delivery_id: string }): Due {
     body: row.body,
     trace: row.trace,
     sequence: row.position,
+    createdAt: row.created_at,
   };
 }
 
@@ -178,7 +173,7 @@ const insertEvents = batch(
   },
 );
 
-const insertDeliveries = batch(
+export const insertDeliveries = batch(
   {
     account_id: 'text',
     delivery_id: 'text',

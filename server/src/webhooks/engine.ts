@@ -102,6 +102,12 @@ export class Engine implements LeaseWorker {
     else void this.#reloadAnywhere(webhookId);
   }
 
+  /** Applies the removal of a webhook, of which this node may not be the owner. */
+  removed(webhookId: string): void {
+    if (this.#leases.owns(webhookId)) this.#reloadHere(webhookId);
+    else this.#options.cluster.signals.send('webhook', webhookId);
+  }
+
   /** @throws {MovedError} if another node delivers to this webhook */
   async requireOwner(webhookId: string): Promise<void> {
     if (typeof (await this.#leases.ownerOf(webhookId)) === 'object') throw new MovedError();

@@ -1,6 +1,10 @@
+import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import type { Queryable } from '../db/dialect.ts';
+import { AppError } from '../errors.ts';
 import { sessionOf } from '../events/conversation.ts';
 import type { EventKind } from '../events/events.ts';
+import { firstIdAt, idBefore, timeOfId } from '../ids.ts';
 import { sessionColumn } from './queue.ts';
 
 export interface LoggedEvent {
@@ -16,6 +20,11 @@ export interface LoggedEvent {
   /** Resumes reading after this event. */
   readonly cursor: string;
 }
+
+/** Longer than between the moment when an event gets its id and its commit, on SQLite. */
+const COMMIT_MS = 60_000;
+const COMPLETE_POLL_MS = 20;
+const COMPLETE_TIMEOUT_MS = 5000;
 
 /** Reads the emitted events of accounts, without those of webhook tests. */
 export class EventLog {
@@ -72,6 +81,67 @@ export class EventLog {
     return row === undefined ? BEGINNING : this.#cursorOf(row);
   }
 
+  /**
+   * Returns a cursor of this moment. Events that become visible later come after it, and so may some of those that are
+   * visible: read before you rely on it. A reader that has found nothing keeps it instead of the cursor of an event,
+   * which would look older and older.
+   */
+  async now(steadyMs: number): Promise<string> {
+    const horizon = await this.#readHorizon();
+    return this.#hasPositions
+      ? `${horizon}.${firstIdAt('evt', steadyMs)}`
+      : `0.${firstIdAt('evt', steadyMs - COMMIT_MS)}`;
+  }
+
+  /** Returns the cursor, or that of the horizon if events before it may be invisible still. */
+  async visible(cursor: string): Promise<string> {
+    if (!this.#hasPositions) return cursor;
+    const horizon = await this.#readHorizon();
+    const { position, eventId } = parseCursor(cursor);
+    return position <= horizon ? cursor : `${horizon}.${eventId}`;
+  }
+
+  /**
+   * Resolves once the events of all transactions that run now are visible.
+   * @throws {AppError} `too_busy`
+   */
+  async complete(): Promise<void> {
+    const { dialect, connection } = this.#reader;
+    const newest = await dialect.log.newest(connection);
+    for (let waitedMs = 0; (await this.#readHorizon()) < newest; waitedMs += COMPLETE_POLL_MS) {
+      if (waitedMs >= COMPLETE_TIMEOUT_MS)
+        throw new AppError('too_busy', 'A long transaction holds up the event log; try again');
+      await sleep(systemClock, COMPLETE_POLL_MS);
+    }
+  }
+
+  /** Returns the cursor before the account's first event since a moment of steady time. */
+  async since(accountId: string, steadyMs: number): Promise<string | undefined> {
+    const row = await this.#reader.kysely
+      .selectFrom('events')
+      .select(['event_id', 'position'])
+      .where('account_id', '=', accountId)
+      .where('event_id', '>=', firstIdAt('evt', steadyMs))
+      .orderBy('event_id')
+      .limit(1)
+      .executeTakeFirst();
+    return row && this.before(row);
+  }
+
+  /** Returns the cursor before an event. */
+  before({ event_id, position }: { readonly event_id: string; readonly position: number }): string {
+    return this.#cursorOf({ event_id: idBefore(event_id), position });
+  }
+
+  /** Returns the cursor after an event. */
+  after({ event_id, position }: { readonly event_id: string; readonly position: number }): string {
+    return this.#cursorOf({ event_id, position });
+  }
+
+  get #hasPositions(): boolean {
+    return this.#reader.dialect.log.order.includes('position');
+  }
+
   /** The horizon never moves back: a writer that delays it later draws positions after the earlier horizon. */
   async #readHorizon(): Promise<number> {
     const { dialect, connection } = this.#reader;
@@ -81,7 +151,7 @@ export class EventLog {
 
   /** Where ids alone are the order of the log, the position in its cursors stays 0. */
   #cursorOf({ position, event_id: eventId }: { position: number; event_id: string }): string {
-    return `${this.#reader.dialect.log.order.includes('position') ? position : 0}.${eventId}`;
+    return `${this.#hasPositions ? position : 0}.${eventId}`;
   }
 
   #upTo(horizon: number, accountId: string) {
@@ -104,6 +174,15 @@ export function isBefore(a: string, b: string): boolean {
 export function isCursor(text: string): boolean {
   return /^\d{1,19}\.evt_[0-9A-Z]{26}$/.test(text);
 }
+
+/** The later one of two cursors. */
+export const laterOf = (a: string, b: string): string => (isBefore(a, b) ? b : a);
+
+/** The earlier one of two cursors. */
+export const earlierOf = (a: string, b: string): string => (isBefore(b, a) ? b : a);
+
+/** The steady time of a cursor. */
+export const timeOfCursor = (cursor: string): number => timeOfId(parseCursor(cursor).eventId);
 
 function parseCursor(cursor: string): { position: number; eventId: string } {
   const [position = '', eventId = ''] = cursor.split('.');

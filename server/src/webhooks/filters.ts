@@ -10,6 +10,8 @@ export interface WebhookFilters {
   /** Whether the session's own number caused the event. */
   readonly fromMe?: boolean;
   readonly messageTypes?: readonly string[];
+  /** Phone number digits of the people who caused the event. Only for subscriptions of MCP clients. */
+  readonly senders?: readonly string[];
 }
 
 /** An event as filters see it. */
@@ -19,6 +21,13 @@ export interface Filtered {
   readonly chatId: string;
   readonly fromMe: boolean | undefined;
   readonly messageType: string | undefined;
+  readonly from: string | undefined;
+}
+
+/** Returns the parts of an event's `data` that filters look at. */
+export function filteredBy(data: object): Pick<Filtered, 'fromMe' | 'messageType' | 'from'> {
+  const { fromMe, type, from }: { readonly fromMe?: boolean; readonly type?: string; readonly from?: string } = data;
+  return { fromMe, messageType: type, from };
 }
 
 /** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
@@ -34,7 +43,8 @@ function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: s
   return chatTypes?.includes(isGroupId(chatId) ? 'group' : 'direct') ?? true;
 }
 
-function isOfContent({ fromMe, messageTypes }: WebhookFilters, event: Filtered): boolean {
+function isOfContent({ fromMe, messageTypes, senders }: WebhookFilters, event: Filtered): boolean {
+  if (senders !== undefined && event.from !== undefined && !senders.includes(event.from)) return false;
   const isMine = event.fromMe ?? ownKinds.get(event.kind);
   if (fromMe !== undefined && isMine !== undefined && isMine !== fromMe) return false;
   return messageTypes === undefined || event.messageType === undefined || messageTypes.includes(event.messageType);

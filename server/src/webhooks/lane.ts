@@ -7,6 +7,7 @@ import type { AddFields } from '../events/addedFields.ts';
 import type { Log } from '../log.ts';
 import type { Metrics } from '../metrics.ts';
 import type { SteadyClock } from '../steadyClock.ts';
+import type { AttemptRequest } from './attempt.ts';
 import { Backlog } from './backlog.ts';
 import {
   type Breaker,
@@ -28,6 +29,7 @@ import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
 import { hold } from './strictOrder.ts';
+import { type ShowOccurrence, signedHeaders } from './subscription.ts';
 import { brokerRequest, type Webhook } from './webhook.ts';
 
 export interface LaneOptions {
@@ -42,6 +44,8 @@ export interface LaneOptions {
   readonly deliver: Deliver;
   readonly retry: RetryPolicy;
   readonly breaker: BreakerPolicy;
+  /** Turns an event into what its subscriber gets. */
+  readonly showOccurrence: ShowOccurrence;
 }
 
 export interface LaneDeps extends LaneOptions {
@@ -364,19 +368,30 @@ export class Lane {
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
     const { clock, deliver, metrics } = this.#deps;
     const startedAt = clock.now();
-    const { kind, eventId, body, trace, sequence } = due;
-    const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, sequence, now: startedAt };
-    const headers = deliveryHeaders(attempt, body, webhook);
-    const { url, timeoutMs } = webhook;
-    const broker = brokerRequest(webhook, due.conversation);
+    const request = await this.#requestOf(webhook, due, startedAt);
     const { signal } = this.#requests;
-    const outcome = await deliver.attempt({ url, headers, body, trace, timeoutMs, signal, broker });
+    const outcome = 'class' in request ? request : await deliver.attempt({ ...request, signal });
     this.#inFlight--;
     this.#changed.notify();
     this.#deps.release(webhook.accountId);
     metrics.attemptSeconds.observe({ class: outcome.class }, outcome.durationMs / 1000);
     // Aborted by a stop: it stays pending and is sent again.
     if (outcome.class !== 'unknown_outcome' && !this.#isAbandoned) this.#onEnded(webhook, due, startedAt, outcome);
+  }
+
+  /** Returns the request of an attempt, or its outcome if the subscriber may not see the event. */
+  async #requestOf(webhook: Webhook, due: Due, now: number): Promise<AttemptRequest | Outcome> {
+    const { url, timeoutMs, subscription } = webhook;
+    const { kind, eventId, body, trace, sequence } = due;
+    if (subscription === undefined) {
+      const attempt = { kind, eventId, attempt: due.attempts + 1, isTest: false, sequence, now };
+      const headers = deliveryHeaders(attempt, body, webhook);
+      return { url, headers, body, trace, timeoutMs, broker: brokerRequest(webhook, due.conversation) };
+    }
+    const shown = await this.#deps.showOccurrence({ webhook, subscription, due });
+    if (shown.refusal !== undefined) return refused(shown.refusal);
+    const headers = signedHeaders({ id: eventId, subscriptionId: subscription.id, now }, shown.body, webhook);
+    return { url, headers, body: shown.body, trace, timeoutMs };
   }
 
   /** @param webhook as it was when the attempt started */
@@ -386,15 +401,18 @@ export class Lane {
     const retry = withOwnSteps(this.#deps.retry, webhook);
     // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
     const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && !isSameReceiver(this.#webhook, webhook);
+    const isFinal = webhook.subscription !== undefined && isFinalFor(outcome);
     const verdict = hasNewUrl
       ? ({ state: 'pending' } as const)
-      : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
+      : isFinal
+        ? ({ state: 'failed' } as const)
+        : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
     const { isStrict } = this.#backlog;
     const holdsBack = isStrict && verdict.state === 'pending';
     const releases = isStrict && !holdsBack && this.#backlog.isLast(due);
     this.#ended.push({ due, outcome, startedAt, dueAt: now, steps: due.steps, ...verdict, holdsBack, releases });
     this.#changed.notify();
-    this.#moveBreaker(outcome, webhook.breaker.generation);
+    if (!isFinal) this.#moveBreaker(outcome, webhook.breaker.generation);
     // A read may have left the conversation out while it had no room.
     if (!holdsBack && this.#backlog.moveUp(due)) this.#mayHaveMore = true;
     void this.#settle();
@@ -524,6 +542,19 @@ export class Lane {
   #report(error: unknown, message: string): void {
     this.#deps.log[isAway(error) ? 'debug' : 'error']({ err: error, webhook: this.webhookId }, message);
   }
+}
+
+/** The outcome of an attempt that was not made. */
+function refused(reason: string): Outcome {
+  return { class: 'client_error', status: null, durationMs: 0, message: reason, response: null, retryAfterMs: null };
+}
+
+/**
+ * Whether a subscriber does not want a delivery again, or may not have it. Unlike at a webhook, 410 concerns only this
+ * delivery, and says nothing about the receiver.
+ */
+function isFinalFor({ class: kind, status }: Outcome): boolean {
+  return status === 410 || status === 413 || (kind === 'client_error' && status === null);
 }
 
 /** Whether something is done about its deliveries when they are read, so that none is added without being read. */

@@ -36,6 +36,19 @@ export function readLanes(on: Queryable): Promise<FirstOfLane[]> {
   return lanes.all(on, {});
 }
 
+interface LogPlace {
+  readonly event_id: string;
+  readonly position: number;
+}
+
+/**
+ * Returns the first event, in the order of the log, of which a webhook has a pending delivery. Deliveries are almost in
+ * that order: only those of transactions that ran at the same time can be the other way round.
+ */
+export function firstPendingEvent(on: Queryable, webhookId: string): Promise<LogPlace | undefined> {
+  return firstEvent.first(on, { webhookId });
+}
+
 /** Counting stops here. */
 const MAX_PENDING = 100_000;
 
@@ -267,6 +280,33 @@ const oldestPending = query((db, p: { webhookId: string }) =>
     .orderBy('d.delivery_id')
     .limit(1),
 );
+
+/** More than transactions can have in flight for one webhook. */
+const OVERLAPPING = 256;
+
+const firstEvent = query((db, p: { webhookId: string }) => {
+  const range = (isOfRange: RawBuilder<boolean>) =>
+    db
+      .selectFrom(
+        pendingOf(db, p)
+          .select(['d.account_id', 'd.event_id'])
+          .where(isOfRange)
+          .orderBy('d.position')
+          .orderBy('d.delivery_id')
+          .limit(OVERLAPPING)
+          .as('first'),
+      )
+      .selectAll();
+  return db
+    .selectFrom(range(sql`d.due_at = 0`).unionAll(range(sql`d.due_at > 0`)).as('d'))
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+    )
+    .select(['e.event_id', 'e.position'])
+    .orderBy('e.position')
+    .orderBy('e.event_id')
+    .limit(1);
+});
 
 const settled = {
   account_id: 'text',

@@ -13,6 +13,7 @@ import type { BrokerRequest } from './attempt.ts';
 import type { Breaker, BreakerState } from './breaker.ts';
 import { type Credentials, credentialsOf, type Destination, destinationOf } from './destination.ts';
 import type { Emit } from './emit.ts';
+import { type Subscription, subscriptionOf } from './subscription.ts';
 
 /** A webhook as the engine uses it, with its secrets decrypted. */
 export interface Webhook {
@@ -38,6 +39,8 @@ export interface Webhook {
   readonly isStrict: boolean;
   /** Groups of fields that its events have in addition. */
   readonly include: readonly Include[];
+  /** Set if an MCP client subscribed, which gets events in another form. */
+  readonly subscription: Subscription | undefined;
   readonly breaker: Breaker;
 }
 
@@ -61,6 +64,7 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     maxInFlight: row.max_in_flight,
     isStrict: row.ordering === 'strict',
     include: includeOf(row),
+    subscription: subscriptionOf(row),
     breaker: JSON.parse(row.breaker),
   };
 }

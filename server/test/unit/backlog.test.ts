@@ -15,6 +15,7 @@ const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   body: '{}',
   trace: null,
   sequence: 1,
+  createdAt: 0,
 });
 
 function backlogOf(...all: Due[]): Backlog {

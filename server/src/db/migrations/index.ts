@@ -12,6 +12,7 @@ import { destinations } from './0011-destinations.ts';
 import { oauth } from './0012-oauth.ts';
 import { guards } from './0013-guards.ts';
 import { approvals } from './0014-approvals.ts';
+import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -36,4 +37,5 @@ export const migrations: readonly Migration[] = [
   oauth,
   guards,
   approvals,
+  eventSubscriptions,
 ];

@@ -1,0 +1,219 @@
+import { setImmediate } from 'node:timers/promises';
+import type { Clock } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
+import type { WebhookTable } from '../db/schema.ts';
+import type { Log } from '../log.ts';
+import type { CallbackVerifier } from './callbackVerifier.ts';
+import type { Engine } from './engine.ts';
+import { cancelUnwanted } from './queue.ts';
+import { releaseSome } from './strictOrder.ts';
+import { eventErrors } from './subscription.ts';
+import { toWebhook } from './webhook.ts';
+
+interface Options {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly engine: Engine;
+  readonly verifier: CallbackVerifier;
+  /** Returns what a key may see; undefined if it no longer exists or may not read events. */
+  readonly findAccess: (keyId: string) => Promise<Access | undefined>;
+}
+
+export interface Access {
+  /** Undefined for all. */
+  readonly sessionIds: readonly string[] | undefined;
+}
+
+/** A subscription delivers nothing once it has expired or its key has ended, so this only tidies up. */
+const EVERY_MS = 30_000;
+const AT_ONCE = 100;
+
+/** Ends the subscriptions of MCP clients when they expire, or when their API key ends or is limited. */
+export class SubscriptionKeeper {
+  readonly #options: Options;
+  readonly #notices = new Set<Promise<void>>();
+  readonly #reviews = new Map<string, Promise<void>>();
+  #cancel = () => {};
+  #isStopped = false;
+  #running = Promise.resolve();
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#cancel();
+    this.#cancel = this.#options.clock.after(EVERY_MS, () => {
+      this.#running = this.#sweepLogged();
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true;
+    this.#cancel();
+    await this.#running;
+    await Promise.all([...this.#reviews.values(), ...this.#notices]);
+  }
+
+  /** Ends what has expired, and what belongs to keys that have ended. Any node may do it, and several at once. */
+  async sweep(): Promise<number> {
+    const { database, clock } = this.#options;
+    const now = clock.now();
+    let ended = 0;
+    for (;;) {
+      const expired = await expiredSubscriptions.all(database.reader, { now, limit: AT_ONCE });
+      for (const row of expired) await this.end(row);
+      const orphaned = await orphanedSubscriptions.all(database.reader, { now, limit: AT_ONCE });
+      for (const row of orphaned) await this.end(row, REVOKED);
+      ended += expired.length + orphaned.length;
+      if (Math.max(expired.length, orphaned.length) < AT_ONCE || this.#isStopped) return ended;
+    }
+  }
+
+  /** Applies a change of a key to its subscriptions. */
+  async review(accountId: string, keyId: string): Promise<void> {
+    const { database, findAccess } = this.#options;
+    const rows = await subscriptionsOf.all(database.reader, { accountId, keyId });
+    if (rows.length === 0) return;
+    const access = await findAccess(keyId);
+    for (const row of rows) {
+      if (access === undefined) await this.end(row, REVOKED);
+      else if (access.sessionIds !== undefined) await this.#limit(row, access.sessionIds);
+    }
+  }
+
+  /** Like `review`, in the background. */
+  reviewLater(accountId: string, keyId: string): void {
+    const { log } = this.#options;
+    const id = `${accountId} ${keyId}`;
+    if (this.#reviews.has(id) || this.#isStopped) return;
+    const review = this.review(accountId, keyId)
+      .catch((error) => log.warn({ err: error, key: keyId }, 'failed to review the subscriptions of a key'))
+      .finally(() => this.#reviews.delete(id));
+    this.#reviews.set(id, review);
+  }
+
+  /**
+   * Ends a subscription: cancels what is pending, and then removes it. An attempt in flight may still arrive.
+   * @param notice why, for the client; undefined if it knows
+   */
+  async end(row: WebhookTable, notice?: string): Promise<void> {
+    const { database, clock, engine } = this.#options;
+    const { account_id: accountId, webhook_id: webhookId } = row;
+    const hasClaimed = await database.commit((tx) => claim.run(tx, { accountId, webhookId }), accountId);
+    engine.removed(webhookId); // not active any more
+    if (hasClaimed > 0 && notice !== undefined) this.#notify(row, notice);
+    const reason = 'The subscription has ended';
+    const cancel = (tx: Tx) => cancelUnwanted(tx, { accountId, webhookId }, 'kind', [], reason, clock.now());
+    while (!(await database.commit(cancel, accountId))) await setImmediate();
+    await database.commit(async (tx) => {
+      await cancel(tx);
+      await remove.run(tx, { accountId, webhookId });
+    }, accountId);
+    engine.removed(webhookId);
+  }
+
+  /** Limits a subscription to the sessions of its key. */
+  async #limit(row: WebhookTable, allowed: readonly string[]): Promise<void> {
+    const { database, clock, engine } = this.#options;
+    const { account_id: accountId, webhook_id: webhookId, session_ids: stored } = row;
+    const present: readonly string[] | null = stored === null ? null : JSON.parse(stored);
+    const sessionIds = present === null ? [...allowed] : present.filter((id) => allowed.includes(id));
+    if (sessionIds.length === present?.length) return;
+    if (sessionIds.length === 0) return this.end(row, REVOKED);
+    await database.commit(
+      (tx) => limit.run(tx, { accountId, webhookId, sessionIds: JSON.stringify(sessionIds) }),
+      accountId,
+    );
+    const reason = 'The API key of the subscription may no longer see this session';
+    const cancel = (tx: Tx) => cancelUnwanted(tx, { accountId, webhookId }, 'session', sessionIds, reason, clock.now());
+    while (!(await database.commit(cancel, accountId))) await setImmediate();
+    while (!(await database.commit((tx) => releaseSome(tx, { accountId, webhookId }), accountId))) await setImmediate();
+    engine.reload(webhookId);
+  }
+
+  /** Tells the client in the background, because its callback may be slow. */
+  #notify(row: WebhookTable, reason: string): void {
+    const { database, verifier, log } = this.#options;
+    const { accountId, webhookId, url, secret, subscription } = toWebhook(row, database.seal);
+    if (secret === null || subscription === undefined) return;
+    const error = { ...eventErrors.forbidden, data: { reason } };
+    const notice = verifier
+      .terminate({ accountId, subscriptionId: subscription.id, url, secret }, error)
+      .catch((failure) =>
+        log.warn({ err: failure, webhook: webhookId }, 'failed to announce the end of a subscription'),
+      )
+      .finally(() => this.#notices.delete(notice));
+    this.#notices.add(notice);
+  }
+
+  async #sweepLogged(): Promise<void> {
+    const { log } = this.#options;
+    try {
+      const ended = await this.sweep();
+      if (ended > 0) log.info({ ended }, 'removed ended subscriptions');
+    } catch (error) {
+      log.error({ err: error }, 'failed to remove ended subscriptions; trying again later');
+    }
+    if (!this.#isStopped) this.start();
+  }
+}
+
+const REVOKED = 'The API key was revoked, has expired, or may no longer read these events';
+
+interface Named {
+  readonly accountId: string;
+  readonly webhookId: string;
+}
+
+/** Only one of several nodes that end a subscription changes the row, and tells the client. */
+const claim = query((db, p: Named) =>
+  db
+    .updateTable('webhooks')
+    .set({ enabled: 0, expires_at: 0 })
+    .where('account_id', '=', p.accountId)
+    .where('webhook_id', '=', p.webhookId)
+    .where('expires_at', '>', 0),
+);
+
+const remove = query((db, p: Named) =>
+  db.deleteFrom('webhooks').where('account_id', '=', p.accountId).where('webhook_id', '=', p.webhookId),
+);
+
+const limit = query((db, p: Named & { readonly sessionIds: string }) =>
+  db
+    .updateTable('webhooks')
+    .set({ session_ids: p.sessionIds })
+    .where('account_id', '=', p.accountId)
+    .where('webhook_id', '=', p.webhookId),
+);
+
+const subscriptionsOf = query((db, p: { accountId: string; keyId: string }) =>
+  db.selectFrom('webhooks').selectAll().where('account_id', '=', p.accountId).where('key_id', '=', p.keyId),
+);
+
+const expiredSubscriptions = query((db, p: { now: number; limit: number }) =>
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('expires_at', 'is not', null)
+    .where('expires_at', '<=', p.now)
+    .orderBy('expires_at')
+    .limit(p.limit),
+);
+
+const orphanedSubscriptions = query((db, p: { now: number; limit: number }) =>
+  db
+    .selectFrom('webhooks as w')
+    .leftJoin('api_keys as k', (join) =>
+      join.onRef('k.account_id', '=', 'w.account_id').onRef('k.key_id', '=', 'w.key_id'),
+    )
+    .selectAll('w')
+    .where('w.expires_at', 'is not', null)
+    .where('w.expires_at', '>', p.now)
+    .where((eb) => eb.or([eb('k.key_id', 'is', null), eb('k.expires_at', '<=', p.now)]))
+    .limit(p.limit),
+);
