@@ -40,11 +40,11 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
   const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
-  const { engine, deliver, outgoing, emit, eventLog, filteredEventLog, addFields, feed } = delivery;
+  const { engine, deliver, outgoing, verifier, keeper, emit, eventLog, filteredEventLog, addFields, feed } = delivery;
   const files = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, emit);
 
-  const webhooks = { engine, deliver, targets, outgoing };
+  const webhooks = { engine, deliver, targets, outgoing, verifier, keeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };
   const parts = { ...auth, ...files, ...messaging, ...reading, cluster, forward, emit, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
@@ -94,7 +94,7 @@ export class App {
   async start(): Promise<string> {
     const { settings, database } = this.#parts.foundation;
     const { cluster, authenticator, media } = this.services;
-    const { engine, retention } = this.#parts.delivery;
+    const { engine, retention, keeper } = this.#parts.delivery;
     const { sandbox, sessions, sender } = this.#parts.messaging;
     this.#warnOfOpenRegistration();
     this.#warnOfFewOpenFiles();
@@ -102,6 +102,7 @@ export class App {
     this.#parts.toolCalls.start();
     engine.start();
     retention.start();
+    keeper.start();
     await media.start();
     sessions.start();
     sandbox.mailboxes.start();
@@ -128,7 +129,7 @@ export class App {
   async #stop(): Promise<void> {
     const { settings, database, clock, log, nodeId: node, tracing } = this.#parts.foundation;
     const { cluster, authenticator, passwords, media, forward } = this.services;
-    const { engine, deliver, retention } = this.#parts.delivery;
+    const { engine, deliver, retention, keeper } = this.#parts.delivery;
     const { sandbox, sessions, sender } = this.#parts.messaging;
     const startedAt = performance.now();
     log.info({ node }, 'draining in-flight work');
@@ -140,6 +141,7 @@ export class App {
     await sandbox.mailboxes.stop();
     await engine.stop(DELIVERY_GRACE_MS);
     await deliver.close();
+    await keeper.stop();
     await retention.stop();
     await forward.close();
     await media.close();

@@ -16,6 +16,7 @@ import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { contentDir, type Settings } from '../config.ts';
 import { Sandbox } from '../connectors/sandbox/sandbox.ts';
+import { createFindAccess, createShowOccurrence } from '../http/mcp/occurrence.ts';
 import { pruneConfirmations } from '../invoke/confirmations.ts';
 import { pruneToolCalls } from '../invoke/toolCalls.ts';
 import type { Log } from '../log.ts';
@@ -34,12 +35,14 @@ import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { API_PREFIX } from '../version.ts';
 import { AnyDeliver } from '../webhooks/anyDeliver.ts';
+import { CallbackVerifier } from '../webhooks/callbackVerifier.ts';
 import { HttpDeliver } from '../webhooks/deliver.ts';
 import { createEmit, type Emit } from '../webhooks/emit.ts';
 import { Engine } from '../webhooks/engine.ts';
 import { EventLog } from '../webhooks/eventLog.ts';
 import { Feed } from '../webhooks/feed.ts';
 import { Retention } from '../webhooks/retention.ts';
+import { SubscriptionKeeper } from '../webhooks/subscriptionKeeper.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Deadline for fetching a file from a URL, for which a caller waits. */
@@ -123,9 +126,17 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   });
   const deliver = tracing?.deliver(any) ?? any;
   const addFields = createAddFields({ reader: database.reader, log: foundation.log, connectorsOf });
+  const eventLog = new EventLog(database.reader);
+  const showOccurrence = createShowOccurrence({
+    reader: database.reader,
+    clock,
+    eventLog,
+    onRefused: (accountId, keyId) => keeper.reviewLater(accountId, keyId),
+  });
   const engine: Engine = new Engine({
     ...foundation,
     addFields,
+    showOccurrence,
     emit: (tx, emission) => emit(tx, emission),
     cluster,
     deliver,
@@ -133,6 +144,9 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
+  const verifier = new CallbackVerifier(deliver, outgoing, clock);
+  const findAccess = createFindAccess(database.reader, clock);
+  const keeper = new SubscriptionKeeper({ ...foundation, engine, verifier, findAccess });
   const feed = new Feed(clock);
   cluster.signals.on('account', (accountId) => feed.announce(accountId));
   const emit: Emit = createEmit({
@@ -157,7 +171,9 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     outgoing,
     deliver,
     engine,
-    eventLog: new EventLog(database.reader),
+    verifier,
+    keeper,
+    eventLog,
     filteredEventLog: new EventLog(database.longReader),
     addFields,
     feed,

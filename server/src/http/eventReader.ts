@@ -7,7 +7,7 @@ import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { permissionFor, sessionsOf } from '../invoke/operation.ts';
 import { listEvents, visibleBody, wantedKinds } from '../operations/events.ts';
-import { type EventLog, isBefore, type LoggedEvent } from '../webhooks/eventLog.ts';
+import { type EventLog, isBefore, type LoggedEvent, laterOf, timeOfCursor } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 
 /** A connection that is silent for this long gets a sign of life. */
@@ -15,10 +15,21 @@ export const HEARTBEAT_MS = 15_000;
 /** When a read of the log that failed is repeated. */
 const RETRY_MS = 1000;
 const BATCH = 100;
+const DAY_MS = 24 * 60 * 60 * 1000;
+/** A cursor of this age is renewed, long before the log is pruned. */
+const OLD_MS = 60 * 60 * 1000;
 
 type EventReadersDeps = Pick<
   Services,
-  'authenticator' | 'waitingCalls' | 'feed' | 'eventLog' | 'filteredEventLog' | 'clock' | 'addFields'
+  | 'authenticator'
+  | 'waitingCalls'
+  | 'feed'
+  | 'eventLog'
+  | 'filteredEventLog'
+  | 'clock'
+  | 'steady'
+  | 'settings'
+  | 'addFields'
 > & { readonly stopping: AbortSignal };
 
 interface Wanted {
@@ -76,6 +87,20 @@ export class EventReaders {
         end();
       },
     });
+  }
+
+  /** The moment of steady time before which the log may have been pruned. */
+  oldestKept(): number {
+    const { steady, settings } = this.#deps;
+    return steady.now() - settings.eventRetentionDays * DAY_MS;
+  }
+
+  /** Returns the cursor, or one of this moment if it is old and no event has come after it. */
+  async renewed(accountId: string, cursor: string): Promise<string> {
+    const { steady, eventLog } = this.#deps;
+    if (timeOfCursor(cursor) > steady.now() - OLD_MS) return cursor;
+    const now = await eventLog.now(steady.now());
+    return (await eventLog.read(accountId, cursor, undefined, 1)).length === 0 ? laterOf(cursor, now) : cursor;
   }
 }
 

@@ -132,7 +132,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addEventSocket(app, readers, { ...parts, ownHosts, upgrades });
   addMediaContent(app, parts);
   addInbound(app, parts);
-  addMcp(app, { ...parts, ownHosts, ...mcpTools(deps) });
+  addMcp(app, { ...parts, ownHosts, ...mcpTools(deps, readers) });
   if (deps.oauth !== undefined) addOAuth(app, { ...deps, oauth: deps.oauth });
   addHealth(app, deps);
   addMetrics(app, deps);
@@ -141,9 +141,9 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   return app;
 }
 
-const mcpTools = (deps: HttpDeps) => ({
+const mcpTools = (deps: HttpDeps, readers: EventReaders) => ({
   toolsets: toolsetsOf(operations),
-  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, deps),
+  loadHandler: async () => (await import('./mcp/server.ts')).createHandler(operations, { ...deps, readers }),
 });
 
 function watchConnections(app: FastifyInstance, anonymous: AnonymousConnections, upgrades: Upgrades): void {

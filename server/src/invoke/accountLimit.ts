@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
@@ -8,6 +8,7 @@ import { AppError } from '../errors.ts';
  * serialized, on SQLite like all that write.
  *
  * @param advice the name of the rows, their setting and what to do, such as `sessions (MAX_SESSIONS); delete one first`
+ * @param which a condition on the rows that count; all by default
  * @throws {AppError} `too_many`
  */
 export async function requireBelowLimit(
@@ -16,11 +17,12 @@ export async function requireBelowLimit(
   table: 'api_keys' | 'sessions' | 'webhooks',
   most: number,
   advice: string,
+  which: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
   if (tx.dialect.hasConcurrentWriters) await lockedAccount.first(tx, { accountId });
   const rows = sql<{
     count: number;
-  }>`select count(*) as count from ${sql.table(table)} where account_id = ${accountId}`;
+  }>`select count(*) as count from ${sql.table(table)} where account_id = ${accountId} and ${which}`;
   const [present] = (await rows.execute(tx.kysely)).rows;
   if (Number(present?.count) >= most)
     throw new AppError('too_many', `The account has reached its limit of ${most} ${advice}`);

@@ -24,11 +24,13 @@ import type { LiveSessions } from '../sessions/liveSessions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';
+import type { CallbackVerifier } from '../webhooks/callbackVerifier.ts';
 import type { Deliver } from '../webhooks/deliver.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import type { Engine } from '../webhooks/engine.ts';
 import type { EventLog } from '../webhooks/eventLog.ts';
 import type { Feed } from '../webhooks/feed.ts';
+import type { SubscriptionKeeper } from '../webhooks/subscriptionKeeper.ts';
 
 /** The dependencies of operations. Built once, by `app.ts`. */
 export interface Services {
@@ -69,5 +71,8 @@ export interface Services {
     readonly deliver: Deliver;
     readonly targets: TargetPolicy;
     readonly outgoing: OutgoingConnections;
+    /** For the callbacks of subscriptions. */
+    readonly verifier: CallbackVerifier;
+    readonly keeper: SubscriptionKeeper;
   };
 }

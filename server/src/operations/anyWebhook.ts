@@ -5,7 +5,7 @@ import type { WebhookTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, type Operation, type Route } from '../invoke/operation.ts';
-import { findDefault, findWebhookRow } from '../webhooks/destinations.ts';
+import { findDefault, findLaneRow, findWebhookRow } from '../webhooks/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
 /*
@@ -27,6 +27,8 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
   readonly output: O;
   /** Whether it throws `webhook_not_set` without a default webhook. */
   readonly needsWebhook: boolean;
+  /** Whether it also accepts the subscription of an MCP client, which it does not change. */
+  readonly acceptsSubscriptions?: true;
   /** @param find returns undefined only if no default webhook is set */
   run(ctx: Context, find: FindWebhook, input: Static<TObject<F>>): Promise<Static<O>>;
 }
@@ -39,10 +41,11 @@ export function onAnyWebhook<F extends TProperties, O extends TSchema>(
   onEndpoint: Own,
 ): readonly [Operation, Operation];
 export function onAnyWebhook(
-  { name, fields, needsWebhook, run, ...shared }: AnyWebhook,
+  { name, fields, needsWebhook, acceptsSubscriptions, run, ...shared }: AnyWebhook,
   onDefault: Own & { tool?: true },
   onEndpoint: Own,
 ): readonly [Operation, Operation] {
+  const findById = acceptsSubscriptions ? findLaneRow : findWebhookRow;
   return [
     defineOperation({
       ...shared,
@@ -51,7 +54,7 @@ export function onAnyWebhook(
       id: `webhooks.${name}`,
       input: { ...otherWebhook, ...fields },
       errors: ['not_found', ...(needsWebhook ? (['webhook_not_set'] as const) : [])],
-      run: (ctx, input) => run(ctx, (on) => findChosen(on, ctx.accountId, input.webhookId), input),
+      run: (ctx, input) => run(ctx, (on) => findChosen(on, ctx.accountId, input.webhookId, findById), input),
     }),
     defineOperation({
       ...shared,
@@ -60,7 +63,7 @@ export function onAnyWebhook(
       id: `webhooks.endpoints.${name}`,
       input: { webhookId: WebhookId, ...fields },
       errors: ['not_found'],
-      run: (ctx, input) => run(ctx, (on) => findWebhookRow(on, ctx.accountId, input.webhookId), input),
+      run: (ctx, input) => run(ctx, (on) => findById(on, ctx.accountId, input.webhookId), input),
     }),
   ];
 }
@@ -74,8 +77,13 @@ export const otherWebhook = {
  * Returns the webhook of that id, or the default one; undefined if none is set.
  * @throws {AppError} `not_found`
  */
-export function findChosen(on: Pick<Queryable, 'kysely'>, accountId: string, webhookId: string | undefined) {
-  return webhookId === undefined ? findDefault(on, accountId) : findWebhookRow(on, accountId, webhookId);
+export function findChosen(
+  on: Pick<Queryable, 'kysely'>,
+  accountId: string,
+  webhookId: string | undefined,
+  findById = findWebhookRow,
+) {
+  return webhookId === undefined ? findDefault(on, accountId) : findById(on, accountId, webhookId);
 }
 
 /** @throws {AppError} `webhook_not_set` */

@@ -194,6 +194,7 @@ export const revokeApiKey = defineOperation({
     });
     if (numDeletedRows === 0n) throw noSuch('API key', keyId);
     ctx.authenticator.changed(ctx.accountId);
+    await ctx.webhooks.keeper.review(ctx.accountId, keyId);
     return { keyId, revoked: true as const };
   },
 });
@@ -224,6 +225,7 @@ async function changeKey(
   });
   if (row === undefined) throw noSuch('API key', keyId);
   ctx.authenticator.changed(ctx.accountId);
+  await ctx.webhooks.keeper.review(ctx.accountId, keyId);
   return toApiKey(row);
 }
 

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -94,12 +95,17 @@ export const listEndpoints = defineOperation({
   input: pageInput,
   output: pageOf(Endpoint),
   run(ctx, input) {
-    const own = ctx.database.reader.kysely.selectFrom('webhooks').selectAll().where('account_id', '=', ctx.accountId);
+    const own = ctx.database.reader.kysely
+      .selectFrom('webhooks')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('subscription_id', 'is', null);
     return readPage(own, 'webhook_id', input, (rows) => rows.map((row) => toEndpoint(ctx, row)));
   },
 });
 
 const MAX_ENDPOINTS = 100;
+const ADVICE = 'webhooks; remove one first';
 
 export const createEndpoint = defineOperation({
   ...writing,
@@ -144,7 +150,7 @@ export const createEndpoint = defineOperation({
     };
     const { row, warnings } = await ctx.database.commit(async (tx) => {
       await requireSessions(tx, ctx.accountId, change.sessionIds);
-      await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, 'webhooks; remove one first');
+      await requireBelowLimit(tx, ctx.accountId, 'webhooks', MAX_ENDPOINTS, ADVICE, sql`subscription_id is null`);
       const inserted = await insertWebhook(ctx, tx, false, change);
       return { row: inserted, warnings: await warningsOf(tx, inserted) };
     }, ctx.accountId);
@@ -281,6 +287,7 @@ async function warningsOf({ kysely }: Tx, row: WebhookTable): Promise<string[]> 
     .select(['webhook_id', 'events', 'destination'])
     .where('account_id', '=', row.account_id)
     .where('url', '=', row.url)
+    .where('subscription_id', 'is', null)
     .where('webhook_id', '<>', row.webhook_id)
     .execute();
   const kinds = subscribedKinds(JSON.parse(row.events));

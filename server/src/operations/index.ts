@@ -8,6 +8,7 @@ import * as connectors from './connectors.ts';
 import * as contacts from './contacts.ts';
 import * as deliveries from './deliveries.ts';
 import * as endpoints from './endpoints.ts';
+import * as eventSubscriptions from './eventSubscriptions.ts';
 import * as events from './events.ts';
 import * as eventTypes from './eventTypes.ts';
 import * as groups from './groups.ts';
@@ -122,6 +123,8 @@ export const operations: readonly Operation[] = [
   webhookHealth.endpointStats,
   webhookHealth.getEndpointBreaker,
   webhookHealth.resetEndpointBreaker,
+  eventSubscriptions.listSubscriptions,
+  eventSubscriptions.deleteSubscription,
   events.listEvents,
   eventTypes.listEventTypes,
 ];

@@ -112,6 +112,7 @@ export const [webhookStats, endpointStats] = onAnyWebhook(
     fields: {},
     output: WebhookStats,
     needsWebhook: false,
+    acceptsSubscriptions: true,
     run: async (ctx, find) => statsOf(ctx, await find(ctx.database.reader)),
   },
   {
@@ -139,6 +140,7 @@ export const [getCircuitBreaker, getEndpointBreaker] = onAnyWebhook(
     fields: {},
     output: CircuitBreaker,
     needsWebhook: false,
+    acceptsSubscriptions: true,
     run: async (ctx, find) => breakerOf(ctx, await find(ctx.database.reader)),
   },
   {
@@ -166,6 +168,7 @@ export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
     fields: {},
     output: BreakerReset,
     needsWebhook: false,
+    acceptsSubscriptions: true,
     run: (ctx, find) => ctx.database.commit(async (tx) => resetBreaker(ctx, tx, await find(tx)), ctx.accountId),
   },
   {

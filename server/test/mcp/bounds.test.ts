@@ -198,6 +198,7 @@ describe('every tool', () => {
     ...{ caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' },
     selection: { toolsets: undefined, isReadOnly: false },
     signal: () => new AbortController().signal,
+    stream: () => {},
   };
   const outputs = new Map<Operation, unknown>();
   const invoke: Invoke = async (operation) => {

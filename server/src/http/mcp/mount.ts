@@ -10,6 +10,7 @@ import type { OAuth } from '../../oauth/oauth.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { OwnHosts } from '../ownHosts.ts';
 import { disconnectSignal, type RouteDeps } from '../routes.ts';
+import { type EventStream, sendEventStream } from './eventStream.ts';
 import { readSelection, type Selection } from './toolsets.ts';
 
 /** The part of a call that is the same for all calls of an MCP request. */
@@ -17,6 +18,8 @@ export interface Principal
   extends Pick<Call, 'requestId' | 'address' | 'credential' | 'trace' | 'signal' | 'allowance' | 'confirm'> {
   readonly caller: Caller;
   readonly selection: Selection;
+  /** Takes over a stream of events, which the response then consists of. */
+  readonly stream: (stream: EventStream) => void;
 }
 
 interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
@@ -66,6 +69,7 @@ export function addMcp(
       config: { takesAppTokens: true },
       handler: async (request, reply) => {
         const { caller, presented } = callers.of(request);
+        const opened: { stream?: EventStream } = {};
         const principal = {
           caller,
           selection: readSelection(toolsets, request.query as Readonly<Record<string, unknown>>, request.headers),
@@ -74,6 +78,9 @@ export function addMcp(
           credential: presented.value,
           trace: request.headers['traceparent']?.toString(),
           signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
+          stream: (stream: EventStream) => {
+            opened.stream = stream;
+          },
         };
         // Some requests, such as those for lists, call no operation.
         const denial = addressDenialOf(caller, request.ip);
@@ -91,7 +98,9 @@ export function addMcp(
         // Other calls run to their end. A subscription has none, and would keep the server from stopping.
         const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
         const response = await (await handler).fetch(toWebRequest(request, signal), { authInfo, parsedBody: body });
-        return sendResponse(reply, response);
+        return opened.stream === undefined
+          ? sendResponse(reply, response)
+          : sendEventStream(reply, request.id, opened.stream, await response.text());
       },
     });
   });

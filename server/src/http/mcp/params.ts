@@ -1,7 +1,7 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { TProperties } from 'typebox';
 import { AppError, invalidField } from '../../errors.ts';
-import { object, oneOf, openObject, optional, record, string } from '../../invoke/fields.ts';
+import { integer, object, oneOf, openObject, optional, orNull, record, string } from '../../invoke/fields.ts';
 import { validator } from '../../invoke/validate.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
@@ -10,6 +10,13 @@ const paramsOf = (properties: TProperties = {}) =>
   validator(object({ _meta: optional(openObject('Metadata.')), ...properties }));
 
 const list = paramsOf({ cursor: optional(string('Cursor of the previous page.')) });
+
+const eventName = { name: string('Event type.'), arguments: optional(openObject('Its arguments.')) };
+const eventSource = {
+  ...eventName,
+  cursor: optional(orNull(string('Position in the event log.'))),
+  maxAgeMs: optional(integer('Skips events that are older.', { minimum: 0 })),
+};
 
 const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
   [
@@ -26,6 +33,22 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
   ['resources/list', list],
   ['resources/templates/list', list],
   ['resources/read', paramsOf({ uri: string('URI of the resource.') })],
+  ['events/list', list],
+  ['events/poll', paramsOf({ ...eventSource, maxEvents: optional(integer('Number of events.', { minimum: 1 })) })],
+  ['events/stream', paramsOf(eventSource)],
+  [
+    'events/subscribe',
+    paramsOf({
+      ...eventSource,
+      delivery: object({
+        mode: optional(string('How events are delivered.')),
+        url: string('Callback.'),
+        secret: string('Secret that signs deliveries.'),
+      }),
+      ttlMs: optional(orNull(integer('Suggested lifetime.'))),
+    }),
+  ],
+  ['events/unsubscribe', paramsOf({ ...eventName, delivery: object({ url: string('Callback.') }) })],
   ['prompts/list', list],
   [
     'prompts/get',

@@ -9,7 +9,9 @@ import {
 import type { Settings } from '../../config.ts';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
+import type { EventReaders } from '../eventReader.ts';
 import { Completions } from './completions.ts';
+import { Events } from './events.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import { type GuardDeps, GuardedTools } from './guards.ts';
 import { briefIdentity, identityOf } from './identity.ts';
@@ -57,6 +59,7 @@ export class ParamsServer extends Server {
 
 export interface McpServerDeps extends GuardDeps {
   readonly invoke: Invoke;
+  readonly readers: EventReaders;
   readonly log: Log;
   readonly settings: Pick<Settings, 'publicUrl'>;
 }
@@ -64,7 +67,13 @@ export interface McpServerDeps extends GuardDeps {
 /** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
 export function createHandler(operations: readonly Operation[], deps: McpServerDeps): McpHttpHandler {
   const serverFor = createServers(operations, deps);
-  return handlerOf(({ authInfo }) => serverFor(authInfo?.extra?.['principal'] as Principal), deps.log);
+  const events = new Events(deps.invoke, deps.readers);
+  return handlerOf(({ authInfo, era }) => {
+    const principal = authInfo?.extra?.['principal'] as Principal;
+    const server = serverFor(principal);
+    if (era === 'modern') events.register(server, principal);
+    return server;
+  }, deps.log);
 }
 
 /** Serves both generations of the protocol with the servers that the factory makes. */

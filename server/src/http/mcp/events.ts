@@ -1,0 +1,241 @@
+import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
+import type { TObject } from 'typebox';
+import { AppError } from '../../errors.ts';
+import { type EventKind, eventKinds, events, isEventKind } from '../../events/events.ts';
+import { strictObject } from '../../invoke/fields.ts';
+import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
+import { validator } from '../../invoke/validate.ts';
+import { type Opened, openEvents, type Polled, pollEvents } from '../../operations/eventReads.ts';
+import { argumentsOf } from '../../operations/eventSelection.ts';
+import {
+  MAX_SUBSCRIPTIONS,
+  type Subscribed,
+  subscribeToEvents,
+  unsubscribeFromEvents,
+} from '../../operations/eventSubscriptions.ts';
+import { listEvents, visibleBody } from '../../operations/events.ts';
+import { eventErrors } from '../../webhooks/subscription.ts';
+import type { EventReaders } from '../eventReader.ts';
+import { EventStream } from './eventStream.ts';
+import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
+import type { Principal } from './mount.ts';
+import { type Occurrence, occurrenceOf, payloadSchema } from './occurrence.ts';
+
+const EXTENSION = 'io.modelcontextprotocol/events';
+/** Bytes of a response, without what is small. */
+const ROOM_BYTES = 50_000;
+const MAX_POLLED = 100;
+const NEXT_POLL_MS = 5000;
+
+/** The params of a method, which `params.ts` has checked. */
+interface EventParams {
+  readonly name: string;
+  readonly arguments?: Readonly<Record<string, unknown>>;
+  readonly cursor?: string | null;
+  readonly maxAgeMs?: number;
+  readonly maxEvents?: number;
+  readonly ttlMs?: number | null;
+  readonly delivery: { readonly mode?: string; readonly url: string; readonly secret: string };
+}
+
+type Answer = Record<string, unknown>;
+
+interface Listed {
+  readonly name: EventKind;
+  readonly description: string;
+  readonly inputSchema: TObject;
+  readonly payloadSchema: TObject;
+}
+
+/**
+ * The MCP Events extension, SEP-3415: agents poll events of one type, stream them, or subscribe a callback to them. Only
+ * for the protocol version that it is defined for.
+ *
+ * Source: https://modelcontextprotocol.io/seps/3415-events-extension
+ */
+export class Events {
+  readonly #invoke: Invoke;
+  readonly #readers: EventReaders;
+  readonly #types: ReadonlyMap<string, Listed & { readonly validate: ReturnType<typeof validator> }>;
+
+  constructor(invoke: Invoke, readers: EventReaders) {
+    this.#invoke = invoke;
+    this.#readers = readers;
+    const types = eventKinds.map((name) => {
+      const { description } = events[name];
+      const inputSchema = strictObject(argumentsOf(name));
+      const listed = { name, description, inputSchema, payloadSchema: payloadSchema(name) };
+      return [name, { ...listed, validate: validator(inputSchema) }] as const;
+    });
+    this.#types = new Map(types);
+  }
+
+  /** Adds the methods to the server of a request. */
+  register(server: Server, principal: Principal): void {
+    // The first clients look for `events`, as the drafts of the extension had it.
+    const capabilities = { events: {}, extensions: { [EXTENSION]: {} } };
+    server.registerCapabilities(capabilities);
+    const on = (
+      method: string,
+      handle: (params: EventParams, requestId: string | number) => Answer | Promise<Answer>,
+    ) =>
+      // `params.ts` has checked the params.
+      server.setRequestHandler(method, { params: anyParams }, (params, { mcpReq }) =>
+        handle(params as EventParams, mcpReq.id),
+      );
+    on('events/list', ({ cursor }) => this.#list(principal, cursor ?? undefined));
+    on('events/poll', (params) => this.#poll(principal, params));
+    on('events/stream', (params, requestId) => this.#stream(principal, params, requestId));
+    on('events/subscribe', (params) => this.#subscribe(principal, params));
+    on('events/unsubscribe', (params) => this.#unsubscribe(principal, params));
+  }
+
+  /** Pages, because the schemas of all event types do not fit into one response. */
+  #list({ caller }: Principal, cursor: string | undefined) {
+    if (denialOf(listEvents, caller) !== undefined) return { events: [] };
+    const start = cursor === undefined ? 0 : eventKinds.findIndex((kind) => kind === cursor) + 1;
+    if (cursor !== undefined && start === 0)
+      throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of events/list; leave it out');
+    const delivery = caller.credential.type === 'api_key' ? ['poll', 'push', 'webhook'] : ['poll', 'push'];
+    const page: object[] = [];
+    let room = ROOM_BYTES;
+    for (const kind of eventKinds.slice(start)) {
+      const { validate: _, ...listed } = this.#typeOf(kind);
+      const shown = { ...listed, delivery };
+      room -= Buffer.byteLength(JSON.stringify(shown));
+      if (room < 0 && page.length > 0) return { events: page, nextCursor: eventKinds[start + page.length - 1] };
+      page.push(shown);
+    }
+    return { events: page };
+  }
+
+  async #poll(principal: Principal, { cursor, maxAgeMs, maxEvents = 20, ...params }: EventParams) {
+    const most = Math.min(maxEvents, MAX_POLLED);
+    const input = { ...this.#selectionOf(params), cursor, maxAgeMs, maxEvents: most };
+    const polled = (await this.#call(principal, pollEvents, input)) as Polled;
+    const { caller } = principal;
+    const page: Occurrence[] = [];
+    let room = ROOM_BYTES;
+    for (const event of polled.events) {
+      const body = visibleBody({ caller }, 'events', event.kind, event.body);
+      const occurrence = occurrenceOf({ ...event, body });
+      room -= Buffer.byteLength(JSON.stringify(occurrence));
+      if (room < 0 && page.length > 0) break;
+      page.push(occurrence);
+    }
+    const isWhole = page.length === polled.events.length;
+    return {
+      events: page,
+      cursor: isWhole ? polled.cursor : polled.events[page.length - 1]?.cursor,
+      truncated: polled.truncated,
+      hasMore: polled.hasMore || !isWhole,
+      nextPollMs: NEXT_POLL_MS,
+    };
+  }
+
+  /** Opens the stream, which the mount then sends in place of the result. The result ends it. */
+  async #stream(principal: Principal, { cursor, maxAgeMs, ...params }: EventParams, requestId: string | number) {
+    const input = { ...this.#selectionOf(params), cursor, maxAgeMs };
+    const { selected, from, truncated } = (await this.#call(principal, openEvents, input)) as Opened;
+    const { caller, credential = '', signal } = principal;
+    const wanted = { caller, credential, after: from, kinds: selected.kind, gone: signal() };
+    const reader = await this.#readers.open(wanted).catch((error: unknown) => {
+      if (error instanceof AppError && error.code === 'too_many') throw exhausted('streams', error.message);
+      throw error;
+    });
+    const { accountId } = caller;
+    principal.stream(new EventStream({ accountId, readers: this.#readers, reader, selected, requestId, truncated }));
+    return { _meta: { 'io.modelcontextprotocol/subscriptionId': requestId } };
+  }
+
+  async #subscribe(principal: Principal, { delivery, cursor, maxAgeMs, ttlMs, ...params }: EventParams) {
+    const { mode = 'webhook', url, secret } = delivery;
+    const selection = this.#selectionOf(params);
+    if (mode !== 'webhook')
+      throw errorOf('unsupported', `events/subscribe supports only the delivery mode webhook`, {
+        feature: 'deliveryMode',
+        value: beginningOf(mode, MAX_NAME_LENGTH),
+      });
+    const input = { ...selection, arguments: canonical(params.arguments), url, secret, cursor, maxAgeMs, ttlMs };
+    const subscribed = (await this.#call(principal, subscribeToEvents, input)) as Subscribed;
+    if (subscribed.problem === 'too_many')
+      throw exhausted('verifications', 'This callback was verified too often; wait a minute');
+    if (subscribed.problem !== undefined)
+      throw errorOf('callbackEndpointError', 'The callback did not confirm that it wants deliveries', {
+        reason: subscribed.problem,
+      });
+    const { problem: _, ...answer } = subscribed;
+    return { ...answer };
+  }
+
+  async #unsubscribe(principal: Principal, { delivery: { url }, ...params }: EventParams) {
+    const input = { ...this.#selectionOf(params), arguments: canonical(params.arguments), url };
+    const { found } = (await this.#call(principal, unsubscribeFromEvents, input)) as { found: boolean };
+    if (!found) throw errorOf('notFound', 'There is no such subscription', { kind: 'subscription' });
+    return {};
+  }
+
+  /** @throws {ProtocolError} `NotFound` for an unknown event type, `InvalidParams` for wrong arguments */
+  #selectionOf({ name, arguments: given = {} }: Pick<EventParams, 'name' | 'arguments'>) {
+    try {
+      return { ...this.#typeOf(name).validate(given), event: name };
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error;
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `The arguments of ${name} are invalid: ${error.message}`,
+      );
+    }
+  }
+
+  #typeOf(name: string) {
+    const type = isEventKind(name) ? this.#types.get(name) : undefined;
+    if (type !== undefined) return type;
+    const shown = beginningOf(name, MAX_NAME_LENGTH);
+    throw errorOf('notFound', `The event type ${shown} does not exist; call events/list`, { kind: 'event' });
+  }
+
+  /** @throws {ProtocolError} for an error of the operation */
+  async #call(principal: Principal, operation: Operation, given: Readonly<Record<string, unknown>>): Promise<unknown> {
+    const input = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
+    const answer = await this.#invoke(operation, { ...principal, input, channel: 'mcp' });
+    if (answer.ok) return answer.output;
+    const { code, detail } = answer.problem;
+    switch (code) {
+      case 'permission_denied':
+      case 'unauthorized':
+        throw errorOf('forbidden', detail, { reason: detail });
+      case 'validation_failed':
+      case 'not_found':
+      case 'session_required':
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
+      case 'too_many':
+        throw exhausted('subscriptions', detail, MAX_SUBSCRIPTIONS);
+      default:
+        throw new ProtocolError(ProtocolErrorCode.InternalError, detail);
+    }
+  }
+}
+
+function errorOf(name: keyof typeof eventErrors, message: string, data: object): ProtocolError {
+  return new ProtocolError(eventErrors[name].code, `${eventErrors[name].message}: ${message}`, data);
+}
+
+function exhausted(limit: string, message: string, max?: number): ProtocolError {
+  return errorOf('resourceExhausted', message, { limit, ...(max !== undefined && { max }) });
+}
+
+/** JSON in which equal arguments are the same text, whatever the order of their names (RFC 8785). */
+function canonical(given: Readonly<Record<string, unknown>> = {}): string {
+  const names = Object.keys(given).sort();
+  return JSON.stringify(Object.fromEntries(names.map((name) => [name, given[name]])));
+}
+
+/** Accepts what `params.ts` has checked. */
+const anyParams = {
+  '~standard': {
+    version: 1 as const,
+    vendor: 'switchboard',
+    validate: (value: unknown) => ({ value }),
+  },
+};
