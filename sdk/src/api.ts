@@ -1078,6 +1078,15 @@ export interface SecretRotation {
   hasSecret: boolean;
   /** Until when `webhook-signature` has both signatures; null if it has one. */
   previousSecretValidUntil: string | null;
+  /** Page of the dashboard on which a person with a login reads the new secret, for seven days. */
+  secretUrl?: string;
+}
+
+export interface RevealedSecret {
+  /** The secret. Set it in the receiver. */
+  secret: string;
+  /** Until when it can be read. */
+  readableUntil: string;
 }
 
 export interface WebhookDestination {
@@ -1167,6 +1176,8 @@ export interface WebhookEndpoint {
   include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
+  /** Until when a login can read the secret that the server made; null if it cannot. */
+  secretReadableUntil: string | null;
   /** State of the circuit breaker; `open` means that deliveries are held. */
   breakerState: 'closed' | 'open' | 'half_open';
 }
@@ -1237,12 +1248,35 @@ export interface ChangedWebhookEndpoint {
   include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
+  /** Until when a login can read the secret that the server made; null if it cannot. */
+  secretReadableUntil: string | null;
   /** State of the circuit breaker; `open` means that deliveries are held. */
   breakerState: 'closed' | 'open' | 'half_open';
   /** Number of pending deliveries that the change cancelled, up to 100,000. */
   cancelled: number;
   /** Remarks on the new configuration, as sentences. */
   warnings: string[];
+}
+
+export interface EventSubscription {
+  /** Id of the webhook (`whk_…`). */
+  webhookId: string;
+  /** Id that the client knows (`sub_…`), which deliveries have as `X-MCP-Subscription-Id`. */
+  subscriptionId: string;
+  /** API key that subscribed (`key_…`). */
+  keyId: string;
+  /** URL that receives the events. */
+  webhookUrl: string;
+  /** Event type. */
+  event: string;
+  /** Arguments that select events, as the client sent them. */
+  arguments: Record<string, unknown>;
+  /** When it ends unless the client refreshes it. */
+  expiresAt: string;
+  /** When the client subscribed. */
+  createdAt: string;
+  /** State of the circuit breaker. */
+  breakerState: 'closed' | 'open' | 'half_open';
 }
 
 /** Input and output of each operation. */
@@ -1786,7 +1820,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass either `mediaId` or an https `url`, which the server fetches first. */
+  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first, and `content`. */
   'messages.send_media': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -1805,6 +1839,10 @@ export interface Operations {
       mediaId?: string;
       /** https URL of the file. */
       url?: string;
+      /** A small file in base64, up to 700,000 characters. */
+      content?: string;
+      /** Type of a text in `content`; others are detected. */
+      mimeType?: string;
       /** Text shown below the file. */
       caption?: string;
       /** File name to show to the recipient, such as `invoice.pdf`. */
@@ -2424,8 +2462,25 @@ export interface Operations {
       events: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
+      /** true: signs with a new secret. Nobody sees it here; a person reads it at `secretUrl`. */
+      rotateSecret?: boolean;
     };
-    output: WebhookConfiguration;
+    output: {
+      /** URL that receives events; null if no webhook is set. */
+      webhookUrl: string | null;
+      /** Event types that the webhook receives, and patterns. */
+      events: string[];
+      /** Whether a secret is set. The secret itself is never returned. */
+      hasSecret: boolean;
+      /** Whether events are sent. */
+      enabled: boolean;
+      /** When the webhook was first set; null if none is set. */
+      createdAt: string | null;
+      /** When the webhook was last changed; null if none is set. */
+      updatedAt: string | null;
+      /** Page of the dashboard on which a person with a login reads the new secret, for seven days. */
+      secretUrl?: string;
+    };
   };
   /** Get the webhook. Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them. */
   'webhooks.get': {
@@ -2561,17 +2616,25 @@ export interface Operations {
     };
     output: Delivery;
   };
-  /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. */
+  /** Rotate the secret of the webhook. Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets, so that receivers can switch. `X-Webhook-Signature` uses the new secret at once. Without `secret`, the server makes one, which `webhooks.reveal_secret` returns. */
   'webhooks.rotate_secret': {
     input: {
       /** A webhook other than the default one (`whk_…`). */
       webhookId?: string;
-      /** New secret, with at least 16 characters. Never returned. */
-      secret: string;
+      /** New secret, with at least 16 characters. Never returned. Left out: the server makes one. */
+      secret?: string;
       /** Seconds for which `webhook-signature` also has the signature of the old secret; one day by default. */
       graceSeconds?: number;
     };
     output: SecretRotation;
+  };
+  /** Show the secret that the server made. Return the secret of the default webhook, if the server made it in the last seven days. Use it after an agent has rotated the secret, which never sees it. A secret that was passed to the server is never returned. */
+  'webhooks.reveal_secret': {
+    input: {
+      /** A webhook other than the default one (`whk_…`). */
+      webhookId?: string;
+    };
+    output: RevealedSecret;
   };
   /** Remove the webhook. Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL. */
   'webhooks.delete': {
@@ -2687,7 +2750,7 @@ export interface Operations {
     };
     output: ChangedWebhookEndpoint;
   };
-  /** Get a webhook. Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. Secrets are never returned. */
+  /** Get a webhook. Get the URL and the event types of one webhook, whether it is enabled and has a secret, and the state of its circuit breaker. The secret is never included. */
   'webhooks.endpoints.get': {
     input: {
       /** Id of the webhook (`whk_…`). */
@@ -2801,17 +2864,25 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Rotate the secret of a webhook. Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once. */
+  /** Rotate the secret of a webhook. Replace the secret of a webhook without losing deliveries. For `graceSeconds`, `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the new secret at once. Without `secret`, the server makes one, which `webhooks.endpoints.reveal_secret` returns. */
   'webhooks.endpoints.rotate_secret': {
     input: {
       /** Id of the webhook (`whk_…`). */
       webhookId: string;
-      /** New secret, with at least 16 characters. Never returned. */
-      secret: string;
+      /** New secret, with at least 16 characters. Never returned. Left out: the server makes one. */
+      secret?: string;
       /** Seconds for which `webhook-signature` also has the signature of the old secret; one day by default. */
       graceSeconds?: number;
     };
     output: SecretRotation;
+  };
+  /** Show the secret that the server made for a webhook. Return the secret of a webhook, if the server made it in the last seven days. A secret that was passed to the server is never returned. */
+  'webhooks.endpoints.reveal_secret': {
+    input: {
+      /** Id of the webhook (`whk_…`). */
+      webhookId: string;
+    };
+    output: RevealedSecret;
   };
   /** Test a webhook. Send one sample event to a webhook now, even if its circuit breaker is open. Returns the request, the response, and the result of each stage. */
   'webhooks.endpoints.test': {
@@ -2846,6 +2917,34 @@ export interface Operations {
       webhookId: string;
     };
     output: BreakerReset;
+  };
+  /** List event subscriptions. List what MCP clients have subscribed to with `events/subscribe`, newest first. Only the client can change a subscription. Its deliveries are in the delivery log under `webhookId`, by which you also get its statistics and reset its circuit breaker. */
+  'webhooks.subscriptions.list': {
+    input: {
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: EventSubscription[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** End an event subscription. End a subscription of an MCP client. Pending deliveries are cancelled, and the client is told. It can subscribe again until you revoke its API key. */
+  'webhooks.subscriptions.delete': {
+    input: {
+      /** Id of the webhook (`whk_…`). */
+      webhookId: string;
+    };
+    output: {
+      /** Id of the webhook (`whk_…`). */
+      webhookId: string;
+      /** Always true. */
+      deleted: true;
+    };
   };
   /** List events. Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `afterCursor`, and `wait` to hold the request until an event arrives. */
   'events.list': {
@@ -3392,6 +3491,13 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'webhooks.reveal_secret': {
+    method: 'POST',
+    path: '/webhooks/secret/reveal',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'webhooks.delete': { method: 'DELETE', path: '/webhooks', isRead: false, idempotent: false, takesContent: false },
   'webhooks.endpoints.list': {
     method: 'GET',
@@ -3435,6 +3541,13 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'webhooks.endpoints.reveal_secret': {
+    method: 'POST',
+    path: '/webhooks/endpoints/{webhookId}/secret/reveal',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'webhooks.endpoints.test': {
     method: 'GET',
     path: '/webhooks/endpoints/{webhookId}/test',
@@ -3459,6 +3572,20 @@ export const routes = {
   'webhooks.endpoints.reset_circuit_breaker': {
     method: 'POST',
     path: '/webhooks/endpoints/{webhookId}/circuit-breaker/reset',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'webhooks.subscriptions.list': {
+    method: 'GET',
+    path: '/webhooks/subscriptions',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'webhooks.subscriptions.delete': {
+    method: 'DELETE',
+    path: '/webhooks/subscriptions/{webhookId}',
     isRead: false,
     idempotent: false,
     takesContent: false,

@@ -1,7 +1,7 @@
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { Caller } from './authenticate.ts';
-import { readScope } from './keyScope.ts';
+import { limitNames, readScope } from './keyScope.ts';
 
 /**
  * Returns the caller that an API key stands for, for work that a key has started and that goes on without it.
@@ -17,7 +17,6 @@ export async function findKeyCaller(on: Queryable, keyId: string, now: number): 
 const keyById = query((db, p: { keyId: string }) =>
   db
     .selectFrom('api_keys')
-    .select(['account_id', 'permissions', 'expires_at'])
-    .select(['session_ids', 'allowed_ips', 'allowed_recipients', 'send_quota'])
+    .select(['account_id', 'permissions', 'expires_at', ...limitNames])
     .where('key_id', '=', p.keyId),
 );

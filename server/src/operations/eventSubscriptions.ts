@@ -5,18 +5,7 @@ import { isoTime } from '../clock.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
-import {
-  integer,
-  named,
-  object,
-  oneOf,
-  onlyTrue,
-  openObject,
-  optional,
-  orNull,
-  string,
-  time,
-} from '../invoke/fields.ts';
+import { named, object, oneOf, onlyTrue, openObject, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { checkUrl, isLoopback } from '../target.ts';

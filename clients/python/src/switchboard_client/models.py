@@ -1214,6 +1214,8 @@ class WebhookEndpoint(TypedDict):
     """Groups of fields that are added to `data` of its events."""
     maxInFlight: int
     """Number of deliveries in flight at the same time."""
+    secretReadableUntil: Optional[str]
+    """Until when a login can read the secret that the server made; null if it cannot."""
     breakerState: Literal["closed", "open", "half_open"]
     """State of the circuit breaker; `open` means that deliveries are held."""
 
@@ -1346,6 +1348,8 @@ class ChangedWebhookEndpoint(TypedDict):
     """Groups of fields that are added to `data` of its events."""
     maxInFlight: int
     """Number of deliveries in flight at the same time."""
+    secretReadableUntil: Optional[str]
+    """Until when a login can read the secret that the server made; null if it cannot."""
     breakerState: Literal["closed", "open", "half_open"]
     """State of the circuit breaker; `open` means that deliveries are held."""
     cancelled: int
@@ -1420,11 +1424,23 @@ class WebhooksEndpointsDeleteResult(TypedDict):
     """Always true."""
 
 
-class SecretRotation(TypedDict):
+class _SecretRotationRequired(TypedDict):
     hasSecret: bool
     """Whether a secret is set."""
     previousSecretValidUntil: Optional[str]
     """Until when `webhook-signature` has both signatures; null if it has one."""
+
+
+class SecretRotation(_SecretRotationRequired, total=False):
+    secretUrl: str
+    """Page of the dashboard on which a person with a login reads the new secret, for seven days."""
+
+
+class RevealedSecret(TypedDict):
+    secret: str
+    """The secret. Set it in the receiver."""
+    readableUntil: str
+    """Until when it can be read."""
 
 
 class WebhookTestStage(TypedDict):
@@ -1697,6 +1713,61 @@ class BreakerReset(TypedDict):
     """
     released: int
     """Number of deliveries that were held and now go out."""
+
+
+class EventSubscription(TypedDict):
+    webhookId: str
+    """Id of the webhook (`whk_…`)."""
+    subscriptionId: str
+    """Id that the client knows (`sub_…`), which deliveries have as `X-MCP-Subscription-Id`."""
+    keyId: str
+    """API key that subscribed (`key_…`)."""
+    webhookUrl: str
+    """URL that receives the events."""
+    event: str
+    """Event type."""
+    arguments: dict[str, Any]
+    """Arguments that select events, as the client sent them."""
+    expiresAt: str
+    """When it ends unless the client refreshes it."""
+    createdAt: str
+    """When the client subscribed."""
+    breakerState: Literal["closed", "open", "half_open"]
+    """State of the circuit breaker."""
+
+
+class WebhooksSubscriptionsListResult(TypedDict):
+    data: list[EventSubscription]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class WebhooksSubscriptionsDeleteResult(TypedDict):
+    webhookId: str
+    """Id of the webhook (`whk_…`)."""
+    deleted: Literal[True]
+    """Always true."""
+
+
+class _WebhooksSetResultRequired(TypedDict):
+    webhookUrl: Optional[str]
+    """URL that receives events; null if no webhook is set."""
+    events: list[str]
+    """Event types that the webhook receives, and patterns."""
+    hasSecret: bool
+    """Whether a secret is set. The secret itself is never returned."""
+    enabled: bool
+    """Whether events are sent."""
+    createdAt: Optional[str]
+    """When the webhook was first set; null if none is set."""
+    updatedAt: Optional[str]
+    """When the webhook was last changed; null if none is set."""
+
+
+class WebhooksSetResult(_WebhooksSetResultRequired, total=False):
+    secretUrl: str
+    """Page of the dashboard on which a person with a login reads the new secret, for seven days."""
 
 
 class WebhookConfiguration(TypedDict):

@@ -32,6 +32,7 @@ from .models import (
     ContactsListResult,
     Delivery,
     DeliveryWithAttempts,
+    EventSubscription,
     EventsListResult,
     EventsTypesResult,
     Group,
@@ -53,6 +54,7 @@ from .models import (
     MessagesSendInteractiveList,
     NewApiKey,
     Profile,
+    RevealedSecret,
     SecretRotation,
     Session,
     SessionsDeleteResult,
@@ -82,6 +84,9 @@ from .models import (
     WebhooksEndpointsUpdateFilters,
     WebhooksListDeliveriesResult,
     WebhooksReplayResult,
+    WebhooksSetResult,
+    WebhooksSubscriptionsDeleteResult,
+    WebhooksSubscriptionsListResult,
 )
 
 
@@ -1136,6 +1141,8 @@ class MessagesResource:
         send_at: Optional[str] = None,
         media_id: Optional[str] = None,
         url: Optional[str] = None,
+        content: Optional[str] = None,
+        mime_type: Optional[str] = None,
         caption: Optional[str] = None,
         file_name: Optional[str] = None,
         mentions: Optional[Sequence[str]] = None,
@@ -1143,8 +1150,8 @@ class MessagesResource:
     ) -> Message:
         """Send a file.
 
-        Send an image, video, audio, voice message, document or sticker. Pass either `mediaId`
-        or an https `url`, which the server fetches first.
+        Send an image, video, audio, voice message, document or sticker. Pass one of
+        `mediaId`, an https `url`, which the server fetches first, and `content`.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -1159,6 +1166,8 @@ class MessagesResource:
             2026-07-01T14:00:00+02:00.
         :param media_id: Id of an uploaded or received file (`med_…`).
         :param url: https URL of the file.
+        :param content: A small file in base64, up to 700,000 characters.
+        :param mime_type: Type of a text in `content`; others are detected.
         :param caption: Text shown below the file.
         :param file_name: File name to show to the recipient, such as `invoice.pdf`.
         :param mentions: People to mention, up to 256. In international form, such as
@@ -1176,6 +1185,8 @@ class MessagesResource:
                 "type": type,
                 "mediaId": UNSET if media_id is None else media_id,
                 "url": UNSET if url is None else url,
+                "content": UNSET if content is None else content,
+                "mimeType": UNSET if mime_type is None else mime_type,
                 "caption": UNSET if caption is None else caption,
                 "fileName": UNSET if file_name is None else file_name,
                 "mentions": UNSET if mentions is None else mentions,
@@ -2593,7 +2604,7 @@ class WebhooksEndpointsResource:
         """Get a webhook.
 
         Get the URL and the event types of one webhook, whether it is enabled and has a
-        secret, and the state of its circuit breaker. Secrets are never returned.
+        secret, and the state of its circuit breaker. The secret is never included.
 
         Requires the permission `webhooks:metadata`.
 
@@ -2719,19 +2730,21 @@ class WebhooksEndpointsResource:
         self,
         webhook_id: str,
         *,
-        secret: str,
+        secret: Optional[str] = None,
         grace_seconds: Optional[int] = None,
     ) -> SecretRotation:
         """Rotate the secret of a webhook.
 
         Replace the secret of a webhook without losing deliveries. For `graceSeconds`,
         `webhook-signature` has the signatures of both secrets. `X-Webhook-Signature` uses the
-        new secret at once.
+        new secret at once. Without `secret`, the server makes one, which
+        `webhooks.endpoints.reveal_secret` returns.
 
         Requires the permission `webhooks:write`.
 
         :param webhook_id: Id of the webhook (`whk_…`).
-        :param secret: New secret, with at least 16 characters. Never returned.
+        :param secret: New secret, with at least 16 characters. Never returned. Left out:
+            the server makes one.
         :param grace_seconds: Seconds for which `webhook-signature` also has the signature
             of the old secret; one day by default.
         """
@@ -2739,9 +2752,29 @@ class WebhooksEndpointsResource:
             "POST",
             f"/webhooks/endpoints/{quote(webhook_id)}/secret/rotate",
             body={
-                "secret": secret,
+                "secret": UNSET if secret is None else secret,
                 "graceSeconds": UNSET if grace_seconds is None else grace_seconds,
             },
+        )
+        return result
+
+    def reveal_secret(
+        self,
+        webhook_id: str,
+    ) -> RevealedSecret:
+        """Show the secret that the server made for a webhook.
+
+        Return the secret of a webhook, if the server made it in the last seven days. A secret
+        that was passed to the server is never returned.
+
+        Requires a login token; API keys are refused.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: RevealedSecret = self._transport.call(
+            "POST",
+            f"/webhooks/endpoints/{quote(webhook_id)}/secret/reveal",
+            body={},
         )
         return result
 
@@ -2832,12 +2865,81 @@ class WebhooksEndpointsResource:
         return result
 
 
+class WebhooksSubscriptionsResource:
+    """Operations of `webhooks.subscriptions`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> WebhooksSubscriptionsListResult:
+        """List event subscriptions.
+
+        List what MCP clients have subscribed to with `events/subscribe`, newest first. Only
+        the client can change a subscription. Its deliveries are in the delivery log under
+        `webhookId`, by which you also get its statistics and reset its circuit breaker.
+
+        Requires the permission `webhooks:metadata`.
+
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: WebhooksSubscriptionsListResult = self._transport.call(
+            "GET",
+            "/webhooks/subscriptions",
+            query={
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        limit: Optional[int] = None,
+    ) -> Iterator[EventSubscription]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def delete(
+        self,
+        webhook_id: str,
+    ) -> WebhooksSubscriptionsDeleteResult:
+        """End an event subscription.
+
+        End a subscription of an MCP client. Pending deliveries are cancelled, and the client
+        is told. It can subscribe again until you revoke its API key.
+
+        Requires the permission `webhooks:write`.
+
+        :param webhook_id: Id of the webhook (`whk_…`).
+        """
+        result: WebhooksSubscriptionsDeleteResult = self._transport.call(
+            "DELETE",
+            f"/webhooks/subscriptions/{quote(webhook_id)}",
+        )
+        return result
+
+
 class WebhooksResource:
     """Set up webhooks, and find out why an event did not arrive."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
         self.endpoints = WebhooksEndpointsResource(transport)
+        self.subscriptions = WebhooksSubscriptionsResource(transport)
 
     def set(
         self,
@@ -2846,7 +2948,8 @@ class WebhooksResource:
         events: Sequence[str],
         webhook_id: Optional[str] = None,
         secret: Union[Optional[str], Unset] = UNSET,
-    ) -> WebhookConfiguration:
+        rotate_secret: Optional[bool] = None,
+    ) -> WebhooksSetResult:
         """Set the webhook.
 
         Set the URL and the event types of the default webhook, or of the one that `webhookId`
@@ -2863,8 +2966,10 @@ class WebhooksResource:
         :param webhook_id: A webhook other than the default one (`whk_…`).
         :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
             removed.
+        :param rotate_secret: true: signs with a new secret. Nobody sees it here; a person
+            reads it at `secretUrl`.
         """
-        result: WebhookConfiguration = self._transport.call(
+        result: WebhooksSetResult = self._transport.call(
             "POST",
             "/webhooks/set",
             body={
@@ -2872,6 +2977,7 @@ class WebhooksResource:
                 "webhookUrl": webhook_url,
                 "events": events,
                 "secret": secret,
+                "rotateSecret": UNSET if rotate_secret is None else rotate_secret,
             },
         )
         return result
@@ -3205,20 +3311,22 @@ class WebhooksResource:
     def rotate_secret(
         self,
         *,
-        secret: str,
         webhook_id: Optional[str] = None,
+        secret: Optional[str] = None,
         grace_seconds: Optional[int] = None,
     ) -> SecretRotation:
         """Rotate the secret of the webhook.
 
         Replace the secret without losing deliveries. For `graceSeconds`, `webhook-signature`
         has the signatures of both secrets, so that receivers can switch.
-        `X-Webhook-Signature` uses the new secret at once.
+        `X-Webhook-Signature` uses the new secret at once. Without `secret`, the server makes
+        one, which `webhooks.reveal_secret` returns.
 
         Requires the permission `webhooks:write`.
 
-        :param secret: New secret, with at least 16 characters. Never returned.
         :param webhook_id: A webhook other than the default one (`whk_…`).
+        :param secret: New secret, with at least 16 characters. Never returned. Left out:
+            the server makes one.
         :param grace_seconds: Seconds for which `webhook-signature` also has the signature
             of the old secret; one day by default.
         """
@@ -3227,8 +3335,32 @@ class WebhooksResource:
             "/webhooks/secret/rotate",
             body={
                 "webhookId": UNSET if webhook_id is None else webhook_id,
-                "secret": secret,
+                "secret": UNSET if secret is None else secret,
                 "graceSeconds": UNSET if grace_seconds is None else grace_seconds,
+            },
+        )
+        return result
+
+    def reveal_secret(
+        self,
+        *,
+        webhook_id: Optional[str] = None,
+    ) -> RevealedSecret:
+        """Show the secret that the server made.
+
+        Return the secret of the default webhook, if the server made it in the last seven
+        days. Use it after an agent has rotated the secret, which never sees it. A secret that
+        was passed to the server is never returned.
+
+        Requires a login token; API keys are refused.
+
+        :param webhook_id: A webhook other than the default one (`whk_…`).
+        """
+        result: RevealedSecret = self._transport.call(
+            "POST",
+            "/webhooks/secret/reveal",
+            body={
+                "webhookId": UNSET if webhook_id is None else webhook_id,
             },
         )
         return result

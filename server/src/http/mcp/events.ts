@@ -93,7 +93,8 @@ export class Events {
   /** Pages, because the schemas of all event types do not fit into one response. */
   #list({ caller }: Principal, cursor: string | undefined) {
     if (denialOf(listEvents, caller) !== undefined) return { events: [] };
-    const start = cursor === undefined ? 0 : eventKinds.findIndex((kind) => kind === cursor) + 1;
+    const names: readonly string[] = eventKinds;
+    const start = cursor === undefined ? 0 : names.indexOf(cursor) + 1;
     if (cursor !== undefined && start === 0)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of events/list; leave it out');
     const delivery = caller.credential.type === 'api_key' ? ['poll', 'push', 'webhook'] : ['poll', 'push'];
@@ -138,7 +139,7 @@ export class Events {
     const input = { ...this.#selectionOf(params), cursor, maxAgeMs };
     const { selected, from, truncated } = (await this.#call(principal, openEvents, input)) as Opened;
     const { caller, credential = '', signal } = principal;
-    const wanted = { caller, credential, after: from, kinds: selected.kind, gone: signal() };
+    const wanted = { caller, credential, after: from, types: [selected.kind], gone: signal() };
     const reader = await this.#readers.open(wanted).catch((error: unknown) => {
       if (error instanceof AppError && error.code === 'too_many') throw exhausted('streams', error.message);
       throw error;
