@@ -17,8 +17,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'PZSiGUnfaKLS6U0PyjW-yD4YuMWwMfgKwFKq8qUTbr8',
-  postgres: '3evlHbUySoUZ_Eo_1LFpAYG5PCzV1tNak9hJ7M6Mtw4',
+  sqlite: 'HqxxVi3wG5CN_pOv5_w3UrG5u2ukj5O_KW7dUHhFoM4',
+  postgres: 'tCpYa1MO_e6LO3-P3_CsHxD5uWDQb6RaBpDxOF4VcLI',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
