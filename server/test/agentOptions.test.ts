@@ -117,6 +117,15 @@ describeOnEachDeployment('options that spare a second call', (_, database) => {
     assert.equal((await walk(call, '/contacts?q=4917222')).length, sessions.length);
     const groups = await walk(call, '/groups');
     assert.deepEqual(groups.map(({ sessionId }) => sessionId).sort(), sessions);
+    await call('POST', '/groups', { sessionId: first, subject: '100% "Tea_time"', phoneNumbers: people });
+    for (const [q, count] of [
+      ['tea', 4],
+      ['TEAM', 3],
+      ['0%', 1],
+      ['a_t', 1],
+      ['coffee', 0],
+    ] as const)
+      assert.equal((await walk(call, `/groups?q=${encodeURIComponent(q)}`)).length, count, q);
     for (const { participants } of groups)
       assert.deepEqual(
         participants.flatMap(({ phoneNumber, name }: Record<string, string>) => (name ? [[phoneNumber, name]] : [])),

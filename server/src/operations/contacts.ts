@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { isPlaceholder } from '../connectors/connector.ts';
+import { contains } from '../db/contains.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -69,11 +70,7 @@ export const listContacts = defineOperation({
     if (q !== undefined) {
       const digits = q.replace(/\D/g, '');
       select = select.where((eb) => {
-        const named = eb(
-          eb.fn('lower', ['name']),
-          'like',
-          sql<string>`${`%${escapeLike(q.toLowerCase())}%`} escape '\\'`,
-        );
+        const named = contains('name', q);
         return digits === '' ? named : eb.or([named, eb('phone_number', 'like', `${digits}%`)]);
       });
     }
@@ -241,11 +238,6 @@ function toContact(row: ContactTable) {
     checkedAt: isoTime(row.checked_at),
     ...(isPlaceholder(row.phone_number) && { unidentified: true as const }),
   };
-}
-
-/** Escapes a text for `like`. */
-function escapeLike(text: string): string {
-  return text.replace(/[\\%_]/g, (mark) => `\\${mark}`);
 }
 
 const contactsOf = query((db, p: SessionRef & { numbers: string }, dialect) =>

@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { GroupInvite, GroupSettings } from '../connectors/connector.ts';
+import { contains } from '../db/contains.ts';
 import { query } from '../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -10,6 +11,7 @@ import {
   entries,
   IdempotencyKey,
   named,
+  notForAgents,
   object,
   oneOf,
   onlyTrue,
@@ -54,7 +56,7 @@ const Group = named('Group', {
   }),
   pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
   createdAt: time('When the group was created.'),
-  networkGroupId: optional(string('Address of the group at the network, such as `…@g.us`.')),
+  networkGroupId: optional({ ...string('Address of the group at the network, such as `…@g.us`.'), ...notForAgents }),
 });
 
 /** For operations on one group, which the node of its session runs. */
@@ -76,18 +78,23 @@ export const listGroups = defineOperation({
   thirdPartyText: true,
   summary: 'List groups',
   description:
-    'List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId`.',
-  input: { sessionId: ListedSessionId, ...pageInput },
+    'List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId` by name (`q`).',
+  input: {
+    sessionId: ListedSessionId,
+    q: optional(string('Part of the name.', { minLength: 1, maxLength: 100 })),
+    ...pageInput,
+  },
   output: pageOf(Group),
   errors: ['not_found'],
   async run(ctx, input) {
     const sessionIds = await listedSessions(ctx, input.sessionId);
-    const present = ctx.database.longReader.kysely
+    let present = ctx.database.longReader.kysely
       .selectFrom('groups')
       .selectAll()
       .where('account_id', '=', ctx.accountId)
       .where(isOfSessions(ctx, sessionIds))
       .where('left_at', 'is', null);
+    if (input.q !== undefined) present = present.where(contains('subject', input.q));
     return readPage(present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });
