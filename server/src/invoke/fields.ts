@@ -59,7 +59,7 @@ export const strictObject = <P extends TProperties>(properties: P) =>
 export const strictPart = <P extends TProperties>(description: string, properties: P) =>
   Type.Object(properties, { additionalProperties: false, description });
 
-/** Marks an input field that a tool does not show, because no model should fill it in, such as a secret. */
+/** Marks a field that tools do not show: one that no model should fill in, or that is of no use to it. */
 export const notForAgents = { 'x-not-for-agents': true } as const;
 
 /** An input field that makes an operation with `idempotent` safe to repeat, as the header `Idempotency-Key` does. */

@@ -4,7 +4,18 @@ import { isoTime } from '../clock.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { boolean, integer, named, object, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
+import {
+  boolean,
+  integer,
+  named,
+  notForAgents,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
@@ -36,7 +47,10 @@ const Chat = named('Chat', {
   pinned: boolean('Whether the chat is pinned.'),
   mutedUntil: orNull(time(), 'Until when the chat is muted; null if it is not.'),
   lastMessage: orNull(Message, 'Newest message; null if there is none.'),
-  networkChatId: optional(string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.')),
+  networkChatId: optional({
+    ...string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.'),
+    ...notForAgents,
+  }),
 });
 
 export const listChats = defineOperation({

@@ -22,7 +22,7 @@ export const listMessages = defineOperation({
   thirdPartyText: true,
   summary: 'List messages',
   description:
-    'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`).',
+    'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered).',
   input: {
     sessionId: optional(string('Only messages of this session (`ses_…`).')),
     chatId: optional(string('Only this chat: phone number digits or group id (`grp_…`).', { maxLength: 200 })),

@@ -19,6 +19,7 @@ import {
   integer,
   list,
   named,
+  notForAgents,
   object,
   oneOf,
   onlyTrue,
@@ -62,7 +63,7 @@ export const Message = named('Message', {
   type: MessageType,
   from: string('Phone number digits of the sender.'),
   to: string('Phone number digits of the recipient, or the id of the group (`grp_…`).'),
-  toNumber: orNull(Type.String(), 'Phone number digits of the recipient; null in a group.'),
+  toNumber: { ...orNull(Type.String(), 'Phone number digits of the recipient; null in a group.'), ...notForAgents },
   groupId: optional(string('Id of the group (`grp_…`); only in a group.')),
   message: {
     ...string('Text of the message, caption of the file, or question of the poll.'),
@@ -71,7 +72,10 @@ export const Message = named('Message', {
   status: Status,
   timestamp: time('When the message was sent, or will be sent if it is scheduled.'),
   replyTo: optional(string('Id of the message that this message replies to.')),
-  networkId: optional(string('Id of the message on the network; left out until the network has accepted it.')),
+  networkId: optional({
+    ...string('Id of the message on the network; left out until the network has accepted it.'),
+    ...notForAgents,
+  }),
   ...messageParts,
   contentHidden: ContentHidden,
   unidentified: Unidentified,

@@ -75,15 +75,18 @@ describe('the size of MCP responses', () => {
     const messages = await listed(client, 'messages_list', { direction: 'incoming' });
     assert.deepEqual(ids(messages), ids(await rest('/messages?direction=incoming&limit=200')));
     for (const { message, truncated } of messages) {
-      assert.ok(message.length <= 2048 && message.isWellFormed());
+      assert.ok(message.length <= 600 && message.isWellFormed());
       assert.equal(truncated, true);
     }
     const chats = await listed(client, 'chats_list');
     assert.equal(new Set(chats.map(({ chatId }) => chatId)).size, 12);
-    assert.ok(chats.every(({ lastMessage }) => lastMessage.truncated === true));
+    for (const { lastMessage } of chats) {
+      assert.ok(lastMessage.truncated === true && lastMessage.message.length <= 200);
+      assert.deepEqual([lastMessage.chatId, lastMessage.sessionId], [undefined, undefined], 'the chat has them');
+    }
     const events = await listed(client, 'events_list', { kinds: ['message.incoming'] }, 'after');
     assert.deepEqual(ids(events.map(({ data }) => data)), ids(messages).reverse());
-    assert.ok(events.every(({ data }) => data.truncated === true && data.message.length <= 2048));
+    assert.ok(events.every(({ data }) => data.truncated === true && data.message.length <= 600));
     const found = await listed(client, 'messages_list', { q: 'xxxx' });
     assert.deepEqual(ids(found), ids(await rest('/messages?q=xxxx&limit=200')));
     assert.equal((await listed(client, 'contacts_list')).length, 12);
@@ -140,7 +143,7 @@ describe('the size of MCP responses', () => {
     }
     assert.equal(found.size, 1001);
     const [group] = (await small(client, 'groups_list')).data;
-    assert.deepEqual([group.participants.length, group.truncated], [50, true]);
+    assert.deepEqual([group.participants.length, group.truncated], [20, true]);
   });
 
   it('is bounded for errors that repeat the input', async (test) => {

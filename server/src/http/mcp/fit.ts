@@ -21,14 +21,16 @@ interface Limits {
   readonly entries: number;
 }
 
-/** For an entry of a page. */
-const LISTED: Limits = { text: 2048, entries: 50 };
+/** For an entry of a page. A page of texts of that length has less than 20,000 characters. */
+const LISTED: Limits = { text: 600, entries: 20 };
+/** For an object inside an entry that has a list of its own, such as the last message of a chat. */
+const PREVIEW: Limits = { text: 200, entries: 5 };
 
 /** For a single object, tried in order until it fits. The last one always fits, because everything in it is bounded. */
 const STEPS: readonly Limits[] = [
   { text: 2048, entries: 500 },
   { text: 2048, entries: 200 },
-  LISTED,
+  { text: 2048, entries: 50 },
   { text: 1024, entries: 20 },
   { text: 512, entries: 10 },
   { text: 128, entries: 5 },
@@ -67,7 +69,7 @@ export function fitPage(page: Page, schema: Schema, cursors: readonly string[]):
   const kept: unknown[] = [];
   let room = ROOM_BYTES;
   for (const whole of page.data) {
-    const { value } = cut(whole, entry, LISTED);
+    const { value } = cutEntry(whole as Fields, entry);
     const cost = costOf(value);
     if (cost > room && kept.length > 0) break;
     kept.push(cost > room ? fitOne(whole as Fields, entry) : value);
@@ -75,6 +77,22 @@ export function fitPage(page: Page, schema: Schema, cursors: readonly string[]):
   }
   const isWhole = kept.length === page.data.length;
   return { data: kept, nextCursor: isWhole ? page.nextCursor : (cursors[kept.length - 1] ?? page.nextCursor) };
+}
+
+/** Cuts an entry of a page. An object inside it that is named, and so has a list of its own, is only a preview. */
+function cutEntry(entry: Fields, schema: Schema): Cut<Fields> {
+  const properties = propertiesOf(schema);
+  const isNamed = (name: string) => objectOf(properties[name] ?? {})['title'] !== undefined;
+  const members = Object.entries(entry).map(([name, member]) => [
+    name,
+    isNamed(name) && typeof member === 'object' && member !== null ? withoutRepeated(member as Fields, entry) : member,
+  ]);
+  return cutObject(Object.fromEntries(members), schema, (name) => (isNamed(name) ? PREVIEW : LISTED));
+}
+
+/** Leaves out what the entry around it says as well, such as the chat of its last message. */
+function withoutRepeated(inner: Fields, outer: Fields): Fields {
+  return Object.fromEntries(Object.entries(inner).filter(([name, value]) => value !== outer[name]));
 }
 
 /** Cuts an object as far as necessary. Marks it with `truncated` if it is cut, and `nextOffset` to continue. */
@@ -137,7 +155,7 @@ function cutObject(value: Fields, schema: Schema, limitsOf: (name: string) => Li
   // marked.
   const isMarkable = described['properties'] !== undefined;
   const properties = propertiesOf(described);
-  const entries = Object.entries(value);
+  const entries = Object.entries(value).filter(([name]) => properties[name]?.['x-not-for-agents'] !== true);
   const kept = entries.filter(([name], index) => {
     if (Object.hasOwn(properties, name)) return true;
     const { text, entries: most } = limitsOf(name);

@@ -232,7 +232,7 @@ const RULES = [
  */
 function outline({ properties = {}, required }: Schema): Schema {
   const members = Object.entries(properties as Record<string, Schema>)
-    .filter(([name]) => Array.isArray(required) && required.includes(name))
+    .filter(([name, member]) => Array.isArray(required) && required.includes(name) && !member['x-not-for-agents'])
     .map(([name, member]) => [name, name === 'data' ? outlineOfPage(member) : outlineOfField(member)]);
   return { type: 'object', properties: Object.fromEntries(members) };
 }
