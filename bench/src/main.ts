@@ -1,6 +1,7 @@
 import { cpus } from 'node:os';
 import { parseArgs } from 'node:util';
 import type { Figure } from './figure.ts';
+import { agentTasks } from './figures/agentTasks.ts';
 import { backlog } from './figures/backlog.ts';
 import { cost, costPostgres } from './figures/cost.ts';
 import { fairness } from './figures/fairness.ts';
@@ -52,6 +53,7 @@ const figures: Readonly<Record<string, Figure>> = {
   search,
   searchPostgres,
   mcp,
+  'agent-tasks': agentTasks,
   whatsappIdle,
   whatsappLatency,
   idle,

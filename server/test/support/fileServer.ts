@@ -8,6 +8,8 @@ import { generate } from 'selfsigned';
 export interface FileServer {
   /** Such as `https://127.0.0.1:34567`. This process trusts its certificate. */
   readonly url: string;
+  /** In PEM, for other processes that are to trust it. */
+  readonly certificate: string;
   /** The requested paths. */
   readonly visits: string[];
   close(): Promise<void>;
@@ -43,6 +45,7 @@ export async function startFileServer(
   const { port } = server.address() as AddressInfo;
   return {
     url: `https://127.0.0.1:${port}`,
+    certificate: cert,
     visits,
     close: () =>
       new Promise((resolve) => {
