@@ -3,7 +3,7 @@
 # The Node version that `package.json` pins. A test compares the two.
 ARG NODE_VERSION=26.10.0
 
-# Builds the dashboard and the documentation: `npm ci` runs the build. The result is the same for every kind of
+# Builds the dashboard, the MCP Apps and the documentation: `npm ci` runs the build. The result is the same for every kind of
 # processor, so this stage runs on that of the machine.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
@@ -29,6 +29,7 @@ COPY --from=dependencies /usr/local/bin/node /usr/local/bin/node
 WORKDIR /app
 COPY --from=dependencies /app ./
 COPY --from=build /app/dashboard/dist dashboard/dist
+COPY --from=build /app/mcp-apps/dist mcp-apps/dist
 COPY --from=build /app/site/dist site/dist
 COPY server/start.js server/start.js
 COPY server/src server/src

@@ -112,7 +112,7 @@ const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/
 const RULES_OF_COLORS = ['color-contrast', 'link-in-text-block'];
 
 /** Asserts that axe finds no violations in either theme: https://github.com/dequelabs/axe-core. */
-export async function assertAccessible(page: Page): Promise<void> {
+export async function assertAccessible(page: Pick<Page, 'evaluate' | 'url'>): Promise<void> {
   await page.evaluate(axeSource);
   for (const [theme, rules] of [['light'], ['dark', RULES_OF_COLORS]] as const) {
     await page.evaluate((name) => document.documentElement.setAttribute('data-theme', name), theme);

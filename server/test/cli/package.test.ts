@@ -52,6 +52,7 @@ describe('the package switchboard', () => {
   it('has compiled code, and neither tests nor sources', () => {
     assert.ok(packed.includes('start.js') && packed.includes('LICENSE') && packed.includes('README.md'));
     assert.ok(packed.includes('dist/dashboard/dist/index.html'));
+    assert.ok(packed.includes('dist/mcp-apps/dist/pairing.html'));
     assert.deepEqual(
       packed.filter((path) => /\/test\/|\.test\.|\.map$|(?<!\.d)\.ts$|build\.|tsconfig/.test(path)),
       [],

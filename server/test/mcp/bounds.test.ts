@@ -200,6 +200,7 @@ describe('every tool', () => {
   const principal = {
     ...{ caller: caller as unknown as Caller, requestId: 'req', address: '', credential: '', trace: '' },
     selection: { toolsets: undefined, isReadOnly: false },
+    showsApps: false,
     signal: () => new AbortController().signal,
     stream: () => {},
   };

@@ -1,4 +1,4 @@
-import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { Client, type ClientCapabilities, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import type { TestServer } from './server.ts';
 
 /** The two generations of the protocol, as a client selects them. */
@@ -13,8 +13,12 @@ export async function mcpClient(
   { url }: Pick<TestServer, 'url'>,
   credential: string,
   version: ProtocolVersion,
+  capabilities: ClientCapabilities = {},
 ): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' }, { versionNegotiation: protocolVersions[version] });
+  const client = new Client(
+    { name: 'test', version: '1.0.0' },
+    { versionNegotiation: protocolVersions[version], capabilities },
+  );
   const transport = new StreamableHTTPClientTransport(new URL(`${url}/api/v1/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${credential}` } },
   });
@@ -22,6 +26,11 @@ export async function mcpClient(
   await client.connect(transport as Parameters<Client['connect']>[0]);
   return client;
 }
+
+/** The capabilities of a client that shows MCP Apps. */
+export const withApps: ClientCapabilities = {
+  extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } },
+};
 
 export interface ToolAnswer {
   readonly isError: boolean;

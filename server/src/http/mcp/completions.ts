@@ -9,8 +9,8 @@ import { listSessions } from '../../operations/sessions.ts';
 import type { Principal } from './mount.ts';
 
 /**
- * What a client can suggest for an argument. `sessionId` suggests ids, `session` what people call a session. `events` is
- * a list with commas.
+ * The kind of values that a client can suggest for an argument. `sessionId` suggests ids, `session` the names that people
+ * gave sessions. `events` is a list with commas.
  */
 export type Source = 'sessionId' | 'session' | 'chat' | 'connector' | 'events' | 'undeliveredMessage';
 

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { McpHttpHandler } from '@modelcontextprotocol/server';
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../../auth/authenticate.ts';
@@ -10,6 +11,7 @@ import type { OAuth } from '../../oauth/oauth.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { OwnHosts } from '../ownHosts.ts';
 import { disconnectSignal, type RouteDeps } from '../routes.ts';
+import { appsSessionId, SESSION_HEADER, showsApps } from './apps.ts';
 import { type EventStream, sendEventStream } from './eventStream.ts';
 import { readSelection, type Selection } from './toolsets.ts';
 
@@ -20,6 +22,8 @@ export interface Principal
   readonly selection: Selection;
   /** Takes over a stream of events, which the response then consists of. */
   readonly stream: (stream: EventStream) => void;
+  /** Whether the client can show the pages of MCP Apps. */
+  readonly showsApps: boolean;
 }
 
 interface McpDeps extends Pick<Services, 'requestLimits'>, Pick<RouteDeps, 'callers' | 'stopping'> {
@@ -73,6 +77,7 @@ export function addMcp(
         const principal = {
           caller,
           selection: readSelection(toolsets, request.query as Readonly<Record<string, unknown>>, request.headers),
+          showsApps: showsApps(request.body, request.headers),
           requestId: request.id,
           address: request.ip,
           credential: presented.value,
@@ -98,6 +103,8 @@ export function addMcp(
         // Other calls run to their end. A subscription has none, and would keep the server from stopping.
         const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
         const response = await (await handler).fetch(toWebRequest(request, signal), { authInfo, parsedBody: body });
+        const sessionId = appsSessionId(body, randomUUID);
+        if (sessionId !== undefined) reply.header(SESSION_HEADER, sessionId);
         return opened.stream === undefined
           ? sendResponse(reply, response)
           : sendEventStream(reply, request.id, opened.stream, await response.text());

@@ -61,11 +61,11 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
     'completion/complete',
     paramsOf({
       ref: object({
-        type: oneOf(['ref/prompt', 'ref/resource'], 'What has the argument.'),
+        type: oneOf(['ref/prompt', 'ref/resource'], 'Kind of the reference.'),
         name: optional(string('Name of the prompt.')),
         uri: optional(string('URI template of the resource.')),
       }),
-      argument: object({ name: string('Name of the argument.'), value: string('What was typed.') }),
+      argument: object({ name: string('Name of the argument.'), value: string('Text typed so far.') }),
       context: optional(
         object({ arguments: optional(record(string('Value of an argument.'), 'Arguments that are filled in.')) }),
       ),

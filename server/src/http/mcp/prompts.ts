@@ -5,7 +5,7 @@ import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 const MAX_ARGUMENT_LENGTH = 2048;
 
 type Argument = NonNullable<Prompt['arguments']>[number] & {
-  /** What a client can suggest for it. */
+  /** The values that a client can suggest for it. */
   readonly completes?: Source;
   /** The name that it had before. */
   readonly formerly?: string;

@@ -78,7 +78,7 @@ const entries: readonly Entry[] = [
   },
 ];
 
-/** What a client can suggest for a variable of a template. Files have no list. */
+/** The values that a client can suggest for a variable of a template. Files have no list. */
 const sources: Readonly<Record<string, Source>> = { sessionId: 'sessionId', chatId: 'chat' };
 
 /** Sessions that are listed one by one. The others have the template. */

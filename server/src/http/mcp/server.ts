@@ -10,6 +10,7 @@ import type { Settings } from '../../config.ts';
 import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
 import type { EventReaders } from '../eventReader.ts';
+import { Apps, UI_EXTENSION } from './apps.ts';
 import { Completions } from './completions.ts';
 import { Events } from './events.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
@@ -87,6 +88,7 @@ function createServers(operations: readonly Operation[], deps: McpServerDeps): (
   const tools = new GuardedTools(new Tools(operations, invoke), operations, deps);
   const resources = new Resources(invoke);
   const completions = new Completions(invoke);
+  const apps = new Apps();
   const identity = identityOf(settings.publicUrl);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
@@ -99,6 +101,7 @@ function createServers(operations: readonly Operation[], deps: McpServerDeps): (
         resources: { listChanged: false, subscribe: false },
         prompts: { listChanged: false },
         completions: {},
+        extensions: { [UI_EXTENSION]: {} },
       },
       cacheHints: {
         'tools/list': cacheHint,
@@ -108,7 +111,10 @@ function createServers(operations: readonly Operation[], deps: McpServerDeps): (
         'server/discover': cacheHint,
       },
     });
-    server.setRequestHandler('tools/list', () => ({ tools: tools.list(principal) }));
+    server.setRequestHandler('tools/list', () => {
+      const listed = tools.list(principal);
+      return { tools: principal.showsApps ? apps.link(listed) : listed };
+    });
     server.setRequestHandler('tools/call', async ({ params }, context) => {
       const result = await tools.call(principal, params, context);
       if (result === undefined)
@@ -119,9 +125,14 @@ function createServers(operations: readonly Operation[], deps: McpServerDeps): (
       return result;
     });
     const usable = () => new Set(tools.list(principal).map(({ name }) => name));
-    server.setRequestHandler('resources/list', async () => ({ resources: await resources.list(principal) }));
+    server.setRequestHandler('resources/list', async () => ({
+      resources: [...(await resources.list(principal)), ...(principal.showsApps ? apps.list(usable()) : [])],
+    }));
     server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
-    server.setRequestHandler('resources/read', ({ params }) => resources.read(principal, params.uri));
+    server.setRequestHandler(
+      'resources/read',
+      ({ params: { uri } }) => apps.read(usable(), uri) ?? resources.read(principal, uri),
+    );
     server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
     server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
     server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
