@@ -49,10 +49,11 @@ describeOnEachDatabase('API keys', (newHome, database) => {
       allowedIps: null,
       allowedRecipients: null,
       sendQuota: null,
+      confirm: null,
       requiresApproval: false,
     });
     const { body } = await as(key)('GET', '/auth/me');
-    const lists = { sessionIds: null, allowedIps: null, allowedRecipients: null };
+    const lists = { sessionIds: null, allowedIps: null, allowedRecipients: null, confirm: null };
     const noLimits = { ...lists, sendQuota: null, requiresApproval: false };
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...noLimits });
     const { body: login } = await call('GET', '/auth/me');
@@ -63,14 +64,24 @@ describeOnEachDatabase('API keys', (newHome, database) => {
   it('a key can read its own limits', async () => {
     const { call } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', {})).body;
-    const given = { sessionIds: [sessionId], allowedIps: ['127.0.0.0/8', '::1'], sendQuota: 5, requiresApproval: true };
+    const others = { allowedIps: ['127.0.0.0/8', '::1'], sendQuota: 5, requiresApproval: true };
+    const given = { sessionIds: [sessionId], ...others, confirm: ['destructive', 'new_recipients'] };
     const { key, keyId } = await created(call, { ...given, allowedRecipients: ['+49 170 7654321', '4930*'] });
     const limits = { ...given, allowedRecipients: ['491707654321', '4930*'] };
     const { body } = await as(key)('GET', '/auth/me');
     assert.deepEqual(body.credential, { type: 'api_key', keyId, permissions: ['*'], ...limits });
-    await call('PATCH', `/api-keys/${keyId}`, { sendQuota: 6, allowedIps: null, requiresApproval: false });
+    await call('PATCH', `/api-keys/${keyId}`, {
+      sendQuota: 6,
+      allowedIps: null,
+      confirm: ['destructive'],
+      requiresApproval: false,
+    });
     const { credential } = (await as(key)('GET', '/auth/me')).body;
-    assert.deepEqual([credential.sendQuota, credential.allowedIps, credential.requiresApproval], [6, null, false]);
+    const { sendQuota, allowedIps, confirm: confirmed, requiresApproval } = credential;
+    assert.deepEqual([sendQuota, allowedIps, confirmed, requiresApproval], [6, null, ['destructive'], false]);
+    assert.equal((await call('PATCH', `/api-keys/${keyId}`, { confirm: null })).body.confirm, null);
+    for (const confirm of [[], ['everything'], ['destructive', 'destructive'], 'destructive', true])
+      assert.equal((await call('PATCH', `/api-keys/${keyId}`, { confirm })).status, 400, JSON.stringify(confirm));
   });
 
   it('a key is shown only when it is created', async () => {
@@ -98,6 +109,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual(Object.keys(pages[0]?.[0]).sort(), [
       'allowedIps',
       'allowedRecipients',
+      'confirm',
       'createdAt',
       'expiresAt',
       'keyId',
