@@ -117,7 +117,11 @@ export const settingsTable = {
     'Pause between the probes of an open breaker; doubles after 5 minutes.',
     '5',
   ),
-  eventRetentionDays: setting(number(1, 3650), 'How long events and the delivery log are kept.', '30'),
+  eventRetentionDays: setting(
+    number(1, 3650),
+    'How long events, the delivery log and the tool calls of API keys are kept.',
+    '30',
+  ),
   heldRetentionDays: setting(number(1, 365), 'How long an event waits behind an open breaker before it expires.', '7'),
   stopDelaySeconds: setting(number(0, 300), 'How long GET /ready answers 503 before a stop refuses requests.', '0'),
   stopTimeoutSeconds: setting(

@@ -79,7 +79,7 @@ export interface Schema {
     /** `ok`, or the code of the error. */
     outcome: string;
     duration_ms: number;
-    /** What the client says about itself; null if the request does not. */
+    /** Name and version of the client, which nothing verifies; null if the request has none. */
     client_name: string | null;
     client_version: string | null;
     request_id: string;

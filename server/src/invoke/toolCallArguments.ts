@@ -2,7 +2,7 @@ import type { Operation } from './operation.ts';
 import { digitsOf } from './phoneNumbers.ts';
 
 /*
- * What the list of tool calls keeps of the arguments: ids, recipients, event types, choices, times, whole numbers and
+ * The list of tool calls keeps these arguments: ids, recipients, event types, choices, times, whole numbers and
  * switches. Every other value is replaced by its size, because it can be a text, a file, a place or a secret. A value is
  * kept only if its field may have it and it looks as it should, so a text in the wrong field is not stored either.
  */
@@ -18,7 +18,7 @@ const isReference = (text: string) => ID.test(text) || ADDRESS.test(text) || isN
 const isNumber = (text: string) => text.length <= 40 && digitsOf(text) !== undefined;
 const isTime = (text: string) => TIME.test(text);
 
-/** What the texts of a field may be, by its name. Other fields keep no text that is not one of their choices. */
+/** The texts that a field may have, by its name. Other fields keep no text that is not one of their choices. */
 const rules: readonly (readonly [names: RegExp, isKept: (text: string) => boolean])[] = [
   [/^(?:to|replyTo|phoneNumbers?|\w+Ids?)$/, isReference],
   [/^(?:from|to|sendAt|after\w*|before)$/, isTime],

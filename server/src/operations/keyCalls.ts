@@ -19,9 +19,9 @@ const ToolCall = named('ToolCall', {
   durationMs: integer('Duration of the call in milliseconds.'),
   clientName: orNull(
     Type.String(),
-    'What the client calls itself, which nothing verifies; null if its protocol version does not say it with the call.',
+    'Name of the client, which nothing verifies; null if its protocol version does not send it with the call.',
   ),
-  clientVersion: orNull(Type.String(), 'Version that the client says it has; null if it does not say.'),
+  clientVersion: orNull(Type.String(), 'Version of the client; null if its name is null or it sends none.'),
   requestId: string('Id of the request, as in the log of the server.'),
   createdAt: time('When the call ended.'),
 });
@@ -34,7 +34,7 @@ export const listKeyCalls = defineOperation({
   effect: 'read',
   summary: 'List the tool calls of an API key',
   description:
-    'List what an agent did with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed.',
+    'List the calls of agents with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed.',
   input: {
     keyId: string('Id of the key (`key_…`), which may be revoked.', { maxLength: 100 }),
     tool: optional(string('Only calls of this tool, such as `messages_send`.', { maxLength: 100 })),

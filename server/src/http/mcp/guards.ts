@@ -23,8 +23,8 @@ import { errorCodeOf, failed } from './results.ts';
 import type { Tools } from './tools.ts';
 
 /*
- * What happens around a tool call of an API key: its user is asked if the key says so, and the call is listed. `invoke`
- * decides which calls have to be confirmed; this file only asks.
+ * Surrounds the tool calls of API keys: asks the user if the key says so, and lists the call. `invoke` decides which
+ * calls have to be confirmed; this file only asks.
  */
 
 export interface GuardDeps {
@@ -215,7 +215,7 @@ interface Client {
 
 const MAX_CLIENT_LENGTH = 100;
 
-/** What the client says about itself. Older protocol versions say it only in `initialize`, which has no session here. */
+/** The client's name for itself. Older protocol versions have it only in `initialize`, which has no session here. */
 function clientOf(context: ServerContext): Client {
   const { name, version } = envelopeOf(context)[CLIENT_INFO_META_KEY] ?? {};
   return { name: briefly(name), version: briefly(version) };
