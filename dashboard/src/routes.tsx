@@ -4,6 +4,7 @@ import type { ComponentType } from 'react';
 import { isLoggedOut } from './api.ts';
 import { LoadingLines } from './components/states.tsx';
 import { lazyPage } from './lazyPage.tsx';
+import { activitySearch } from './pages/apiKeys/activitySearch.ts';
 import { chatSearch } from './pages/chats/search.ts';
 import { deliveryFilters } from './pages/deliveries/filters.ts';
 import { eventSearch } from './pages/events/search.ts';
@@ -132,6 +133,12 @@ const events = createRoute({
   component: lazyPage(() => import('./pages/events/eventsPage.tsx'), 'EventsPage'),
 });
 const keys = page('/keys', () => import('./pages/apiKeys/apiKeysPage.tsx'), 'ApiKeysPage');
+const keyActivity = createRoute({
+  getParentRoute: () => shell,
+  path: '/keys/$keyId',
+  validateSearch: activitySearch,
+  component: lazyPage(() => import('./pages/apiKeys/activityPage.tsx'), 'ActivityPage'),
+});
 const tools = page('/tools', () => import('./pages/mcp/mcpPage.tsx'), 'McpPage');
 const account = page('/account', () => import('./pages/account/accountPage.tsx'), 'AccountPage');
 
@@ -155,6 +162,7 @@ const routeTree = root.addChildren([
     delivery,
     events,
     keys,
+    keyActivity,
     tools,
     account,
     notFound,

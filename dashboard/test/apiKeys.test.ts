@@ -140,12 +140,15 @@ describe('API keys page', async () => {
     await dialog.getByLabel('Networks').fill('127.0.0.0/8\n::1');
     await dialog.getByLabel('Recipients').fill('+49 170 765-4321\n4930*\n');
     await dialog.getByLabel('Messages per day').fill('1000');
+    await dialog.getByLabel('Before the first message to someone').check();
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'Create key' }).click();
     const key = await shownKey(page).innerText();
     await page.getByRole('button', { name: 'I have saved it' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Shop' });
-    const brief = row.getByText('Limited to 1 session, 2 networks, 2 recipients, 1,000 messages a day');
+    const brief = row.getByText(
+      'Limited to 1 session, 2 networks, 2 recipients, 1,000 messages a day, confirmed first messages',
+    );
     await brief.waitFor();
     assert.match((await brief.getAttribute('title')) ?? '', /127\.0\.0\.0\/8.*491707654321/);
 
@@ -154,6 +157,7 @@ describe('API keys page', async () => {
       allowedIps: ['127.0.0.0/8', '::1'],
       allowedRecipients: ['491707654321', '4930*'],
       sendQuota: 1000,
+      confirm: ['new_recipients'],
     };
     const { credential } = (await bearer(dashboard.server.url, key)('GET', '/auth/me')).body;
     assert.deepEqual({ ...credential, ...limits }, credential);
@@ -189,6 +193,26 @@ describe('API keys page', async () => {
     await page.getByText('Limited to 1 recipient', { exact: true }).waitFor();
     const [{ allowedIps, allowedRecipients, sendQuota }] = (await call('GET', '/api-keys')).body.data;
     assert.deepEqual([allowedIps, allowedRecipients, sendQuota], [null, ['4930*'], null]);
+  });
+
+  it('lets an agent ask its user, and no longer', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await call('POST', '/api-keys/create', { name: 'Agent', confirm: ['destructive', 'new_recipients'] });
+    const stored = async () => JSON.stringify((await call('GET', '/api-keys')).body.data[0].confirm);
+    await page.goto('/keys');
+    await page.getByText('Limited to confirmed changes and first messages').waitFor();
+    for (const [label, expected] of [
+      ['Before the first message to someone', '["destructive"]'],
+      ['Before it changes or deletes something', 'null'],
+    ] as const) {
+      await choose(page, 'Agent', 'Edit');
+      const dialog = page.getByRole('dialog');
+      await dialog.getByLabel(label).uncheck();
+      await dialog.getByRole('button', { name: 'Save' }).click();
+      await dialog.waitFor({ state: 'detached' });
+      await assertSoon(stored, expected);
+    }
+    await assertSoon(() => page.getByText('Limited to').count(), 0);
   });
 
   it('shows limits on a phone', async (test) => {

@@ -45,6 +45,23 @@ export const apiKeyStrings = {
     'Phone numbers, first digits such as 49170*, or groups that may get messages, one per line. Empty for all.',
   sendQuota: 'Messages per day',
   sendQuotaHint: 'Counted per day in UTC. Empty for any number.',
+  confirm: 'An agent asks its user first',
+  confirmKinds: {
+    destructive: {
+      label: 'Before it changes or deletes something',
+      hint: 'Such as deleting a message, leaving a group, or blocking a contact.',
+    },
+    new_recipients: {
+      label: 'Before the first message to someone',
+      hint: 'A person or group with which the session has no chat yet. Programs that use REST are refused these calls.',
+    },
+  },
+  confirmed: (kinds: readonly ('destructive' | 'new_recipients')[]) =>
+    kinds.length === 2
+      ? 'confirmed changes and first messages'
+      : kinds[0] === 'destructive'
+        ? 'confirmed changes'
+        : 'confirmed first messages',
   limited: (limits: readonly string[]) => `Limited to ${limits.join(', ')}`,
   sessionCount: (count: number) => counted(count, 'session'),
   networkCount: (count: number) => counted(count, 'network'),
@@ -59,6 +76,7 @@ export const apiKeyStrings = {
   copySecret: 'Copy key',
   secretSaved: 'I have saved it',
 
+  activity: 'Activity',
   edit: 'Edit',
   editTitle: 'Edit API key',
   rotate: 'Rotate',

@@ -1,4 +1,5 @@
 import type { ApiKey } from '@switchboard/sdk/api';
+import { useNavigate } from '@tanstack/react-router';
 import { EllipsisVertical, KeyRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { api } from '../../api.ts';
@@ -113,12 +114,13 @@ function Name({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 /** The limits of a key in brief; empty for a key without limits. */
-function limitsOf({ sessionIds, allowedIps, allowedRecipients, sendQuota }: ApiKey): string[] {
+function limitsOf({ sessionIds, allowedIps, allowedRecipients, sendQuota, confirm }: ApiKey): string[] {
   return [
     sessionIds === null ? [] : apiKeyStrings.sessionCount(sessionIds.length),
     allowedIps === null ? [] : apiKeyStrings.networkCount(allowedIps.length),
     allowedRecipients === null ? [] : apiKeyStrings.recipientCount(allowedRecipients.length),
     sendQuota === null ? [] : apiKeyStrings.perDay(sendQuota),
+    confirm === null ? [] : apiKeyStrings.confirmed(confirm),
   ].flat();
 }
 
@@ -139,6 +141,8 @@ function KeyMenu({
   readonly apiKey: ApiKey;
   readonly onChoose: (action: 'edit' | 'rotate' | 'revoke') => void;
 }) {
+  const { keyId } = apiKey;
+  const navigate = useNavigate();
   return (
     <Menu
       trigger={
@@ -149,6 +153,9 @@ function KeyMenu({
     >
       <MenuItem onSelect={() => onChoose('edit')}>{apiKeyStrings.edit}</MenuItem>
       {apiKey.app === null && <MenuItem onSelect={() => onChoose('rotate')}>{apiKeyStrings.rotate}</MenuItem>}
+      <MenuItem onSelect={() => void navigate({ to: '/keys/$keyId', params: { keyId } })}>
+        {apiKeyStrings.activity}
+      </MenuItem>
       <MenuLine />
       <MenuItem isDangerous onSelect={() => onChoose('revoke')}>
         {apiKey.app === null ? apiKeyStrings.revoke : apiKeyStrings.disconnect}

@@ -38,7 +38,16 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
     <Form
       submit={submit}
       error={save.error}
-      fields={['name', 'permissions', 'expiresAt', 'sessionIds', 'allowedIps', 'allowedRecipients', 'sendQuota']}
+      fields={[
+        'name',
+        'permissions',
+        'expiresAt',
+        'sessionIds',
+        'allowedIps',
+        'allowedRecipients',
+        'sendQuota',
+        'confirm',
+      ]}
       busy={save.isPending}
       disabled={permissions.length === 0 || limits.sessionIds?.length === 0}
       onCancel={onCancel}

@@ -1,6 +1,7 @@
 import { TextArea, TextField } from '../../components/field.tsx';
 import { SessionsField } from '../../components/sessionsField.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
+import { type Confirm, ConfirmField } from './confirmField.tsx';
 
 /** The limits of a key. Null is no limit. */
 export interface KeyLimits {
@@ -8,9 +9,16 @@ export interface KeyLimits {
   readonly allowedIps: string[] | null;
   readonly allowedRecipients: string[] | null;
   readonly sendQuota: number | null;
+  readonly confirm: Confirm;
 }
 
-export const noLimits: KeyLimits = { sessionIds: null, allowedIps: null, allowedRecipients: null, sendQuota: null };
+export const noLimits: KeyLimits = {
+  sessionIds: null,
+  allowedIps: null,
+  allowedRecipients: null,
+  sendQuota: null,
+  confirm: null,
+};
 
 /** The limits as they are typed: lists with one entry per line. */
 export interface TypedLimits {
@@ -18,25 +26,30 @@ export interface TypedLimits {
   readonly allowedIps: string;
   readonly allowedRecipients: string;
   readonly sendQuota: string;
+  readonly confirm: Confirm;
 }
 
-export function typedLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota }: KeyLimits): TypedLimits {
+export function typedLimits({ sessionIds, allowedIps, allowedRecipients, ...rest }: KeyLimits): TypedLimits {
+  const { sendQuota, confirm } = rest;
   const linesOf = (entries: readonly string[] | null) => (entries ?? []).join('\n');
   return {
     sessionIds,
     allowedIps: linesOf(allowedIps),
     allowedRecipients: linesOf(allowedRecipients),
     sendQuota: sendQuota === null ? '' : String(sendQuota),
+    confirm,
   };
 }
 
 /** Reads what was typed. The server validates it. */
-export function readLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota }: TypedLimits): KeyLimits {
+export function readLimits({ sessionIds, allowedIps, allowedRecipients, ...rest }: TypedLimits): KeyLimits {
+  const { sendQuota, confirm } = rest;
   return {
     sessionIds,
     allowedIps: entriesOf(allowedIps),
     allowedRecipients: entriesOf(allowedRecipients),
     sendQuota: sendQuota === '' ? null : Number(sendQuota),
+    confirm,
   };
 }
 
@@ -55,9 +68,9 @@ interface LimitFieldsProps {
   readonly errorOf: (field: keyof TypedLimits) => string | undefined;
 }
 
-/** Fields for the limits of a key besides its permissions: sessions, networks, recipients, and messages per day. */
+/** Fields for the limits of a key besides its permissions: sessions, networks, recipients, messages per day, and calls to confirm. */
 export function LimitFields({ value, onChange, errorOf }: LimitFieldsProps) {
-  const { sessionIds, allowedIps, allowedRecipients, sendQuota } = value;
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } = value;
   const edit = (change: Partial<TypedLimits>) => onChange({ ...value, ...change });
   return (
     <>
@@ -103,6 +116,7 @@ export function LimitFields({ value, onChange, errorOf }: LimitFieldsProps) {
           onChange={({ currentTarget }) => edit({ sendQuota: currentTarget.value })}
         />
       </div>
+      <ConfirmField value={confirm} onChange={(chosen) => edit({ confirm: chosen })} />
     </>
   );
 }

@@ -1,0 +1,36 @@
+import type { ApiKey } from '@switchboard/sdk/api';
+import { CheckField } from '../../components/field.tsx';
+import { apiKeyStrings } from '../../strings/apiKeys.ts';
+
+/** The calls before which a key asks its user; null for none. */
+export type Confirm = ApiKey['confirm'];
+
+const kinds = ['destructive', 'new_recipients'] as const satisfies readonly NonNullable<Confirm>[number][];
+
+/** Selects the calls before which an agent asks its user. */
+export function ConfirmField({
+  value,
+  onChange,
+}: {
+  readonly value: Confirm;
+  readonly onChange: (value: Confirm) => void;
+}) {
+  const toggle = (kind: (typeof kinds)[number], isOn: boolean) => {
+    const chosen = kinds.filter((one) => (one === kind ? isOn : value?.includes(one)));
+    onChange(chosen.length === 0 ? null : chosen);
+  };
+  return (
+    <fieldset className="grid gap-2">
+      <legend className="mb-2 text-sm font-medium">{apiKeyStrings.confirm}</legend>
+      {kinds.map((kind) => (
+        <CheckField
+          key={kind}
+          label={apiKeyStrings.confirmKinds[kind].label}
+          hint={apiKeyStrings.confirmKinds[kind].hint}
+          checked={value?.includes(kind) ?? false}
+          onChange={({ currentTarget }) => toggle(kind, currentTarget.checked)}
+        />
+      ))}
+    </fieldset>
+  );
+}
