@@ -1,5 +1,5 @@
 import { type ErrorCode, errors } from '../errors.ts';
-import { canNeedConfirmation } from '../invoke/confirmations.ts';
+import { canNeedConfirmation } from '../invoke/confirmationRule.ts';
 import type { Operation } from '../invoke/operation.ts';
 
 /** Errors that any operation can return. */

@@ -3,7 +3,7 @@ import { addressDenialOf } from '../auth/keyScope.ts';
 import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { AppError, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
-import type { ConfirmationRule } from './confirmations.ts';
+import type { ConfirmationRule } from './confirmationRule.ts';
 import type { Services } from './context.ts';
 import type { Filters } from './filters.ts';
 import { underGivenNames, underPresentNames } from './formerNames.ts';

@@ -1,0 +1,128 @@
+import { createHash } from 'node:crypto';
+import type { Caller } from '../auth/authenticate.ts';
+import { scopeOf } from '../auth/keyScope.ts';
+import { query } from '../db/query.ts';
+import { AppError, noSuch } from '../errors.ts';
+import type { Services } from './context.ts';
+import { canonical } from './idempotency.ts';
+import type { Call, Operation } from './operation.ts';
+import { findSessionOf } from './owners.ts';
+import { digitsOf } from './phoneNumbers.ts';
+import { Questions } from './questions.ts';
+
+type Input = Record<string, unknown>;
+
+/** Whether keys can ask their user before an operation. */
+export function canNeedConfirmation({ effect, ...operation }: Pick<Operation, 'effect'> & object): boolean {
+  return effect === 'destructive' || recipientField(operation) !== undefined;
+}
+
+/** The fields of `recipients` whose people or groups an operation can write to for the first time. */
+const FIRST_CONTACT = { to: 'to', phoneNumbers: 'phoneNumbers', each: 'to' } as const;
+
+function recipientField(operation: object): 'to' | 'phoneNumbers' | undefined {
+  const { recipients = '' } = operation as { recipients?: string };
+  return Object.hasOwn(FIRST_CONTACT, recipients) ? FIRST_CONTACT[recipients as keyof typeof FIRST_CONTACT] : undefined;
+}
+
+/**
+ * The rule of keys with `confirm`: which calls the user has to confirm. It is part of every call, so that no channel can
+ * forget it; the channel decides how to ask.
+ */
+export class ConfirmationRule {
+  readonly #services: Pick<Services, 'database' | 'sessions'>;
+  readonly #questions: Questions;
+
+  constructor(services: Pick<Services, 'database' | 'sessions'>) {
+    this.#services = services;
+    this.#questions = new Questions(services.database.reader);
+  }
+
+  /**
+   * Returns the input, with the session that the answer is about.
+   * @throws {AppError} what `Confirm` throws; `not_found` for what the question would be about; `session_required`
+   */
+  async require(operation: Operation, call: Call, input: Input): Promise<Input> {
+    const { caller, isForwarded, confirm } = call;
+    const kinds = caller === undefined ? undefined : scopeOf(caller)?.confirm;
+    // The node that forwarded a call has asked.
+    if (caller === undefined || kinds === undefined || isForwarded === true) return input;
+    const isDestructive = kinds.includes('destructive') && operation.effect === 'destructive';
+    const named = kinds.includes('new_recipients') ? recipientsOf(operation, input) : [];
+    if (!isDestructive && named.length === 0) return input;
+    const known = await this.#withSession(operation, caller, input);
+    const newRecipients = await this.#withoutChat(caller, known, named);
+    if (!isDestructive && newRecipients.length === 0) return known.input;
+    if (confirm === undefined)
+      throw new AppError(
+        'confirmation_required',
+        'This API key asks its user before such a call (`confirm`), which is possible only over MCP',
+      );
+    const question = await this.#questions.about(operation, caller, { ...known, newRecipients });
+    const subject = digestOf(caller, operation, known.input, question);
+    await confirm({ question, subject });
+    return known.input;
+  }
+
+  /** The session of a call, which the run then uses too. Undefined for an operation that concerns no session. */
+  async #withSession(
+    operation: Operation,
+    { accountId }: Caller,
+    input: Input,
+  ): Promise<{ input: Input; sessionId: string | undefined }> {
+    const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
+    const { database, sessions } = this.#services;
+    if (scope === 'messageId' || scope === 'groupId') {
+      const id = String(input[scope]);
+      const sessionId = await findSessionOf(database.reader, scope, { accountId, id });
+      if (sessionId === undefined) throw noSuch(scope === 'messageId' ? 'message' : 'group', id);
+      return { input, sessionId };
+    }
+    if (typeof input['sessionId'] === 'string') return { input, sessionId: input['sessionId'] };
+    if (scope !== 'sessionId') return { input, sessionId: undefined };
+    const sole = await sessions.sole.of(accountId);
+    if (typeof sole === 'string') throw new AppError('session_required');
+    return { input: { ...input, ...sole }, sessionId: sole.sessionId };
+  }
+
+  async #withoutChat(
+    { accountId }: Caller,
+    { sessionId }: { sessionId: string | undefined },
+    recipients: readonly string[],
+  ): Promise<string[]> {
+    if (sessionId === undefined || recipients.length === 0) return [...recipients];
+    const found = await chatsWith.all(this.#services.database.reader, {
+      accountId,
+      sessionId,
+      chats: JSON.stringify(recipients),
+    });
+    const known = new Set(found.map(({ chat_id }) => chat_id));
+    return recipients.filter((recipient) => !known.has(recipient));
+  }
+}
+
+/** The people and groups that a call can write to for the first time. */
+function recipientsOf(operation: Operation, input: Input): string[] {
+  const field = recipientField(operation);
+  const { action = 'add' } = input;
+  if (field === undefined || action !== 'add') return [];
+  // Validated by the schema of the input, which also bounds the list.
+  const named = [input[field]].flat() as string[];
+  return [...new Set(named.map((one) => digitsOf(one) ?? one))];
+}
+
+function digestOf({ accountId, credential }: Caller, { id }: Operation, input: Input, question: string): string {
+  const keyId = credential.type === 'api_key' ? credential.keyId : '';
+  return createHash('sha256')
+    .update(canonical([accountId, keyId, id, input, question]))
+    .digest('base64url');
+}
+
+const chatsWith = query((db, p: { accountId: string; sessionId: string; chats: string }, dialect) =>
+  db
+    .selectFrom('chats')
+    .select('chat_id')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('chat_id', 'in', dialect.texts(p.chats)),
+);
