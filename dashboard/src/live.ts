@@ -99,8 +99,12 @@ function useLive(): Live {
   return live;
 }
 
-/** The resources that an event changes, by the first part of their query keys. Every event creates deliveries. */
+/**
+ * The resources that an event changes, by the first part of their query keys: by its type, or the first part of it. Every
+ * event creates deliveries.
+ */
 const affected: Readonly<Record<string, readonly string[]>> = {
+  'message.approval': ['approvals', 'messages', 'chats', 'deliveries'],
   message: ['messages', 'chats', 'contacts', 'deliveries'],
   session: ['sessions', 'deliveries'],
   group: ['groups', 'names', 'chats', 'deliveries'],
@@ -113,7 +117,7 @@ export function useRefreshOnEvents(): void {
   const queries = useQueryClient();
   const [refresh] = useState(() => createRefresh(queries));
   useEffect(() => refresh.stop, [refresh]);
-  useLiveEvents(({ event }) => refresh.add(affected[event.split('.')[0] ?? ''] ?? []));
+  useLiveEvents(({ event }) => refresh.add(affected[event] ?? affected[event.split('.')[0] ?? ''] ?? []));
 }
 
 function createRefresh(queries: QueryClient) {

@@ -104,6 +104,7 @@ const chats = createRoute({
   validateSearch: chatSearch,
   component: lazyPage(() => import('./pages/chats/chatsPage.tsx'), 'ChatsPage'),
 });
+const approvals = page('/approvals', () => import('./pages/approvals/approvalsPage.tsx'), 'ApprovalsPage');
 const simulator = createRoute({
   getParentRoute: () => shell,
   path: '/simulator',
@@ -153,6 +154,7 @@ const routeTree = root.addChildren([
     sessions,
     session,
     chats,
+    approvals,
     simulator,
     groups,
     group,

@@ -7,6 +7,7 @@ import {
   RadioTower,
   ScrollText,
   Send,
+  ShieldCheck,
   Smartphone,
   Users,
   Webhook,
@@ -31,6 +32,7 @@ export const navigation = [
     links: [
       { to: '/sessions', title: pages.sessions, icon: RadioTower },
       { to: '/chats', title: pages.chats, icon: MessagesSquare },
+      { to: '/approvals', title: pages.approvals, icon: ShieldCheck },
       { to: '/groups', title: pages.groups, icon: Users },
       { to: '/simulator', title: pages.simulator, icon: Smartphone },
     ],

@@ -10,6 +10,7 @@ import { shellStrings } from '../strings/shell.ts';
 import { AccountMenu } from './accountMenu.tsx';
 import { LiveIndicator } from './liveIndicator.tsx';
 import { navigation } from './navigation.ts';
+import { PendingBadge } from './pendingBadge.tsx';
 import { Wordmark } from './wordmark.tsx';
 
 /** The frame of all pages that need a login. */
@@ -162,6 +163,7 @@ function NavigationLink({
   return (
     <Link to={link.to} onClick={onFollow} activeOptions={{ exact: link.to === '/' }} className={NAVIGATION_LINK}>
       {content}
+      {link.to === '/approvals' && <PendingBadge />}
     </Link>
   );
 }

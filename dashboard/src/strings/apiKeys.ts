@@ -62,6 +62,9 @@ export const apiKeyStrings = {
       : kinds[0] === 'destructive'
         ? 'confirmed changes'
         : 'confirmed first messages',
+  requiresApproval: 'Approve every message',
+  requiresApprovalHint: 'Messages of the key wait on the page “Approvals” until somebody approves them.',
+  approvedMessages: 'approved messages',
   limited: (limits: readonly string[]) => `Limited to ${limits.join(', ')}`,
   sessionCount: (count: number) => counted(count, 'session'),
   networkCount: (count: number) => counted(count, 'network'),

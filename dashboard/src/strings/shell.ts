@@ -6,6 +6,7 @@ export const shellStrings = {
     overview: 'Overview',
     sessions: 'Sessions',
     chats: 'Chats',
+    approvals: 'Approvals',
     groups: 'Groups',
     simulator: 'Phone simulator',
     webhooks: 'Webhooks',

@@ -61,6 +61,7 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
         {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
         <p className="mt-0.5 flex items-center justify-end gap-1.5 text-xs text-ink-faint">
           {edited && <span>{messageStrings.edited}</span>}
+          {status === 'pending_approval' && <span>{messageStrings.statuses[status]}</span>}
           <Time at={timestamp} as="clock" />
           {direction === 'outgoing' && <Ticks status={status} />}
         </p>

@@ -114,13 +114,15 @@ function Name({ apiKey }: { readonly apiKey: ApiKey }) {
 }
 
 /** The limits of a key in brief; empty for a key without limits. */
-function limitsOf({ sessionIds, allowedIps, allowedRecipients, sendQuota, confirm }: ApiKey): string[] {
+function limitsOf(apiKey: ApiKey): string[] {
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = apiKey;
   return [
     sessionIds === null ? [] : apiKeyStrings.sessionCount(sessionIds.length),
     allowedIps === null ? [] : apiKeyStrings.networkCount(allowedIps.length),
     allowedRecipients === null ? [] : apiKeyStrings.recipientCount(allowedRecipients.length),
     sendQuota === null ? [] : apiKeyStrings.perDay(sendQuota),
     confirm === null ? [] : apiKeyStrings.confirmed(confirm),
+    requiresApproval ? apiKeyStrings.approvedMessages : [],
   ].flat();
 }
 

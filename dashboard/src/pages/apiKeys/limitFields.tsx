@@ -1,4 +1,4 @@
-import { TextArea, TextField } from '../../components/field.tsx';
+import { CheckField, TextArea, TextField } from '../../components/field.tsx';
 import { SessionsField } from '../../components/sessionsField.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { type Confirm, ConfirmField } from './confirmField.tsx';
@@ -10,6 +10,7 @@ export interface KeyLimits {
   readonly allowedRecipients: string[] | null;
   readonly sendQuota: number | null;
   readonly confirm: Confirm;
+  readonly requiresApproval: boolean;
 }
 
 export const noLimits: KeyLimits = {
@@ -18,6 +19,7 @@ export const noLimits: KeyLimits = {
   allowedRecipients: null,
   sendQuota: null,
   confirm: null,
+  requiresApproval: false,
 };
 
 /** The limits as they are typed: lists with one entry per line. */
@@ -27,29 +29,28 @@ export interface TypedLimits {
   readonly allowedRecipients: string;
   readonly sendQuota: string;
   readonly confirm: Confirm;
+  readonly requiresApproval: boolean;
 }
 
-export function typedLimits({ sessionIds, allowedIps, allowedRecipients, ...rest }: KeyLimits): TypedLimits {
-  const { sendQuota, confirm } = rest;
+export function typedLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota, ...rest }: KeyLimits): TypedLimits {
   const linesOf = (entries: readonly string[] | null) => (entries ?? []).join('\n');
   return {
     sessionIds,
     allowedIps: linesOf(allowedIps),
     allowedRecipients: linesOf(allowedRecipients),
     sendQuota: sendQuota === null ? '' : String(sendQuota),
-    confirm,
+    ...rest,
   };
 }
 
 /** Reads what was typed. The server validates it. */
-export function readLimits({ sessionIds, allowedIps, allowedRecipients, ...rest }: TypedLimits): KeyLimits {
-  const { sendQuota, confirm } = rest;
+export function readLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota, ...rest }: TypedLimits): KeyLimits {
   return {
     sessionIds,
     allowedIps: entriesOf(allowedIps),
     allowedRecipients: entriesOf(allowedRecipients),
     sendQuota: sendQuota === '' ? null : Number(sendQuota),
-    confirm,
+    ...rest,
   };
 }
 
@@ -68,9 +69,9 @@ interface LimitFieldsProps {
   readonly errorOf: (field: keyof TypedLimits) => string | undefined;
 }
 
-/** Fields for the limits of a key besides its permissions: sessions, networks, recipients, messages per day, and calls to confirm. */
+/** Fields for the limits of a key besides its permissions. */
 export function LimitFields({ value, onChange, errorOf }: LimitFieldsProps) {
-  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm } = value;
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = value;
   const edit = (change: Partial<TypedLimits>) => onChange({ ...value, ...change });
   return (
     <>
@@ -117,6 +118,12 @@ export function LimitFields({ value, onChange, errorOf }: LimitFieldsProps) {
         />
       </div>
       <ConfirmField value={confirm} onChange={(chosen) => edit({ confirm: chosen })} />
+      <CheckField
+        label={apiKeyStrings.requiresApproval}
+        hint={apiKeyStrings.requiresApprovalHint}
+        checked={requiresApproval}
+        onChange={({ currentTarget }) => edit({ requiresApproval: currentTarget.checked })}
+      />
     </>
   );
 }

@@ -1,0 +1,193 @@
+import type { Message } from '@switchboard/sdk/api';
+import { useMutation } from '@tanstack/react-query';
+import { type ReactNode, useId, useState } from 'react';
+import { api, errorText } from '../../api.ts';
+import { Button } from '../../components/button.tsx';
+import { Bubble } from '../../components/chat/bubble.tsx';
+import { Dialog } from '../../components/dialog.tsx';
+import { TextArea } from '../../components/field.tsx';
+import { Form } from '../../components/form.tsx';
+import { Lamp } from '../../components/lamp.tsx';
+import { Facts } from '../../components/layout.tsx';
+import { Time, useNow } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
+import { useRefresh } from '../../model/actions.ts';
+import { useNames } from '../../model/names.ts';
+import { approvalStrings } from '../../strings/approvals.ts';
+
+interface ApprovalCardProps {
+  readonly message: Message;
+  /** The message after the reader has decided. */
+  readonly decided: Message | undefined;
+  readonly isWaiting: boolean;
+  /** Name of the session. */
+  readonly session: string;
+  /** Name of the API key that asked. */
+  readonly apiKey: string;
+  readonly onDecided: (message: Message) => void;
+}
+
+/** One message with who asked for it, and the buttons that decide on it. */
+export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onDecided }: ApprovalCardProps) {
+  const { messageId, sessionId, chatId, type, media } = message;
+  const id = useId();
+  const [open, setOpen] = useState<'edit' | 'reject'>();
+  const nameOf = useNames(sessionId);
+  const name = nameOf(chatId);
+  const decide = useDecide(onDecided);
+  const canEdit = type === 'text' || (media !== undefined && type !== 'sticker');
+
+  return (
+    <article aria-labelledby={id} className="min-w-0 rounded-card border border-line bg-surface p-4 wide:p-5">
+      <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-1">
+        <h2 id={id} tabIndex={-1} className="min-w-0 font-semibold wrap-anywhere">
+          {approvalStrings.to(name)}
+        </h2>
+        <p role="status">
+          <Outcome decided={decided} isWaiting={isWaiting} />
+        </p>
+      </div>
+      <div className="mt-3 grid grid-cols-1 gap-4 wide:grid-cols-[minmax(0,1fr)_minmax(0,18rem)]">
+        <Bubble message={decided ?? message} isOwn isFound={false} repliedTo={undefined} nameOf={nameOf} />
+        <Facts facts={[[approvalStrings.session, session], [approvalStrings.key, apiKey], ...timesOf(message)]} />
+      </div>
+      {decided === undefined && isWaiting && (
+        <div className="mt-4 flex flex-wrap gap-2.5">
+          <Button
+            look="primary"
+            aria-label={approvalStrings.approveLabel(name)}
+            busy={decide.isPending}
+            onClick={() => decide.mutate(() => api.messages.approve({ messageId }))}
+          >
+            {approvalStrings.approve}
+          </Button>
+          {canEdit && (
+            <Button aria-label={approvalStrings.editLabel(name)} onClick={() => setOpen('edit')}>
+              {approvalStrings.edit}
+            </Button>
+          )}
+          <Button look="danger" aria-label={approvalStrings.rejectLabel(name)} onClick={() => setOpen('reject')}>
+            {approvalStrings.reject}
+          </Button>
+        </div>
+      )}
+      <Dialog
+        title={approvalStrings.editTitle}
+        open={open === 'edit'}
+        onOpenChange={() => setOpen(undefined)}
+        width="wide"
+      >
+        <EditForm message={message} onDecided={onDecided} onClose={() => setOpen(undefined)} />
+      </Dialog>
+      <Dialog
+        title={approvalStrings.rejectTitle}
+        description={approvalStrings.rejectHint}
+        open={open === 'reject'}
+        onOpenChange={() => setOpen(undefined)}
+      >
+        <RejectForm messageId={messageId} onDecided={onDecided} onClose={() => setOpen(undefined)} />
+      </Dialog>
+    </article>
+  );
+}
+
+function Outcome({ decided, isWaiting }: Pick<ApprovalCardProps, 'decided' | 'isWaiting'>) {
+  if (decided?.approval?.status === 'approved') return <Lamp tone="good">{approvalStrings.approved}</Lamp>;
+  if (decided !== undefined) return <Lamp tone="bad">{approvalStrings.rejected}</Lamp>;
+  return isWaiting ? null : <Lamp tone="off">{approvalStrings.gone}</Lamp>;
+}
+
+/** A scheduled message has its time to send in `timestamp`. */
+function timesOf({ timestamp, approval }: Message): [string, ReactNode][] {
+  const { requestedAt = timestamp, expiresAt } = approval ?? {};
+  return [
+    [approvalStrings.asked, <Time key="asked" at={requestedAt} as="relative" />],
+    [approvalStrings.expires, <Time key="expires" at={expiresAt ?? null} as="relative" />],
+    ...(timestamp === requestedAt
+      ? []
+      : [[approvalStrings.sendAt, <SendAt key="at" at={timestamp} />] as [string, ReactNode]]),
+  ];
+}
+
+function SendAt({ at }: { readonly at: string }) {
+  const hasPassed = useNow() >= Date.parse(at);
+  return (
+    <>
+      <Time at={at} />
+      {hasPassed && ` (${approvalStrings.sendAtPassed})`}
+    </>
+  );
+}
+
+function useDecide(onDecided: (message: Message) => void, onClose?: () => void) {
+  const refresh = useRefresh();
+  const toast = useToast();
+  return useMutation({
+    mutationFn: (decide: () => Promise<Message>) => decide(),
+    onSuccess: (message) => {
+      onClose?.();
+      onDecided(message);
+    },
+    // A form shows its errors itself.
+    onError: (error) => onClose === undefined && toast(errorText(error), 'bad'),
+    onSettled: () => refresh('approvals', 'messages', 'chats'),
+  });
+}
+
+interface DecisionFormProps {
+  readonly onDecided: (message: Message) => void;
+  readonly onClose: () => void;
+}
+
+function EditForm({ message, onDecided, onClose }: DecisionFormProps & { readonly message: Message }) {
+  const { messageId, type } = message;
+  const [text, setText] = useState(message.message);
+  const decide = useDecide(onDecided, onClose);
+  return (
+    <Form
+      submit={approvalStrings.approve}
+      error={decide.error}
+      busy={decide.isPending}
+      disabled={type === 'text' && text.trim() === ''}
+      onCancel={onClose}
+      onSubmit={() => decide.mutate(() => api.messages.approve({ messageId, message: text }))}
+    >
+      <TextArea
+        label={type === 'text' ? approvalStrings.text : approvalStrings.caption}
+        required={type === 'text'}
+        isOptional={type !== 'text'}
+        autoFocus
+        rows={8}
+        maxLength={type === 'text' ? 65_536 : 4096}
+        value={text}
+        onChange={({ currentTarget }) => setText(currentTarget.value)}
+      />
+    </Form>
+  );
+}
+
+function RejectForm({ messageId, onDecided, onClose }: DecisionFormProps & { readonly messageId: string }) {
+  const [reason, setReason] = useState('');
+  const decide = useDecide(onDecided, onClose);
+  return (
+    <Form
+      submit={approvalStrings.reject}
+      error={decide.error}
+      busy={decide.isPending}
+      onCancel={onClose}
+      onSubmit={() =>
+        decide.mutate(() => api.messages.reject({ messageId, ...(reason.trim() !== '' && { reason: reason.trim() }) }))
+      }
+    >
+      <TextArea
+        label={approvalStrings.reason}
+        isOptional
+        autoFocus
+        rows={3}
+        maxLength={500}
+        value={reason}
+        onChange={({ currentTarget }) => setReason(currentTarget.value)}
+      />
+    </Form>
+  );
+}
