@@ -83,7 +83,8 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
     const { status, body } = await approve(messageId);
     assert.equal(status, 200, JSON.stringify(body));
     assert.ok(['queued', 'sent'].includes(body.status));
-    const { decidedAt, ...approval } = body.approval;
+    const { decidedAt, requestedAt, ...approval } = body.approval;
+    assert.equal(requestedAt, asked.timestamp);
     assert.deepEqual(approval, { status: 'approved', keyId, decidedBy: 'login' });
     assert.ok(Date.parse(decidedAt) >= Date.parse(asked.timestamp));
     const sent = await until(messageId, 'delivered');
@@ -134,7 +135,7 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
     assert.deepEqual([status, body.status], [200, 'failed']);
     const seen = (await agent('GET', `/messages/${messageId}?wait=30`)).body;
     assert.equal(seen.error, 'The message was rejected: Too pushy.');
-    const { decidedAt: _, ...approval } = seen.approval;
+    const { decidedAt: _, requestedAt: __, ...approval } = seen.approval;
     assert.deepEqual(approval, {
       status: 'rejected',
       keyId: body.approval.keyId,

@@ -140,10 +140,14 @@ function columnOf(pending: Approval, decision: ApprovalDecision, { body }: Messa
 }
 
 /** The approval of a message in the form of the API. */
-export function shownApproval({ keyId, expiresAt, outcome, decidedAt, decidedBy, reason, edited }: Approval) {
+export function shownApproval(row: Pick<MessageRow, 'approval' | 'created_at'>) {
+  const approval = approvalOf(row);
+  if (approval === undefined) return undefined;
+  const { keyId, expiresAt, outcome, decidedAt, decidedBy, reason, edited } = approval;
   return {
     status: outcome ?? ('pending' as const),
     keyId,
+    requestedAt: isoTime(row.created_at),
     ...(outcome === undefined && { expiresAt: isoTime(expiresAt) }),
     ...(decidedAt !== undefined && { decidedAt: isoTime(decidedAt) }),
     ...(decidedBy !== undefined && { decidedBy }),

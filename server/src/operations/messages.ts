@@ -29,7 +29,7 @@ import {
   time,
 } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
-import { approvalOf, approvalOutcomes, approvedAs, shownApproval } from '../messages/approval.ts';
+import { approvalOutcomes, approvedAs, shownApproval } from '../messages/approval.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
@@ -48,6 +48,7 @@ export const MessageType = oneOf(messageTypes, 'Type of the content.');
 const Approval = object('Approval of the message; only if its API key needs one.', {
   status: oneOf(['pending', ...approvalOutcomes], '`withdrawn`: it was cancelled before anybody decided.'),
   keyId: string('Id of the API key that asked for the message (`key_…`).'),
+  requestedAt: time('When the key asked.'),
   expiresAt: optional(time('When a message that waits is given up.')),
   decidedAt: optional(time('When it was decided.')),
   decidedBy: optional(string('Id of the API key that approved or rejected it, or `login`.')),
@@ -280,8 +281,8 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
 }
 
 function approvalField(row: NewRow) {
-  const approval = approvalOf(row);
-  return approval !== undefined && { approval: shownApproval(approval) };
+  const approval = shownApproval(row);
+  return approval !== undefined && { approval };
 }
 
 const networkIdField = (networkId: string | undefined) => networkId !== undefined && { networkId };
