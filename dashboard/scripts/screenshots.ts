@@ -37,6 +37,7 @@ const shots: readonly Shot[] = [
     path: ({ chatId }) => `/chats?chat=${chatId}`,
     prepare: (page) => page.getByRole('article').first().waitFor(),
   },
+  { name: 'approvals', path: () => '/approvals', prepare: (page) => page.getByText('Bremen').waitFor() },
   {
     name: 'simulator',
     path: ({ chatId }) => `/simulator?chat=${chatId}`,

@@ -74,6 +74,7 @@ export async function openShop(call: Call, orders: Receiver, stock: Receiver, cl
   const groupId = await talk(call, sessionId);
   await say('And a bag of soil');
   await say('That is all, thank you');
+  await askToSend(call, sessionId);
   clock.goTo(0);
   const failed = await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending&limit=200`);
   return { sessionId, chatId: ADA, groupId, webhookId, failedDeliveryId: failed.body.data.at(-1).deliveryId };
@@ -129,6 +130,16 @@ async function makeKeys(call: Call): Promise<void> {
     { name: 'Weekly report', permissions: ['events:read', 'webhooks:read'], expiresAt: inDays(365) },
   ])
     await call('POST', '/api-keys/create', key);
+}
+
+/** Lets messages of an agent wait for approval. */
+async function askToSend(call: Call, sessionId: string): Promise<void> {
+  const settings = { name: 'Support agent', permissions: ['messages:send'], requiresApproval: true };
+  const { key } = (await call('POST', '/api-keys/create', settings)).body;
+  const ask = (to: string, message: string) =>
+    call('POST', '/messages/send', { sessionId, to, message }, { authorization: `Bearer ${key}` });
+  await ask(DORA, 'We are open until six. The olive trees are in the courtyard.');
+  await ask(CEM, 'Your parcel to Bremen has left. It takes two days.');
 }
 
 /**
