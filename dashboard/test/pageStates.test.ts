@@ -7,6 +7,7 @@ import { assertAccessible, assertSoon, assertUsable, PHONE, SERVER_ERROR, startD
 const pages = [
   ['/', '**/api/v1/sessions?*', 'Everything is working.'],
   ['/chats', '**/api/v1/chats?*', 'No chats yet'],
+  ['/approvals', '**/api/v1/messages?*', 'Nothing waits for approval'],
   ['/simulator', '**/api/v1/chats?*', 'No contacts yet'],
   ['/groups', '**/api/v1/groups?*', 'No groups yet'],
   ['/sessions', '**/api/v1/sessions?*', 'Connected'],

@@ -18,6 +18,7 @@ describe('shell', async () => {
     ['Events', '/events'],
     ['Sessions', '/sessions'],
     ['Chats', '/chats'],
+    ['Approvals', '/approvals'],
     ['Groups', '/groups'],
     ['Phone simulator', '/simulator'],
     ['Webhooks', '/webhooks'],

@@ -9,6 +9,7 @@ export const approvalStrings = {
   older: 'Show earlier messages',
 
   to: (name: string) => `To ${name}`,
+  recipient: 'Recipient',
   session: 'Session',
   key: 'API key',
   asked: 'Asked',

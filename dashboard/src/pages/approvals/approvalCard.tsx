@@ -14,6 +14,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { useNames } from '../../model/names.ts';
 import { approvalStrings } from '../../strings/approvals.ts';
+import { chatStrings } from '../../strings/chats.ts';
 
 interface ApprovalCardProps {
   readonly message: Message;
@@ -47,9 +48,19 @@ export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onD
           <Outcome decided={decided} isWaiting={isWaiting} />
         </p>
       </div>
-      <div className="mt-3 grid grid-cols-1 gap-4 wide:grid-cols-[minmax(0,1fr)_minmax(0,18rem)]">
-        <Bubble message={decided ?? message} isOwn isFound={false} repliedTo={undefined} nameOf={nameOf} />
-        <Facts facts={[[approvalStrings.session, session], [approvalStrings.key, apiKey], ...timesOf(message)]} />
+      <div className="mt-3 grid grid-cols-1 items-start gap-4 wide:grid-cols-[minmax(0,20rem)_minmax(0,1fr)]">
+        <div className="wide:order-last">
+          <Bubble message={decided ?? message} isOwn isFound={false} repliedTo={undefined} nameOf={nameOf} />
+        </div>
+        <Facts
+          facts={[
+            // Beside the name, which the recipient chose.
+            [approvalStrings.recipient, chatStrings.phone(chatId)],
+            [approvalStrings.session, session],
+            [approvalStrings.key, apiKey],
+            ...timesOf(message),
+          ]}
+        />
       </div>
       {decided === undefined && isWaiting && (
         <div className="mt-4 flex flex-wrap gap-2.5">
