@@ -99,7 +99,11 @@ export const settingsTable = {
     'Failed logins per minute for one account from one address; 0 means no limit. The limit is ten times as high for one address across all accounts, and twenty times for all its logins.',
     '10',
   ),
-  registrationRateLimit: setting(number(0, 1e6), 'Registrations per hour from one address; 0 means no limit.', '20'),
+  registrationRateLimit: setting(
+    number(0, 1e6),
+    'Registrations of accounts, and of apps that connect by OAuth, per hour from one address; 0 means no limit.',
+    '20',
+  ),
   webhookAllowedCidrs: setting(cidrs, 'Private address ranges that webhooks may point at.'),
   outgoingConnections: setting(
     number(2, 65_536),

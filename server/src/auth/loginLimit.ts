@@ -96,11 +96,13 @@ export class LoginLimit {
     return { refund: () => this.#commit((tx) => giveBack(tx, [bucket])) };
   }
 
-  /** Takes one of the OAuth clients that a network may register in an hour. @throws {AppError} `rate_limited` */
-  async takeClientRegistration(address: string, perHour: number): Promise<void> {
-    const key = digest(`oauth clients of ${networkOf(address)}`);
-    const refusal = `Your IP address has reached its limit of ${perHour} registered apps per hour; wait before you try again`;
-    await this.#take(async () => [{ key, most: perHour, periodMs: HOUR_MS }], refusal);
+  /** Takes a registration of an OAuth client. @throws {AppError} `rate_limited` */
+  async takeClientRegistration(address: string): Promise<void> {
+    const most = this.#limits.registrationsPerHour;
+    if (most === 0) return;
+    const bucket = { key: digest(`oauth clients of ${networkOf(address)}`), most, periodMs: HOUR_MS };
+    const refusal = `Your IP address has reached its limit of ${most} registered apps per hour; wait before you try again`;
+    await this.#take(async () => [bucket], refusal);
   }
 
   async #takeGuess(guesser: Guesser): Promise<Guess> {

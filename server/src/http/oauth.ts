@@ -10,23 +10,21 @@ import { authorizationQuery, paths, tokenForm } from '../oauth/requests.ts';
 import { API_PREFIX } from '../version.ts';
 import { pageHeaders } from './builtPage.ts';
 
-type OAuthDeps = Pick<Services, 'loginLimit' | 'clock'> & { readonly oauth: OAuth };
+type OAuthDeps = Pick<Services, 'settings' | 'loginLimit' | 'clock'> & { readonly oauth: OAuth };
 
 const BODY_LIMIT_BYTES = 16 * 1024;
-/** Requests of one network on this node, in a minute. */
-const AUTHORIZATIONS_PER_MINUTE = 60;
-const TOKENS_PER_MINUTE = 600;
-/** Registrations of one network, in an hour. */
-const CLIENTS_PER_HOUR = 20;
+/** Factors of `LOGIN_RATE_LIMIT`, for the requests of one network on this node in a minute. */
+const AUTHORIZATIONS_FACTOR = 10;
+const TOKENS_FACTOR = 60;
 
 /**
  * The endpoints of the OAuth server. Requests reach `oidc-provider` only through here: bounded, without the parameters
  * that this server does not need, and with the address of the server from the settings instead of from the caller.
  */
-export function addOAuth(app: FastifyInstance, { oauth, loginLimit, clock }: OAuthDeps): void {
+export function addOAuth(app: FastifyInstance, { oauth, settings, loginLimit, clock }: OAuthDeps): void {
   const endpoint = new Endpoint(oauth);
-  const authorizations = new Buckets(AUTHORIZATIONS_PER_MINUTE, clock);
-  const tokens = new Buckets(TOKENS_PER_MINUTE, clock);
+  const authorizations = new Buckets(settings.loginRateLimit * AUTHORIZATIONS_FACTOR, clock);
+  const tokens = new Buckets(settings.loginRateLimit * TOKENS_FACTOR, clock);
   const limit = (buckets: Buckets) => async (request: FastifyRequest) => {
     const { allowed, resetSeconds } = buckets.take(networkOf(request.ip));
     if (!allowed)
@@ -64,7 +62,7 @@ export function addOAuth(app: FastifyInstance, { oauth, loginLimit, clock }: OAu
       const metadata = readRegistration(textOf(request));
       if (metadata instanceof ClientMetadataError)
         return reply.code(400).send({ error: metadata.code, error_description: metadata.message });
-      await loginLimit.takeClientRegistration(request.ip, CLIENTS_PER_HOUR);
+      await loginLimit.takeClientRegistration(request.ip);
       return endpoint.answer(request, reply, { url: paths.registration, body: JSON.stringify(metadata) });
     });
   });

@@ -58,8 +58,8 @@ function readName(value: unknown): string | undefined {
   if (value === undefined || value === null) return undefined;
   if (typeof value !== 'string')
     throw new ClientMetadataError('invalid_client_metadata', 'client_name must be a string');
-  // Controls, line breaks, and characters that are invisible or change the direction of text.
-  const name = value.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  // Controls, line breaks, runs of spaces, and characters that are invisible or change the direction of text.
+  const name = value.replace(/[\p{C}\p{Z}]+/gu, ' ').trim();
   if (name.length > MAX_NAME_LENGTH)
     throw new ClientMetadataError(
       'invalid_client_metadata',

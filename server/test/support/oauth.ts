@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
+import { join } from 'node:path';
 import {
   Client,
   type OAuthClientInformationMixed,
@@ -9,7 +10,7 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { freePort } from './brokers.ts';
-import type { Deployment } from './databases.ts';
+import { newHome } from './databases.ts';
 import { type Answer, type Call, startServer, type TestServer, type TestServerOptions } from './server.ts';
 
 /** Starts a server that connects apps. Its address is the issuer. */
@@ -19,12 +20,26 @@ export async function startOAuthServer(options: TestServerOptions = {}): Promise
   return startServer({ ...options, env });
 }
 
-/** Two nodes with one public address, that of the first. The second one has the sessions. */
-export async function startOAuthNodes(): Promise<TestServer> {
-  const port = await freePort();
-  // Only the node that answers requests gets the port: `startServer` gives each node its own settings before these.
-  const database: Deployment = 'two nodes';
-  return startServer({ database, env: { MCP_OAUTH: 'on', PUBLIC_URL: `http://127.0.0.1:${port}` } });
+/** Two nodes on one PostgreSQL. The address of the first one is the issuer, as that of a load balancer would be. */
+export async function startOAuthNodes(): Promise<{ first: TestServer; second: TestServer; stop(): Promise<void> }> {
+  const home = await newHome('postgres');
+  const first = await startOAuthServer({ home });
+  const env = {
+    MCP_OAUTH: 'on',
+    PUBLIC_URL: first.url,
+    DATA_DIR: join(home.dataDir, 'second'),
+    MEDIA_DIR: join(home.dataDir, 'media'),
+  };
+  const second = await startServer({ home, env });
+  return {
+    first,
+    second,
+    async stop() {
+      await second.stop();
+      await first.stop();
+      await home.remove();
+    },
+  };
 }
 
 /** What a person's browser does: it keeps cookies, and follows redirects by hand. */
