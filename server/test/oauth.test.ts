@@ -196,7 +196,7 @@ describe('an app that connects by OAuth', () => {
     }
   });
 
-  it('is told of a denial, and a request can be answered only once', async () => {
+  it('learns of a denial, and a request can be answered only once', async () => {
     const { call } = await server.account();
     const browser = new Browser();
     const requestId = await newRequest(server, browser, { state: 'mine' });

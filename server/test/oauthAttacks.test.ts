@@ -190,7 +190,7 @@ describe('the OAuth endpoints', () => {
     await assertStays(await own.open(new URL(body.redirectUrl, server.url)));
   });
 
-  it('keep no login of their own: each request asks, whoever used the browser before', async () => {
+  it('keep no login of their own: each request asks, also in a browser that another person used before', async () => {
     const [one, two] = [await server.account(), await server.account()];
     const browser = new Browser();
     const { body: client } = await register(server, { redirect_uris: [CALLBACK] });

@@ -91,7 +91,7 @@ export interface Schema {
     key_id: string;
     media_id: string;
   };
-  /** What the OAuth server remembers: codes, tokens, requests of apps and registered clients. */
+  /** The memory of the OAuth server: codes, tokens, requests of apps and registered clients. */
   oauth_records: {
     model: OAuthModel;
     /** SHA-256 of the code, token or id, in base64url: what is stored cannot be used. */

@@ -238,6 +238,7 @@ function webhook(kind: EventKind, description: string, data: TSchema) {
 const tags: Readonly<Record<string, string>> = {
   auth: 'Register, log in and manage the account.',
   api_keys: 'Create keys for programs, with the permissions that they need.',
+  connections: 'Answer apps that ask to be connected by OAuth.',
   connectors: 'List the networks that sessions can use.',
   sessions: 'Connect phone numbers to their networks.',
   messages: 'Send, find and change messages.',

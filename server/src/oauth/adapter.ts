@@ -70,7 +70,7 @@ export class OAuthAdapter implements Adapter {
   }
 }
 
-/** A grant without an expiry needs one for the library. It is read anew for every request. */
+/** A grant without an expiry needs one for the library. Every request reads it again. */
 const GRANT_SECONDS = 24 * 60 * 60;
 
 function grantOf(connection: Connection, resource: string): AdapterPayload {

@@ -1,7 +1,7 @@
 import { isLoopback } from '../target.ts';
 
 /*
- * What a client says about itself, in a registration or in its metadata document. All of it is written by strangers: it
+ * The description of a client, from a registration or from its metadata document. All of it is written by strangers: it
  * is bounded, and everything that this server does not need is dropped.
  */
 
@@ -91,15 +91,15 @@ function readRedirectUris(value: unknown): readonly string[] {
       `redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URIs`,
     );
   return value.map((uri: unknown) => {
-    const wrong = typeof uri === 'string' ? findWrongInRedirect(uri) : 'must be a string';
+    const wrong = typeof uri === 'string' ? brokenRule(uri) : 'must be a string';
     if (typeof uri !== 'string' || wrong !== undefined)
       throw new ClientMetadataError('invalid_redirect_uri', `Each of redirect_uris ${wrong}`);
     return uri;
   });
 }
 
-/** What is wrong with a redirect URI, as the end of a sentence; undefined if nothing is. */
-function findWrongInRedirect(text: string): string | undefined {
+/** Returns the rule that a redirect URI breaks, as the end of a sentence; undefined if it is valid. */
+function brokenRule(text: string): string | undefined {
   if (text.length > MAX_URI_LENGTH) return `must have at most ${MAX_URI_LENGTH} characters`;
   const url = /[\s\\]/.test(text) ? null : URL.parse(text);
   if (url === null) return 'must be an absolute URI';

@@ -145,7 +145,7 @@ function featuresOf({ resource, mayFetch }: ProviderDeps): Configuration['featur
   } as Configuration['features']; // the published types lack some of these
 }
 
-/** What the consent page shows about a request. Stored with it, because only this node may have read the client. */
+/** The details for the consent page. Stored with the request, because only this node may have read the client. */
 export interface RequestDetails {
   readonly clientId: string;
   readonly name: string | null;

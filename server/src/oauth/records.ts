@@ -6,7 +6,7 @@ import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { OAuthModel } from '../db/schema.ts';
 
-/** What the OAuth server stores about a code, a token, a request or a client. */
+/** The fields that the OAuth server stores with a code, a token, a request or a client. */
 export type Payload = Readonly<Record<string, unknown>>;
 
 /** A key that stands for an app, as the OAuth server sees it. */

@@ -3,7 +3,7 @@ import { type Permission, permissions } from '../auth/permissions.ts';
 /** Every permission is an OAuth scope of the same name. */
 export const supportedScopes: readonly string[] = permissions;
 
-/** What an app asks for if it does not say: to use chats, without webhooks, the event log and the account. */
+/** The scopes of a request that names none: to use chats, without webhooks, the event log and the account. */
 export const defaultScopes: readonly Permission[] = [
   'sessions:read',
   'messages:read',

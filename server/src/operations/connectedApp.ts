@@ -6,7 +6,7 @@ import { named, orNull, string } from '../invoke/fields.ts';
 
 const ConnectedApp = named('ConnectedApp', {
   clientId: string('Id of the app, which is the address of its description if it is a URL.'),
-  name: orNull(Type.String(), 'What the app calls itself, which nobody has verified; null if it has no name.'),
+  name: orNull(Type.String(), 'Name that the app chose, which nobody has verified; null if it has none.'),
   url: orNull(Type.String(), 'Website that the app names; null if none.'),
   redirectHost: string('Host, or scheme of a native app, to which the person was sent back.'),
 });

@@ -25,8 +25,8 @@ const Connection = named('AppConnection', {
 const ConnectionRequest = named('ConnectionRequest', {
   requestId: RequestId,
   clientId: string('Id of the app, which is the address of its description if it is a URL.'),
-  name: orNull(Type.String(), 'What the app calls itself. Nobody has verified it.'),
-  url: orNull(Type.String(), 'Website that the app names. Nobody has verified it.'),
+  name: orNull(Type.String(), 'Name that the app chose, which nobody has verified; null if it has none.'),
+  url: orNull(Type.String(), 'Website that the app names, which nobody has verified; null if none.'),
   redirectUri: string('Where the browser continues with the answer.'),
   redirectHost: string('Host of `redirectUri`, or the scheme of a native app.'),
   isLocal: boolean('Whether `redirectUri` leads to a program on the device of the person.'),
@@ -48,7 +48,7 @@ export const getConnectionRequest = defineOperation({
   effect: 'read',
   summary: 'Get the request of an app',
   description:
-    'Get who asks to be connected by OAuth, and for which permissions. For the consent page of the dashboard.',
+    'Get the app that asks to be connected by OAuth, and the permissions that it asks for. For the consent page of the dashboard.',
   input: { requestId: RequestId },
   output: ConnectionRequest,
   errors: ['not_found'],

@@ -42,7 +42,7 @@ export async function startOAuthNodes(): Promise<{ first: TestServer; second: Te
   };
 }
 
-/** What a person's browser does: it keeps cookies, and follows redirects by hand. */
+/** The browser of a person: it keeps cookies, and follows no redirect by itself. */
 export class Browser {
   readonly #cookies = new Map<string, { value: string; path: string }>();
 

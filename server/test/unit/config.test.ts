@@ -73,6 +73,24 @@ it('reports all problems at once, each with its expected value', () => {
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
 });
 
+it('accepts MCP_OAUTH only with an address that browsers reach safely', () => {
+  const problemOf = (PUBLIC_URL: string) => {
+    try {
+      readSettings({ MCP_OAUTH: 'on', PUBLIC_URL });
+    } catch (error) {
+      assert.ok(error instanceof SettingsError);
+      return error.problems.join('\n');
+    }
+    return '';
+  };
+  assert.match(problemOf(''), /PUBLIC_URL must be set if MCP_OAUTH is on/);
+  assert.match(problemOf('http://chat.example.com'), /PUBLIC_URL must use https, except for localhost, if MCP_OAUTH/);
+  assert.match(problemOf('http://localhost.example.com'), /must use https/);
+  assert.match(problemOf('https://example.com/chat'), /PUBLIC_URL must have no path/);
+  for (const url of ['https://chat.example.com', 'http://localhost:8080', 'http://127.0.0.1:8080', 'http://[::1]:8080'])
+    assert.equal(problemOf(url), '', url);
+});
+
 it('lists every setting in one section', () => {
   const listed = Object.values(settingSections).flat<readonly (readonly string[])[]>();
   assert.deepEqual(listed.toSorted(), Object.keys(settingsTable).toSorted());

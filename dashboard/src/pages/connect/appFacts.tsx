@@ -5,7 +5,7 @@ import { connectStrings } from '../../strings/connect.ts';
 
 export const appName = ({ name }: Pick<ConnectionRequest, 'name'>): string => name ?? connectStrings.unnamed;
 
-/** Who asks. Its words come from a stranger, so they are shown as text, beside the addresses that are known. */
+/** The app that asks. Its words come from a stranger, so they are text, beside the addresses that are known. */
 export function AppFacts({ request }: { readonly request: ConnectionRequest }) {
   const { name, url, clientId, redirectUri, redirectHost, isLocal, connection } = request;
   const describedAt = URL.parse(clientId)?.host;

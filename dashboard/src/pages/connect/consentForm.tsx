@@ -11,7 +11,7 @@ import { permits } from '../../model/grants.ts';
 import { connectStrings } from '../../strings/connect.ts';
 import { type KeyLimits, LimitFields, noLimits, readLimits, typedLimits } from '../apiKeys/limitFields.tsx';
 
-/** What the person allows. */
+/** The permissions and limits that the person grants. */
 interface Choice extends KeyLimits {
   readonly permissions: string[];
 }
