@@ -2,17 +2,10 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { McpHttpHandler } from '@modelcontextprotocol/server';
-import Fastify, { type FastifyInstance } from 'fastify';
-import { AnonymousConnections } from '../../src/http/anonymousConnections.ts';
-import { Callers } from '../../src/http/callers.ts';
-import { addMcp } from '../../src/http/mcp/mount.ts';
-import { handlerOf } from '../../src/http/mcp/server.ts';
-import { createOwnHosts } from '../../src/http/ownHosts.ts';
 import { startAuthProxy } from '../support/authProxy.ts';
 import { missedChecks, runNode } from '../support/conformanceSuite.ts';
 import { mcpClient } from '../support/mcp.ts';
-import { fixtureServer } from '../support/mcpFixtures.ts';
+import { startFixtures } from '../support/mcpFixtures.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Exclusions, fixtureExclusions, productExclusions } from './conformanceExclusions.ts';
 
@@ -73,27 +66,6 @@ describe('the conformance suite', () => {
     assert.equal(await subscription.closed, 'remote');
   });
 });
-
-/** Serves the fixtures behind the mount of the product. */
-async function startFixtures({ app: { services } }: TestServer): Promise<{ app: FastifyInstance; url: string }> {
-  const { authenticator, settings, requestLimits, log } = services;
-  const app = Fastify({ genReqId: () => 'req_fixture' });
-  const ownHosts = createOwnHosts(settings);
-  // Like the server for all its routes.
-  app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => stopping.abort());
-  const handler: McpHttpHandler = handlerOf(() => fixtureServer({ notify: () => handler.notify }), log);
-  addMcp(app, {
-    callers: new Callers(authenticator, new AnonymousConnections(10)),
-    ownHosts,
-    requestLimits,
-    stopping: stopping.signal,
-    toolsets: [],
-    loadHandler: async () => handler,
-  });
-  return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
-}
 
 describe('the MCP inspector', () => {
   for (const era of ['modern', 'legacy']) {

@@ -1,7 +1,6 @@
 /*
- * What the conformance suite asks for and does not get, with the reason. `scenario` stands for all of its checks, and
- * `scenario:check` for one. A check that is missed and not listed here fails the test, and so does an entry that no
- * check needs any more.
+ * Checks of the conformance suite that are missed, with the reason. `scenario` stands for all of its checks, and
+ * `scenario:check` for one. A missed check that is not listed fails the test, and so does an entry that no check needs.
  */
 
 /** Names of scenarios and checks, with the reason why they are excluded. */

@@ -8,6 +8,7 @@ import {
   type InputRequests,
   type InputRequiredResult,
   inputRequired,
+  type McpHttpHandler,
   McpServer,
   type PromptMessage,
   ProtocolError,
@@ -16,10 +17,16 @@ import {
   type ServerContext,
   type ServerNotifier,
 } from '@modelcontextprotocol/server';
-import { ParamsServer } from '../../src/http/mcp/server.ts';
+import Fastify, { type FastifyInstance } from 'fastify';
+import { AnonymousConnections } from '../../src/http/anonymousConnections.ts';
+import { Callers } from '../../src/http/callers.ts';
+import { addMcp } from '../../src/http/mcp/mount.ts';
+import { handlerOf, ParamsServer } from '../../src/http/mcp/server.ts';
+import { createOwnHosts } from '../../src/http/ownHosts.ts';
+import type { TestServer } from './server.ts';
 
 /*
- * What the conformance suite requests by name: the tools, resources and prompts of the fixture server of the official
+ * The tools, resources and prompts that the conformance suite requests by name, like the fixture server of the official
  * SDK. They are served by the product's own server class behind the product's mount, and so test both.
  */
 
@@ -60,7 +67,28 @@ class FixtureServer extends McpServer {
   );
 }
 
-export function fixtureServer(deps: Deps): McpServer {
+/** Serves the fixtures behind the mount of the product, with the keys of a server. */
+export async function startFixtures({ app: { services } }: TestServer): Promise<{ app: FastifyInstance; url: string }> {
+  const { authenticator, settings, requestLimits, log } = services;
+  const app = Fastify({ genReqId: () => 'req_fixture' });
+  const ownHosts = createOwnHosts(settings);
+  // Like the server for all its routes.
+  app.addHook('onRequest', async ({ headers }) => ownHosts.require(headers.host));
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => stopping.abort());
+  const handler: McpHttpHandler = handlerOf(() => fixtureServer({ notify: () => handler.notify }), log);
+  addMcp(app, {
+    callers: new Callers(authenticator, new AnonymousConnections(10)),
+    ownHosts,
+    requestLimits,
+    stopping: stopping.signal,
+    toolsets: [],
+    loadHandler: async () => handler,
+  });
+  return { app, url: await app.listen({ host: '127.0.0.1', port: 0 }) };
+}
+
+function fixtureServer(deps: Deps): McpServer {
   const server = new FixtureServer({ name: 'fixtures', version: '1.0.0' });
   const all = { ...contentTools, ...inputTools, ...askingTools, ...subscriptionTools(deps) };
   for (const [name, tool] of Object.entries(all)) {
