@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { allows, permissions } from '../src/auth/permissions.ts';
 import type { Operation } from '../src/invoke/operation.ts';
 import { operations } from '../src/operations/index.ts';
 import { closed } from './support/closedSchema.ts';
+import { makeKey, newSecret, rpcOf, startCallback } from './support/mcpEvents.ts';
 import { picture, upload } from './support/media.ts';
 import { Browser, newRequest, startOAuthServer } from './support/oauth.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -90,7 +91,7 @@ describe('the operation table', () => {
     }
   });
 
-  it('completes every operation with an output that matches its schema, hidden from other accounts', async () => {
+  it('completes every operation with an output that matches its schema, hidden from other accounts', async (test) => {
     const succeeded = new Set<string>();
     const me = await server.account();
     const stranger = await server.account();
@@ -263,6 +264,9 @@ describe('the operation table', () => {
     const { body: pending } = await me.call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`);
     await run('webhooks.cancel_delivery', `/webhooks/deliveries/${pending.data[0].deliveryId}/cancel`, {});
     await run('webhooks.endpoints.delete', endpoint);
+    await subscribe(test, server, me.call);
+    const subscriptions = await run('webhooks.subscriptions.list', '/webhooks/subscriptions');
+    await run('webhooks.subscriptions.delete', `/webhooks/subscriptions/${subscriptions.data[0].webhookId}`);
     await run('webhooks.delete', '/webhooks');
     await run('events.list', '/events');
     await run('events.types', '/events/types');
@@ -299,4 +303,13 @@ function assertProblem({ headers, body }: Answer, code: string): void {
   assert.equal(body.code, code);
   assert.equal(body.requestId, headers.get('x-request-id'));
   for (const member of ['type', 'title', 'status', 'detail']) assert.ok(member in body, member);
+}
+
+/** Subscribes to events as an MCP client does. */
+async function subscribe(test: TestContext, server: TestServer, call: Call): Promise<void> {
+  const { key } = await makeKey(call);
+  const { url } = await startCallback(test);
+  const params = { name: 'message.incoming', delivery: { url, secret: newSecret() } };
+  const { error } = await rpcOf(server, key)('events/subscribe', params);
+  assert.equal(error, undefined, JSON.stringify(error));
 }

@@ -16,7 +16,7 @@ import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { contentDir, type Settings } from '../config.ts';
 import { Sandbox } from '../connectors/sandbox/sandbox.ts';
-import { createFindAccess, createShowOccurrence } from '../http/mcp/occurrence.ts';
+import { occurrenceOf } from '../http/mcp/occurrence.ts';
 import { pruneConfirmations } from '../invoke/confirmations.ts';
 import { pruneToolCalls } from '../invoke/toolCalls.ts';
 import type { Log } from '../log.ts';
@@ -27,6 +27,7 @@ import { type ContentStore, createDiskStore } from '../media/store.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { OAuth } from '../oauth/oauth.ts';
+import { createFindAccess, createShowOccurrence } from '../operations/subscriberAccess.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { Sender } from '../sending/sender.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
@@ -131,6 +132,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     reader: database.reader,
     clock,
     eventLog,
+    occurrenceOf,
     onRefused: (accountId, keyId) => keeper.reviewLater(accountId, keyId),
   });
   const engine: Engine = new Engine({

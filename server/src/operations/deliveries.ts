@@ -32,6 +32,7 @@ import { cancelDelivery } from '../webhooks/destinations.ts';
 import { firstWaitingBefore } from '../webhooks/due.ts';
 import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
+import { subscriptionOf, unsignedHeadersOf } from '../webhooks/subscription.ts';
 import { includeOf } from '../webhooks/webhook.ts';
 import { visibleBody } from './events.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
@@ -172,23 +173,28 @@ export const getDelivery = defineOperation({
       .executeTakeFirst();
     const include = webhook === undefined || row.is_test === 1 ? [] : includeOf(webhook);
     const [{ body } = row] = await ctx.addFields(ctx.accountId, [row], include);
+    const subscription = webhook && subscriptionOf(webhook);
+    const shown = visibleBody(ctx, 'webhooks', row.kind, body);
     return {
       ...toDelivery(row, ctx.steady),
       why: explain(row, webhook, ctx.steady),
-      body: visibleBody(ctx, 'webhooks', row.kind, body),
+      body: subscription === undefined ? shown : occurrenceIn(row, shown),
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
-        headers: unsignedHeaders(
-          {
-            kind: row.kind,
-            eventId: row.event_id,
-            attempt: attempt.number,
-            isTest: row.is_test === 1,
-            sequence: row.is_test === 1 ? 0 : row.sequence,
-            now: attempt.started_at,
-          },
-          typeof webhook?.secret === 'string',
-        ),
+        headers:
+          subscription === undefined
+            ? unsignedHeaders(
+                {
+                  kind: row.kind,
+                  eventId: row.event_id,
+                  attempt: attempt.number,
+                  isTest: row.is_test === 1,
+                  sequence: row.is_test === 1 ? 0 : row.sequence,
+                  now: attempt.started_at,
+                },
+                typeof webhook?.secret === 'string',
+              )
+            : unsignedHeadersOf({ id: row.event_id, subscriptionId: subscription.id, now: attempt.started_at }),
         class: attempt.class,
         status: attempt.status,
         durationMs: attempt.duration_ms,
@@ -342,6 +348,12 @@ async function webhookIds(ctx: Context): Promise<string[]> {
     .where('account_id', '=', ctx.accountId)
     .execute();
   return rows.map(({ webhook_id }) => webhook_id);
+}
+
+/** The body for a subscriber, without its cursor and with nothing cut. */
+function occurrenceIn(row: Pick<DeliveryRow, 'event_id' | 'kind' | 'created_at'>, body: string): string {
+  const { data } = JSON.parse(body) as { data: object };
+  return JSON.stringify({ eventId: row.event_id, name: row.kind, timestamp: isoTime(row.created_at), data });
 }
 
 const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.accountId);

@@ -188,7 +188,7 @@ async function create(ctx: Context, selected: Selected, wanted: Wanted, start: S
   const { accountId, database } = ctx;
   const { id, keyId, url, secret, expiresAt } = wanted;
   await database.commit((tx) => requireRoom(tx, accountId), accountId);
-  if (!(await isVerified(database.reader, accountId, keyId, url))) {
+  if (!(await isVerified(database.reader, accountId, keyId, url, ctx.clock.now()))) {
     const problem = await ctx.webhooks.verifier.verify({ accountId, subscriptionId: id, url, secret });
     if (problem !== undefined) return { problem };
   }
@@ -229,9 +229,10 @@ async function readReplayed(
 ): Promise<Pick<Start, 'truncated'> & { readonly events: readonly LoggedEvent[] }> {
   const events: LoggedEvent[] = [];
   let cursor = from;
-  for (let round = 0; round < MAX_ROUNDS && events.length <= MAX_REPLAYED; round++) {
-    const read = await readSelected(ctx, selected, cursor, MAX_REPLAYED + 1);
+  for (let round = 0; round < MAX_ROUNDS; round++) {
+    const read = await readSelected(ctx, selected, cursor, MAX_REPLAYED);
     events.push(...read.events);
+    if (events.length > MAX_REPLAYED) break;
     if (!read.hasMore) return { events, truncated };
     cursor = read.cursor;
   }

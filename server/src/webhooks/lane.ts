@@ -29,8 +29,23 @@ import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import { deliveryHeaders } from './sign.ts';
 import { minuteOf } from './stats.ts';
 import { hold } from './strictOrder.ts';
-import { type ShowOccurrence, signedHeaders } from './subscription.ts';
+import { type Subscription, signedHeaders } from './subscription.ts';
 import { brokerRequest, type Webhook } from './webhook.ts';
+
+/**
+ * Returns the body of an event for its subscriber, or the reason why it may not see the event, if its API key has been
+ * revoked or limited meanwhile.
+ */
+export type ShowOccurrence = (delivery: {
+  readonly webhook: Webhook;
+  readonly subscription: Subscription;
+  readonly due: Due;
+}) => Promise<Shown>;
+
+type Shown =
+  | { readonly body: string; readonly refusal?: undefined }
+  /** A sentence, for the delivery log. */
+  | { readonly refusal: string };
 
 export interface LaneOptions {
   readonly database: Database;

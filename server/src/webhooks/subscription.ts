@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import type { WebhookTable } from '../db/schema.ts';
 import { version } from '../version.ts';
-import type { Due } from './due.ts';
-import type { Webhook } from './webhook.ts';
 
 /*
  * The subscription of an MCP client to events (`events/subscribe` of the extension `io.modelcontextprotocol/events`). It
@@ -20,7 +18,7 @@ export interface Subscription {
   readonly expiresAt: number;
 }
 
-/** What a new subscription stores besides what every webhook has. */
+/** The columns that only a subscription has. */
 export interface NewSubscription extends Subscription {
   /** JSON of the arguments, as the client sent them. */
   readonly arguments: string;
@@ -32,21 +30,6 @@ type Stored = Pick<WebhookTable, 'subscription_id' | 'key_id' | 'expires_at'>;
 export function subscriptionOf({ subscription_id: id, key_id: keyId, expires_at: expiresAt }: Stored) {
   return id === null || keyId === null ? undefined : { id, keyId, expiresAt: expiresAt ?? 0 };
 }
-
-/**
- * Returns the body of an event for its subscriber, or the reason why it may not see the event, if its API key has been
- * revoked or limited meanwhile.
- */
-export type ShowOccurrence = (delivery: {
-  readonly webhook: Webhook;
-  readonly subscription: Subscription;
-  readonly due: Due;
-}) => Promise<Shown>;
-
-export type Shown =
-  | { readonly body: string; readonly refusal?: undefined }
-  /** A sentence, for the delivery log. */
-  | { readonly refusal: string };
 
 /** The errors that the extension adds to JSON-RPC. */
 export const eventErrors = {

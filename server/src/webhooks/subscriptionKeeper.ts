@@ -104,7 +104,7 @@ export class SubscriptionKeeper {
     const { database, clock, engine } = this.#options;
     const { account_id: accountId, webhook_id: webhookId } = row;
     const hasClaimed = await database.commit((tx) => claim.run(tx, { accountId, webhookId }), accountId);
-    engine.removed(webhookId); // not active any more
+    engine.removed(webhookId); // no longer active
     if (hasClaimed > 0 && notice !== undefined) this.#notify(row, notice);
     const reason = 'The subscription has ended';
     const cancel = (tx: Tx) => cancelUnwanted(tx, { accountId, webhookId }, 'kind', [], reason, clock.now());

@@ -67,14 +67,11 @@ export async function activate(
   const { account_id, webhook_id } = row;
   const known = new Set(replayed.map(({ eventId }) => eventId));
   const queued = await queuedEvents.all(tx, { webhookId: webhook_id });
+  const ids = JSON.stringify(queued.map(({ delivery_id }) => delivery_id));
   await tx.kysely
     .deleteFrom('deliveries')
     .where('account_id', '=', account_id)
-    .where(
-      'delivery_id',
-      'in',
-      queued.map(({ delivery_id }) => delivery_id),
-    )
+    .where('delivery_id', 'in', tx.dialect.texts(ids))
     .execute();
   const all = [
     ...replayed.map(({ eventId: event_id, kind, conversation, createdAt: created_at }) => ({
@@ -133,12 +130,13 @@ export async function findSubscription(
     .executeTakeFirst();
 }
 
-/** Whether a key has a subscription with this URL, so that the URL is verified. */
+/** Whether a key has a live subscription with this URL, so that the URL is verified. */
 export async function isVerified(
   { kysely }: Pick<Queryable, 'kysely'>,
   accountId: string,
   keyId: string,
   url: string,
+  now: number,
 ): Promise<boolean> {
   const row = await kysely
     .selectFrom('webhooks')
@@ -146,6 +144,7 @@ export async function isVerified(
     .where('account_id', '=', accountId)
     .where('key_id', '=', keyId)
     .where('url', '=', url)
+    .where('expires_at', '>', now)
     .limit(1)
     .executeTakeFirst();
   return row !== undefined;

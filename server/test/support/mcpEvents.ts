@@ -80,8 +80,8 @@ export async function startCallback(test: TestContext) {
   const receiver = await startReceiver();
   test.after(() => receiver.close());
   let respond: Respond = (_, response) => response.writeHead(204).end();
-  let confirm = (challenge: string, response: ServerResponse) =>
-    void response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ challenge }));
+  let confirm = (challenge: string, response: ServerResponse): unknown =>
+    response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ challenge }));
   receiver.respond((received, response) => {
     if (received.parsed?.type === 'verification') confirm(received.parsed.challenge, response);
     else respond(received, response);

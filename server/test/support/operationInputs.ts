@@ -132,6 +132,8 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'webhooks.endpoints.reset_circuit_breaker': () => ({ webhookId: 'whk_1' }),
   'webhooks.endpoints.rotate_secret': () => ({ webhookId: 'whk_1', secret: 'a secret of the walk' }),
   'webhooks.endpoints.reveal_secret': () => ({ webhookId: 'whk_1' }),
+  'webhooks.subscriptions.list': noInput,
+  'webhooks.subscriptions.delete': () => ({ webhookId: 'whk_1' }),
   'events.list': noInput,
   'events.types': noInput,
 };

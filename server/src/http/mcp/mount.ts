@@ -102,7 +102,13 @@ export function addMcp(
         handler ??= loadHandler();
         // Other calls run to their end. A subscription has none, and would keep the server from stopping.
         const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
-        const response = await (await handler).fetch(toWebRequest(request, signal), { authInfo, parsedBody: body });
+        const served = handler.then((ready) =>
+          ready.fetch(toWebRequest(request, signal), { authInfo, parsedBody: body }),
+        );
+        const response = await served.catch((error: unknown) => {
+          opened.stream?.close();
+          throw error;
+        });
         const sessionId = appsSessionId(body, randomUUID);
         if (sessionId !== undefined) reply.header(SESSION_HEADER, sessionId);
         return opened.stream === undefined
