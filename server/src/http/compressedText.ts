@@ -40,14 +40,14 @@ export function sendsCompressed(type: string, create: () => string) {
     const body = await bodyIn(encoding);
     const etag = `"${tag}-${encoding}"`;
     reply.headers({ etag, vary: 'accept-encoding', 'cache-control': 'no-cache' });
-    if (isKnown(headers['if-none-match'], etag)) return reply.code(304).send();
+    if (isKnownTag(headers['if-none-match'], etag)) return reply.code(304).send();
     if (encoding !== 'identity') reply.header('content-encoding', encoding);
     return reply.type(type).send(body);
   };
 }
 
 /** Whether `If-None-Match` names the entity tag. It is compared weakly, because proxies weaken tags. */
-function isKnown(header: string | undefined, etag: string): boolean {
+export function isKnownTag(header: string | undefined, etag: string): boolean {
   const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
   return tags.includes('*') || tags.includes(etag);
 }

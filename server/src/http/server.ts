@@ -13,6 +13,7 @@ import { API_PREFIX } from '../version.ts';
 import { AnonymousConnections } from './anonymousConnections.ts';
 import { Callers } from './callers.ts';
 import { addDashboard, isPageRequest } from './dashboard.ts';
+import { addDiscovery } from './discovery.ts';
 import { addDocs } from './docs.ts';
 import { EventReaders } from './eventReader.ts';
 import { addEventSocket, SOCKET_PATH } from './eventSocket.ts';
@@ -134,6 +135,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   addInbound(app, parts);
   addMcp(app, { ...parts, ownHosts, ...mcpTools(deps, readers) });
   if (deps.oauth !== undefined) addOAuth(app, { ...deps, oauth: deps.oauth });
+  addDiscovery(app, { publicUrl: deps.settings.publicUrl, hasOAuth: deps.oauth !== undefined });
   addHealth(app, deps);
   addMetrics(app, deps);
   await addDocs(app);

@@ -3,9 +3,22 @@ import { join } from 'node:path';
 import type { Implementation } from '@modelcontextprotocol/server';
 import { DASHBOARD_DIST } from '../builtPage.ts';
 
+/* How the MCP server introduces itself: in the handshake, and before it in the server card. */
+
 /** As the contract advertises it ("Versioning"). */
-const NAME = 'switchboard';
-const VERSION = '2.0.0';
+export const NAME = 'switchboard';
+export const VERSION = '2.0.0';
+export const TITLE = 'Switchboard';
+
+/** The versions that the protocol library serves, newest first. Listed here because it takes a while to load. */
+export const PROTOCOL_VERSIONS: readonly string[] = [
+  '2026-07-28',
+  '2025-11-25',
+  '2025-06-18',
+  '2025-03-26',
+  '2024-11-05',
+  '2024-10-07',
+];
 
 type Icons = NonNullable<Implementation['icons']>;
 
@@ -24,7 +37,7 @@ export function identityOf(publicUrl: URL | undefined): Implementation {
   };
 }
 
-export const briefIdentity: Implementation = { name: NAME, version: VERSION, title: 'Switchboard' };
+export const briefIdentity: Implementation = { name: NAME, version: VERSION, title: TITLE };
 
 /** Clients load icons only from the origin of the server or from data URIs. */
 function iconsOf(publicUrl: URL | undefined): Icons {
