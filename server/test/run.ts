@@ -12,7 +12,7 @@ import { globalSetup, globalTeardown } from './support/globalSetup.ts';
  */
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
-const TESTS = ['{server,sdk,connector-kit,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
+const TESTS = ['{server,sdk,connector-kit,mcpb,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
 const AT_ONCE = 4;
 /** Names the test that hangs. Even beside other work, the longest one takes a minute. */
 const TEST_TIMEOUT_MS = 300_000;
