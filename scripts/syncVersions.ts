@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 
 /*
  * Writes the version that Changesets gave the packages into the other files that have it: the packages that are not
- * published, the template of connectors, the bundle for desktop clients, the Python client, the Helm chart and
- * CHANGELOG.md. `npm run release:version` runs it.
+ * published, the template of connectors, the bundle for desktop clients, the entry of the MCP Registry, the Python
+ * client, the Helm chart and CHANGELOG.md. `npm run release:version` runs it.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url));
@@ -19,6 +19,7 @@ const replacements = [
   })),
   { path: 'connector-kit/template/package.json', pattern: /(?<="@switchboard\/connector-kit":\s*"\^)[^"]+/ },
   { path: 'mcpb/manifest.json', pattern: /(?<="version": ")[^"]+/ },
+  { path: 'server.json', pattern: /(?<="version": ")[^"]+/ },
   { path: 'clients/python/src/switchboard_client/_version.py', pattern: /(?<=VERSION = ")[^"]+/ },
   { path: 'deploy/helm/switchboard/Chart.yaml', pattern: /(?<=^(?:version|appVersion): ).+$/gm },
   { path: 'deploy/helm/switchboard/README.md', pattern: /(?<=registry\.example\.com\/switchboard:)\S+/g },

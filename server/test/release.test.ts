@@ -137,6 +137,8 @@ describe('a release', () => {
   it('gives everything the same version', () => {
     for (const { manifest } of workspaces) assert.equal(manifest.version, packageJson.version, manifest.name);
     assert.match(read('clients/python/src/switchboard_client/_version.py'), new RegExp(`"${packageJson.version}"`));
+    for (const file of ['mcpb/manifest.json', 'server.json'])
+      assert.equal(JSON.parse(read(file)).version, packageJson.version, file);
     assert.equal(JSON.parse(read('openapi.json')).info.version, packageJson.version);
     const template = JSON.parse(read('connector-kit/template/package.json'));
     assert.equal(template.dependencies['@switchboard/connector-kit'], `^${packageJson.version}`);
