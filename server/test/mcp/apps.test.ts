@@ -79,3 +79,39 @@ it('the links of MCP Apps take little room in the list of tools', async (test) =
   const more = (await sizeFor(withApps)) - (await sizeFor({}));
   assert.ok(more < 150, `${more} bytes`);
 });
+
+it('an older client that declares MCP Apps gets a session id that says so, and no other client does', async () => {
+  const key = await keyOf();
+  const post = (method: string, params: object, more: Record<string, string> = {}) =>
+    fetch(`${server.url}/api/v1/mcp`, {
+      method: 'POST',
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+      headers: {
+        authorization: `Bearer ${key}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...more,
+      },
+    });
+  const initialize = async (capabilities: object) => {
+    const clientInfo = { name: 'test', version: '1.0.0' };
+    const answer = await post('initialize', { protocolVersion: '2025-11-25', clientInfo, capabilities });
+    await answer.body?.cancel();
+    return answer.headers.get('mcp-session-id');
+  };
+  const otherTypes = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html'] } } };
+  for (const capabilities of [{}, otherTypes]) assert.equal(await initialize(capabilities), null);
+  const sessionId = await initialize(withApps);
+  assert.match(sessionId ?? '', /^apps-[0-9a-f-]{36}$/);
+  assert.notEqual(await initialize(withApps), sessionId);
+  // Nothing is stored, so an id of another server or of before a restart works as well.
+  for (const [id, isLinked] of [
+    [sessionId ?? '', true],
+    ['apps-of-another-server', true],
+    ['something else', false],
+  ] as const) {
+    const answer = await post('tools/list', {}, { 'mcp-session-id': id });
+    assert.equal(answer.status, 200);
+    assert.equal((await answer.text()).includes('ui://switchboard/qr'), isLinked, id);
+  }
+});

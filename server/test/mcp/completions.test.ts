@@ -4,7 +4,7 @@ import { eventKinds } from '../../src/events/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
+import { newNumber, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;
 before(async () => {
@@ -163,22 +163,4 @@ it('completions count against the limit of requests', async () => {
   await assert.rejects(client.complete({ ref, argument }), /429|Too Many Requests|limited/i);
   await client.close();
   await limited.stop();
-});
-
-it('resources say whom they are for, and when a session last changed', async (test) => {
-  const { call } = await server.account();
-  const sessionId = await connectSession(call);
-  const { body } = await call('POST', '/api-keys/create', { name: 'agent' });
-  const client = await mcpClient(server, body.key, '2026-07-28');
-  test.after(() => client.close());
-  const { resources } = await client.listResources();
-  const { resourceTemplates } = await client.listResourceTemplates();
-  for (const { name, annotations } of [...resources, ...resourceTemplates]) {
-    assert.ok((annotations?.audience?.length ?? 0) > 0, name);
-    assert.ok(annotations?.priority !== undefined && annotations.priority >= 0 && annotations.priority <= 1, name);
-  }
-  const listed = resources.find(({ uri }) => uri === `switchboard://sessions/${sessionId}`);
-  const { phoneNumber, lastEventAt, connectedAt } = (await call('GET', `/sessions/${sessionId}`)).body;
-  assert.equal(listed?.title, phoneNumber);
-  assert.equal(listed?.annotations?.lastModified, lastEventAt ?? connectedAt);
 });
