@@ -144,7 +144,11 @@ function actionsFor(delivery: Output): HTMLElement {
 async function sendAgain(delivery: Output): Promise<void> {
   const { output } = await host.call('webhooks_replay', { deliveryIds: [deliveryId] });
   if (output['replayed'] !== 1) {
-    setText(message, 'It cannot be sent again, because its webhook was removed or it is pending already.');
+    const why = 'its webhook was removed, or it is pending already';
+    setText(
+      message,
+      output['replayed'] === 0 ? `Not sent again: ${why}.` : 'Not sent again. Ask the agent to replay it.',
+    );
     return;
   }
   setText(message, 'Sending it again…');

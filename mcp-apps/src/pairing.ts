@@ -7,7 +7,7 @@ import { Polling } from './polling.ts';
  * from `sessions_get`, and each next code from `sessions_get_qr`.
  */
 
-const EVERY_MS = 2000;
+const EVERY_MS = 3000;
 const FOR_MS = 10 * 60_000;
 
 const status = h('p', { role: 'status', class: 'status' }, 'Loading…');
