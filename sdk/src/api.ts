@@ -53,7 +53,7 @@ export interface NewApiKey {
 export interface ConnectedApp {
   /** Id of the app, which is the address of its description if it is a URL. */
   clientId: string;
-  /** What the app calls itself, which nobody has verified; null if it has no name. */
+  /** Name that the app chose, which nobody has verified; null if it has none. */
   name: string | null;
   /** Website that the app names; null if none. */
   url: string | null;
@@ -103,9 +103,9 @@ export interface ToolCall {
   outcome: string;
   /** Duration of the call in milliseconds. */
   durationMs: number;
-  /** What the client calls itself, which nothing verifies; null if its protocol version does not say it with the call. */
+  /** Name of the client, which nothing verifies; null if its protocol version does not send it with the call. */
   clientName: string | null;
-  /** Version that the client says it has; null if it does not say. */
+  /** Version of the client; null if its name is null or it sends none. */
   clientVersion: string | null;
   /** Id of the request, as in the log of the server. */
   requestId: string;
@@ -139,9 +139,9 @@ export interface ConnectionRequest {
   requestId: string;
   /** Id of the app, which is the address of its description if it is a URL. */
   clientId: string;
-  /** What the app calls itself. Nobody has verified it. */
+  /** Name that the app chose, which nobody has verified; null if it has none. */
   name: string | null;
-  /** Website that the app names. Nobody has verified it. */
+  /** Website that the app names, which nobody has verified; null if none. */
   url: string | null;
   /** Where the browser continues with the answer. */
   redirectUri: string;
@@ -333,6 +333,8 @@ export interface Message {
     status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
     /** Id of the API key that asked for the message (`key_…`). */
     keyId: string;
+    /** When the key asked. */
+    requestedAt: string;
     /** When a message that waits is given up. */
     expiresAt?: string;
     /** When it was decided. */
@@ -492,6 +494,8 @@ export interface MessageWithHistory {
     status: 'pending' | 'approved' | 'rejected' | 'expired' | 'withdrawn';
     /** Id of the API key that asked for the message (`key_…`). */
     keyId: string;
+    /** When the key asked. */
+    requestedAt: string;
     /** When a message that waits is given up. */
     expiresAt?: string;
     /** When it was decided. */
@@ -1442,7 +1446,7 @@ export interface Operations {
       revoked: true;
     };
   };
-  /** List the tool calls of an API key. List what an agent did with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed. */
+  /** List the tool calls of an API key. List the calls of agents with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed. */
   'api_keys.list_calls': {
     input: {
       /** Id of the key (`key_…`), which may be revoked. */
@@ -1463,7 +1467,7 @@ export interface Operations {
       nextCursor: string | null;
     };
   };
-  /** Get the request of an app. Get who asks to be connected by OAuth, and for which permissions. For the consent page of the dashboard. */
+  /** Get the request of an app. Get the app that asks to be connected by OAuth, and the permissions that it asks for. For the consent page of the dashboard. */
   'connections.get_request': {
     input: {
       /** Id of the request, from the address of the consent page. */
@@ -1945,7 +1949,7 @@ export interface Operations {
       results: BulkResult[];
     };
   };
-  /** List messages. List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`). */
+  /** List messages. List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered). */
   'messages.list': {
     input: {
       /** Only messages of this session (`ses_…`). */
@@ -2321,11 +2325,13 @@ export interface Operations {
     };
     output: Media;
   };
-  /** List groups. List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId`. */
+  /** List groups. List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId` by name (`q`). */
   'groups.list': {
     input: {
       /** Only those of this session (`ses_…`). */
       sessionId?: string;
+      /** Part of the name. */
+      q?: string;
       /** Number of entries per page. */
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */

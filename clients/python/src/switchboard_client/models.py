@@ -161,7 +161,7 @@ class ConnectedApp(TypedDict):
     clientId: str
     """Id of the app, which is the address of its description if it is a URL."""
     name: Optional[str]
-    """What the app calls itself, which nobody has verified; null if it has no name."""
+    """Name that the app chose, which nobody has verified; null if it has none."""
     url: Optional[str]
     """Website that the app names; null if none."""
     redirectHost: str
@@ -229,11 +229,11 @@ class ToolCall(TypedDict):
     durationMs: int
     """Duration of the call in milliseconds."""
     clientName: Optional[str]
-    """What the client calls itself, which nothing verifies; null if its protocol version does
-    not say it with the call.
+    """Name of the client, which nothing verifies; null if its protocol version does not send it
+    with the call.
     """
     clientVersion: Optional[str]
-    """Version that the client says it has; null if it does not say."""
+    """Version of the client; null if its name is null or it sends none."""
     requestId: str
     """Id of the request, as in the log of the server."""
     createdAt: str
@@ -274,9 +274,9 @@ class ConnectionRequest(TypedDict):
     clientId: str
     """Id of the app, which is the address of its description if it is a URL."""
     name: Optional[str]
-    """What the app calls itself. Nobody has verified it."""
+    """Name that the app chose, which nobody has verified; null if it has none."""
     url: Optional[str]
-    """Website that the app names. Nobody has verified it."""
+    """Website that the app names, which nobody has verified; null if none."""
     redirectUri: str
     """Where the browser continues with the answer."""
     redirectHost: str
@@ -529,6 +529,8 @@ class _MessageApprovalRequired(TypedDict):
     """`withdrawn`: it was cancelled before anybody decided."""
     keyId: str
     """Id of the API key that asked for the message (`key_…`)."""
+    requestedAt: str
+    """When the key asked."""
 
 
 class MessageApproval(_MessageApprovalRequired, total=False):
@@ -748,6 +750,8 @@ class _MessageWithHistoryApprovalRequired(TypedDict):
     """`withdrawn`: it was cancelled before anybody decided."""
     keyId: str
     """Id of the API key that asked for the message (`key_…`)."""
+    requestedAt: str
+    """When the key asked."""
 
 
 class MessageWithHistoryApproval(_MessageWithHistoryApprovalRequired, total=False):

@@ -434,7 +434,7 @@ class ApiKeysResource:
     ) -> ApiKeysListCallsResult:
         """List the tool calls of an API key.
 
-        List what an agent did with a key over MCP, newest first, without the content of
+        List the calls of agents with a key over MCP, newest first, without the content of
         messages. The calls of a revoked key stay listed until they are as old as events may
         get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed.
 
@@ -479,7 +479,7 @@ class ApiKeysResource:
 
 
 class ConnectionsResource:
-    """Operations of `connections`."""
+    """Answer apps that ask to be connected by OAuth."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
@@ -490,8 +490,8 @@ class ConnectionsResource:
     ) -> ConnectionRequest:
         """Get the request of an app.
 
-        Get who asks to be connected by OAuth, and for which permissions. For the consent page
-        of the dashboard.
+        Get the app that asks to be connected by OAuth, and the permissions that it asks for.
+        For the consent page of the dashboard.
 
         Requires a login token; API keys are refused.
 
@@ -1404,7 +1404,8 @@ class MessagesResource:
         """List messages.
 
         List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`),
-        or to find failed messages (`status`).
+        or to find failed messages (`status`) or unread ones (`direction` incoming, `status`
+        delivered).
 
         Requires the permission `messages:read`. With `messages:metadata` instead, the content
         of messages is left out.
@@ -2211,17 +2212,19 @@ class GroupsResource:
         self,
         *,
         session_id: Optional[str] = None,
+        q: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> GroupsListResult:
         """List groups.
 
         List the groups that sessions are members of, with participants and settings, newest
-        first. Use it to find a `groupId`.
+        first. Use it to find a `groupId` by name (`q`).
 
         Requires the permission `groups:read`.
 
         :param session_id: Only those of this session (`ses_…`).
+        :param q: Part of the name.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -2230,6 +2233,7 @@ class GroupsResource:
             "/groups",
             query={
                 "sessionId": UNSET if session_id is None else session_id,
+                "q": UNSET if q is None else q,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
             },
@@ -2241,12 +2245,13 @@ class GroupsResource:
         self,
         *,
         session_id: Optional[str] = None,
+        q: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Group]:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            page = self.list(session_id=session_id, q=q, limit=limit, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
