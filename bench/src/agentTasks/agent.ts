@@ -1,5 +1,6 @@
-import type { Client } from '@modelcontextprotocol/client';
 import { mcpClient } from '../../../server/test/support/mcp.ts';
+
+type Client = Awaited<ReturnType<typeof mcpClient>>;
 
 // biome-ignore lint/suspicious/noExplicitAny: an agent looks into outputs of every shape
 export type Output = any;

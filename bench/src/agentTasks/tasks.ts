@@ -113,7 +113,7 @@ export const tasks: Readonly<Record<string, Task>> = {
       const { data } = await agent.call('messages_list', { sessionId, from, q: 'invoice' });
       found(
         data.find(({ message }: Output) => message.includes('half is due')),
-        'what Ben said',
+        'the statement of Ben',
       );
     },
   },
@@ -135,7 +135,7 @@ export const tasks: Readonly<Record<string, Task>> = {
         const { data } = await agent.call('contacts_check', { sessionId, phoneNumbers });
         for (const { phoneNumber, onNetwork } of data) if (onNetwork) valid.push(phoneNumber);
       }
-      found(valid.length === 100 || undefined, 'which numbers are valid');
+      found(valid.length === 100 || undefined, 'the valid numbers');
       const { groupId } = await findGroup(agent, 'Weekend hike');
       const added = await agent.call('groups_update_participants', { groupId, action: 'add', phoneNumbers: valid });
       found(added.results.length === valid.length || undefined, 'the result of each number');
@@ -160,7 +160,7 @@ export const tasks: Readonly<Record<string, Task>> = {
     about: 'block the sender who says that I won a prize, and leave their group',
     async run(agent) {
       const { data } = await agent.call('messages_list', { q: 'prize', direction: 'incoming' });
-      const { from, sessionId } = found(data[0], 'who wrote about a prize');
+      const { from, sessionId } = found(data[0], 'the sender of the prize');
       await agent.call('contacts_set_blocked', { sessionId, phoneNumber: from, blocked: true });
       const { groupId } = await findGroup(agent, 'Prize winners 2026');
       await agent.call('groups_leave', { groupId });
