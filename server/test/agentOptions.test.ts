@@ -170,8 +170,10 @@ describeOnEachDeployment('options that spare a second call', (_, database) => {
     const { webhookId } = (await call('POST', '/webhooks/endpoints', fields)).body;
     assert.equal((await call('GET', `/webhooks/test?webhookId=${webhookId}`)).body.delivered, true);
     assert.deepEqual([byDefault.deliveries.length, other.deliveries.length], [0, 1]);
-    assert.equal((await call('GET', `/webhooks?webhookId=${webhookId}`)).body.webhookUrl, other.url);
-    assert.equal((await call('GET', '/webhooks')).body.webhookUrl, byDefault.url);
+    const chosen = (await call('GET', `/webhooks?webhookId=${webhookId}`)).body;
+    assert.deepEqual([chosen.webhookUrl, chosen.others], [other.url, undefined]);
+    const standard = (await call('GET', '/webhooks')).body;
+    assert.deepEqual([standard.webhookUrl, standard.others], [byDefault.url, [{ webhookId, webhookUrl: other.url }]]);
     assert.equal((await call('GET', `/webhooks/circuit-breaker?webhookId=${webhookId}`)).body.state, 'closed');
 
     const changed = { webhookId, webhookUrl: `${other.url}/new`, events: ['message.read'] };

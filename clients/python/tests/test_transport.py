@@ -432,13 +432,13 @@ class StreamTest(TransportTest):
 
         server, client = self.serve(answer)
         with mock.patch("switchboard_client.stream.back_off", lambda _: 0.0):
-            with client.events.stream(kinds=["message.*"], after="184.evt_1") as stream:
+            with client.events.stream(events=["message.*"], after="184.evt_1") as stream:
                 ids = [next(stream)["id"] for _ in range(3)]
         self.assertEqual(ids, ["1", "2", "3"])
         resumed = [request.headers["Last-Event-ID"] for request in server.seen]
         self.assertEqual(resumed, ["184.evt_1", "1", "2"])
         self.assertEqual(stream.last_id, "3")
-        self.assertTrue(server.seen[0].path.endswith("/events/stream?kinds=message.%2A"))
+        self.assertTrue(server.seen[0].path.endswith("/events/stream?events=message.%2A"))
 
     def test_ends_when_another_thread_closes_it(self) -> None:
         released = threading.Event()

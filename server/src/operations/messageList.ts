@@ -24,15 +24,15 @@ export const listMessages = defineOperation({
   description:
     'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered).',
   input: {
-    sessionId: optional(string('Only messages of this session (`ses_…`).')),
+    sessionId: optional(string('Only those of this session (`ses_…`).')),
     chatId: optional(string('Only this chat: phone number digits or group id (`grp_…`).', { maxLength: 200 })),
-    from: optional(string('Only messages that this phone number sent.', { maxLength: 40 })),
-    direction: optional({ ...Direction, description: 'Only received or sent messages.' }),
-    type: optional({ ...MessageType, description: 'Only messages of this type.' }),
-    status: optional({ ...Status, description: 'Only messages with this status.' }),
+    from: optional(string('Only those from this phone number.', { maxLength: 40 })),
+    direction: optional({ ...Direction, description: 'Only received or only sent ones.' }),
+    type: optional({ ...MessageType, description: 'Only those of this type.' }),
+    status: optional({ ...Status, description: 'Only those with this status.' }),
     ...timeRange,
     q: optional(
-      string('Only messages with all of these words; the last can be the start of a word. Requires `messages:read`.', {
+      string('Only those with all of these words; the last can be the start of a word. Requires `messages:read`.', {
         minLength: 1,
         maxLength: 200,
       }),

@@ -1,5 +1,6 @@
+import type { Queryable } from '../db/dialect.ts';
 import { invalidField } from '../errors.ts';
-import { boolean, notForAgents, object, optional } from '../invoke/fields.ts';
+import { boolean, entries, notForAgents, object, optional, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import {
   changeWebhook,
@@ -13,7 +14,14 @@ import { isJustMade, makeSecret } from '../webhooks/madeSecret.ts';
 import { findChosen, otherWebhook } from './anyWebhook.ts';
 import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedReceiver } from './webhookDestination.ts';
-import { SecretUrl, secretUrlOf, toConfiguration, WebhookConfiguration, webhookFields } from './webhookRecord.ts';
+import {
+  SecretUrl,
+  secretUrlOf,
+  toConfiguration,
+  WebhookConfiguration,
+  WebhookId,
+  webhookFields,
+} from './webhookRecord.ts';
 
 /* The account's default webhook, which the contract requires. */
 
@@ -27,7 +35,7 @@ export const setWebhook = defineOperation({
   tool: true,
   summary: 'Set the webhook',
   description:
-    'Set the URL and the event types of the default webhook, or of the one that `webhookId` names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
+    'Set the URL and the event types of the default webhook, or of another one, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
   input: {
     ...otherWebhook,
     ...webhookFields,
@@ -72,12 +80,37 @@ export const getWebhook = defineOperation({
   tool: true,
   summary: 'Get the webhook',
   description:
-    'Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them.',
+    'Get the URL and the event types of the default webhook, whether it has a secret, and the ids of `others`. Use it before `webhooks.set`, which replaces them.',
   input: otherWebhook,
-  output: WebhookConfiguration,
+  output: object({
+    ...WebhookConfiguration.properties,
+    others: optional(
+      entries('Webhooks besides the default one; left out if there is none, and with `webhookId`.', {
+        webhookId: WebhookId,
+        webhookUrl: string('URL that receives events.'),
+      }),
+    ),
+  }),
   errors: ['not_found'],
-  run: async (ctx, { webhookId }) => toConfiguration(await findChosen(ctx.database.reader, ctx.accountId, webhookId)),
+  async run(ctx, { webhookId }) {
+    const { reader } = ctx.database;
+    const configuration = toConfiguration(await findChosen(reader, ctx.accountId, webhookId));
+    const others = webhookId === undefined ? await othersOf(reader, ctx.accountId) : [];
+    return { ...configuration, ...(others.length > 0 && { others }) };
+  },
 });
+
+/** The webhooks of an account besides the default one, of which there are at most 100. */
+async function othersOf({ kysely }: Queryable, accountId: string) {
+  const rows = await kysely
+    .selectFrom('webhooks')
+    .select(['webhook_id', 'url'])
+    .where('account_id', '=', accountId)
+    .where('is_default', '=', 0)
+    .orderBy('webhook_id')
+    .execute();
+  return rows.map((row) => ({ webhookId: row.webhook_id, webhookUrl: row.url }));
+}
 
 export const deleteWebhook = defineOperation({
   id: 'webhooks.delete',

@@ -21,17 +21,19 @@ class EventsWithStream(operations.EventsResource):
     def stream(
         self,
         *,
+        events: Optional[Iterable[Union[EventKind, str]]] = None,
         kinds: Optional[Iterable[Union[EventKind, str]]] = None,
         after: Optional[str] = None,
         silence: float = 45.0,
     ) -> EventStream:
         """Stream events as they happen, starting with the next one. Reconnects without losing any.
 
-        :param kinds: Event types, or patterns such as `message.*`. By default the first eight types of the list.
+        :param events: Event types, or patterns such as `message.*`. By default the first eight types of the list.
+        :param kinds: Former name of `events`.
         :param after: The `id` of the last event that you received. The stream resumes after it.
         :param silence: Seconds without data until it reconnects. The server sends a heartbeat every 15 s.
         """
-        return EventStream(self._transport, kinds=kinds, after=after, silence=silence)
+        return EventStream(self._transport, events=events, kinds=kinds, after=after, silence=silence)
 
 
 class Client(operations.Resources):

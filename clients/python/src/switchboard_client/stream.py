@@ -28,12 +28,15 @@ class EventStream(Iterator[StreamedEvent]):
         self,
         transport: Transport,
         *,
+        events: Optional[Iterable[Union[EventKind, str]]] = None,
         kinds: Optional[Iterable[Union[EventKind, str]]] = None,
         after: Optional[str] = None,
         silence: float = _SILENCE_SECONDS,
     ) -> None:
         self._transport = transport
-        self._kinds = None if kinds is None else ",".join(kinds)
+        # A server of an earlier version knows only the former name.
+        named = {"events": events, "kinds": kinds}
+        self._query = {name: ",".join(types) for name, types in named.items() if types is not None}
         self._silence = silence
         self._failures = 0
         self._response: Optional[Response] = None
@@ -117,10 +120,9 @@ class EventStream(Iterator[StreamedEvent]):
             return self._response
         headers = (("Accept", "text/event-stream"),)
         resume = () if self.last_id is None else (("Last-Event-ID", self.last_id),)
-        query = {} if self._kinds is None else {"kinds": self._kinds}
         request = Sent(
             "GET",
-            "/events/stream" + query_of(query),
+            "/events/stream" + query_of(self._query),
             headers=headers + resume,
             is_endless=True,  # the stream reconnects by itself
             silence=self._silence,

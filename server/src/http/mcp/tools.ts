@@ -211,7 +211,7 @@ function without(schema: unknown, keywords: readonly string[], isProperties = fa
   );
 }
 
-/** Left out of inputs: the errors state them, and models do not count characters. */
+/** Left out of inputs: descriptions have examples, errors state the rules, and models do not count characters. */
 const RULES = [
   'minimum',
   'maximum',
@@ -223,6 +223,7 @@ const RULES = [
   'maxProperties',
   'default',
   'additionalProperties',
+  'format',
 ];
 
 /**
