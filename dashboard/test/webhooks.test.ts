@@ -176,6 +176,23 @@ describe('webhooks pages', async () => {
     assert.equal((await call('GET', '/webhooks')).body.hasSecret, false);
   });
 
+  it('show a secret that the server made for an agent', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const webhookId = await setWebhook(call, receiver);
+    await call('POST', `/webhooks/endpoints/${webhookId}/secret/rotate`, {});
+    await page.goto(`/webhooks/${webhookId}`);
+    await page.getByText('The server made this secret').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: 'Show secret' }).click();
+    const { secret } = (await call('POST', '/webhooks/secret/reveal')).body;
+    assert.equal(await page.getByLabel('Webhook secret').innerText(), secret);
+    await page.getByRole('button', { name: 'I have saved it' }).click();
+    await call('POST', '/webhooks/secret/rotate', { secret: 'one that a person passed' });
+    await page.reload();
+    await page.getByText('Every delivery is signed').waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Show secret' }).count(), 0);
+  });
+
   it('change, disable, add and delete webhooks', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const webhookId = await setWebhook(call, receiver);
