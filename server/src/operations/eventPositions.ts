@@ -1,14 +1,12 @@
 import { invalidField } from '../errors.ts';
 import { timeOfId } from '../ids.ts';
 import type { Context } from '../invoke/operation.ts';
-import { isBefore, isCursor, type LoggedEvent, laterOf, timeOfCursor } from '../webhooks/eventLog.ts';
+import { isCursor, type LoggedEvent, laterOf, timeOfCursor } from '../webhooks/eventLog.ts';
 import { isSelected, type Selected } from '../webhooks/subscriptions.ts';
 
 /* Where an MCP client starts in the event log, and what it reads from there. */
 
 const DAY_MS = 24 * 60 * 60 * 1000;
-/** Nodes do not differ by more. A cursor beyond is one of another log, such as that of a backup. */
-const MOST_AHEAD_MS = 2 * 60 * 1000;
 
 export interface Start {
   readonly from: string;
@@ -30,7 +28,7 @@ export async function startOf(
   const now = steady.now();
   if (cursor === undefined || cursor === null) return { from: await present(ctx), truncated: false };
   if (!isCursor(cursor)) throw invalidField('cursor', 'is not a cursor of this server; leave it out to start now');
-  if (isBefore(await eventLog.now(now + MOST_AHEAD_MS), cursor)) return { from: await present(ctx), truncated: true };
+  if (await eventLog.isForeign(cursor, now)) return { from: await present(ctx), truncated: true };
   const at = timeOfCursor(cursor);
   const oldestKept = now - settings.eventRetentionDays * DAY_MS;
   const oldestWanted = Math.max(oldestKept, now - (maxAgeMs ?? Number.POSITIVE_INFINITY));

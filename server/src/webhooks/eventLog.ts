@@ -93,6 +93,14 @@ export class EventLog {
       : `0.${firstIdAt('evt', steadyMs - COMMIT_MS)}`;
   }
 
+  /** Whether a cursor is of another log than this one, such as that of before a backup was restored. */
+  async isForeign(cursor: string, steadyMs: number): Promise<boolean> {
+    if (!this.#hasPositions) return timeOfCursor(cursor) > steadyMs + COMMIT_MS;
+    const { dialect, connection } = this.#reader;
+    // Not the horizon, which differs between nodes.
+    return parseCursor(cursor).position > (await dialect.log.newest(connection));
+  }
+
   /** Returns the cursor, or that of the horizon if events before it may be invisible still. */
   async visible(cursor: string): Promise<string> {
     if (!this.#hasPositions) return cursor;
