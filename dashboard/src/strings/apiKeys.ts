@@ -46,6 +46,7 @@ export const apiKeyStrings = {
   sendQuota: 'Messages per day',
   sendQuotaHint: 'Counted per day in UTC. Empty for any number.',
   confirm: 'An agent asks its user first',
+  confirmHint: 'Over MCP only. Nobody can be asked over REST, so these calls are refused there.',
   confirmKinds: {
     destructive: {
       label: 'Before it changes or deletes something',
@@ -53,7 +54,7 @@ export const apiKeyStrings = {
     },
     new_recipients: {
       label: 'Before the first message to someone',
-      hint: 'A person or group with which the session has no chat yet. Programs that use REST are refused these calls.',
+      hint: 'A person or group with which the session has no chat yet.',
     },
   },
   confirmed: (kinds: readonly ('destructive' | 'new_recipients')[]) =>

@@ -1,4 +1,5 @@
 import type { ApiKey } from '@switchboard/sdk/api';
+import { useId } from 'react';
 import { CheckField } from '../../components/field.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 
@@ -15,13 +16,17 @@ export function ConfirmField({
   readonly value: Confirm;
   readonly onChange: (value: Confirm) => void;
 }) {
+  const id = useId();
   const toggle = (kind: (typeof kinds)[number], isOn: boolean) => {
     const chosen = kinds.filter((one) => (one === kind ? isOn : value?.includes(one)));
     onChange(chosen.length === 0 ? null : chosen);
   };
   return (
-    <fieldset className="grid gap-2">
-      <legend className="mb-2 text-sm font-medium">{apiKeyStrings.confirm}</legend>
+    <fieldset aria-describedby={id} className="grid gap-2">
+      <legend className="text-sm font-medium">{apiKeyStrings.confirm}</legend>
+      <p id={id} className="text-xs text-ink-faint">
+        {apiKeyStrings.confirmHint}
+      </p>
       {kinds.map((kind) => (
         <CheckField
           key={kind}
