@@ -61,9 +61,9 @@ export function openApiDocument(operations: readonly Operation[]) {
       schemas: { Problem: problemSchema, AddedFields: plain(AddedFields), ...named },
       examples: Object.fromEntries(
         // The keys of the table are exactly the codes, which the type of Object.keys loses. One code belongs to no
-        // route.
+        // route, and one only to tools.
         (Object.keys(errors) as ErrorCode[])
-          .filter((code) => code !== 'route_not_found')
+          .filter((code) => code !== 'route_not_found' && code !== 'confirmation_declined')
           .map((code) => [code, { value: problemExample(code) }]),
       ),
     },
