@@ -174,7 +174,7 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
       () => approve(messageId, {}, agent),
       (answer) => /its own messages/.test(answer.body.detail),
     );
-    assert.equal(body.code, 'permission_denied', 'not even once it needs no approval any more');
+    assert.equal(body.code, 'permission_denied', 'not even once its messages no longer need approval');
     await eventually(
       () => agent('POST', '/messages/send', { to, message: 'free' }),
       (answer) => answer.body.status === 'sent',

@@ -14,7 +14,7 @@ import { findMessage, type NewRow, touchChat } from './store.ts';
 
 export const approvalOutcomes = ['approved', 'rejected', 'expired', 'withdrawn'] as const;
 
-/** What a message keeps about its approval. Times are in milliseconds. */
+/** The approval of a message, as it is stored. Times are in milliseconds. */
 export interface Approval {
   /** The API key that asked for the message to be sent. */
   readonly keyId: string;

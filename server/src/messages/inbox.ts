@@ -29,7 +29,7 @@ export interface Inbox {
   cancel(message: MessageRow): Promise<boolean>;
   /** Emits, in the transaction that stores a message, that it waits for approval. */
   emitApproval(tx: Tx, message: NewRow): void;
-  /** Decides on a message that waits for approval. Returns it; undefined if it did not wait any more. */
+  /** Decides on a message that waits for approval. Returns it; undefined if it no longer waits. */
   decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;

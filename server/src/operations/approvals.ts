@@ -51,7 +51,7 @@ export const rejectMessage = defineOperation({
   effect: 'destructive',
   summary: 'Reject a message',
   description:
-    'Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which whoever asked for it can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`.',
+    'Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which its author can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`.',
   input: {
     messageId: MessageId,
     reason: optional(string('Why, for the author of the message.', { minLength: 1, maxLength: 500 })),
@@ -63,7 +63,7 @@ export const rejectMessage = defineOperation({
   },
 });
 
-/** @throws {AppError} `message_state` if the message does not wait for approval any more */
+/** @throws {AppError} `message_state` if the message no longer waits for approval */
 async function decide(ctx: Context, row: MessageRow, decision: ApprovalDecision) {
   const decided = await ctx.sender.decide(row, decision);
   const present = decided ?? (await requireMessage(ctx, row.message_id));

@@ -18,7 +18,7 @@ export interface UnapprovedDraft extends Draft {
 const EXPIRE_EVERY_MS = 60_000;
 const BATCH = 100;
 
-/** Messages that wait for approval. What was approved is queued or scheduled like any other message. */
+/** Messages that wait for approval. Approved ones are queued or scheduled like any others. */
 export class Approvals {
   readonly #options: SenderOptions;
   readonly #onApproved: (session: SessionRef, status: MessageRow['status']) => void;
@@ -68,7 +68,7 @@ export class Approvals {
     return Promise.all(rows.map((row, index) => (areNew[index] ? row : storedEarlier(database, row))));
   }
 
-  /** Returns the message after the decision; undefined if it did not wait for approval any more. */
+  /** Returns the message after the decision; undefined if it no longer waits for approval. */
   async decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined> {
     const row = await this.#options.inbox.decide(message, decision);
     if (row !== undefined && row.status !== 'failed')

@@ -97,7 +97,7 @@ export class Sender {
     return this.#approvals.add(session, drafts, keyId, quota);
   }
 
-  /** Approves or rejects a message. Returns it; undefined if it did not wait for approval any more. */
+  /** Approves or rejects a message. Returns it; undefined if it no longer waits for approval. */
   decide(row: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined> {
     return this.#approvals.decide(row, decision);
   }
