@@ -32,8 +32,11 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
-/** `?key=` and the tokens of networks, in every spelling that the router decodes to that name: `%6bey` is `key`. */
-const SECRET_IN_QUERY = new RegExp(`([?&#;](?:${spelled('key')}|[\\w.%-]*${spelled('token')})=)[^&]*`, 'gi');
+/** `?key=`, the `?answer=` of a person to an app, and the tokens of networks, in every spelling that the router decodes to that name: `%6bey` is `key`. */
+const SECRET_IN_QUERY = new RegExp(
+  `([?&#;](?:${spelled('key')}|${spelled('answer')}|[\\w.%-]*${spelled('token')})=)[^&]*`,
+  'gi',
+);
 
 function spelled(word: string): string {
   return [...word]
@@ -44,7 +47,7 @@ function spelled(word: string): string {
     .join('');
 }
 
-/** A path and query for the log, without the deprecated `?key=` credential and the tokens of networks. */
+/** A path and query for the log, without the deprecated `?key=` credential, the secret of an answer to an app, and the tokens of networks. */
 export function redactUrl(url: string): string {
   return url.replace(SECRET_IN_QUERY, '$1[redacted]');
 }

@@ -83,16 +83,14 @@ export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundati
 export function createAuth(foundation: Foundation, { signals }: Cluster) {
   const { settings, database, clock, steady, secret } = foundation;
   const tokens = new LoginTokens(secret, clock);
-  // `readSettings` requires PUBLIC_URL with MCP_OAUTH.
-  const issuer = settings.mcpOauth ? settings.publicUrl?.origin : undefined;
-  const resource = `${issuer}${API_PREFIX}/mcp`;
+  const at = oauthAddresses(settings);
   const authenticator = new Authenticator({
     database,
     tokens,
     clock,
     legacyForms: settings.queryKeyAuth,
     failuresPerMinute: settings.loginRateLimit * 10,
-    appTokens: issuer === undefined ? undefined : new AppTokens(database, resource),
+    appTokens: at && new AppTokens(database, at.resource),
     announce: (accountId) => signals.send('credentials', accountId),
   });
   signals.on('credentials', (accountId) => authenticator.forget(accountId));
@@ -109,8 +107,14 @@ export function createAuth(foundation: Foundation, { signals }: Cluster) {
     passwords: new PasswordHasher(),
     passwordRules: new PasswordRules(),
     devices: new LoginDevices(secret),
-    oauth: issuer === undefined ? undefined : new OAuth({ ...foundation, issuer, resource, changed }),
+    oauth: at && new OAuth({ ...foundation, ...at, changed }),
   };
+}
+
+/** Undefined if OAuth is off. `readSettings` requires PUBLIC_URL with MCP_OAUTH. */
+function oauthAddresses({ mcpOauth, publicUrl }: Settings) {
+  if (!mcpOauth || publicUrl === undefined) return undefined;
+  return { issuer: publicUrl.origin, resource: `${publicUrl.origin}${API_PREFIX}/mcp` };
 }
 
 /** @param connectorsOf called only when events are read, because sessions are created after the delivery of events */

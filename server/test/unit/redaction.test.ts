@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { redactSecrets } from '../../src/log.ts';
+import { redactSecrets, redactUrl } from '../../src/log.ts';
 
 it('redacts credentials in a text, however they are written', () => {
   const cases: [text: string, expected: string][] = [
@@ -30,4 +30,8 @@ it('keeps sentences about credentials', () => {
 it('truncates a text to 1,000 characters', () => {
   for (const part of ['token', '-', 'key ', 'Bearer ', 'EAA', 'token="', 'key=a '])
     assert.ok(redactSecrets(part.repeat(1_000_000)).length <= 1000, part);
+});
+
+it('removes the secret of an answer to an app from a logged address', () => {
+  assert.equal(redactUrl('/oauth/authorize/id?answer=abc'), '/oauth/authorize/id?answer=[redacted]');
 });

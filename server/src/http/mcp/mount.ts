@@ -60,11 +60,12 @@ export function addMcp(
       return reply.code(rpc.status).send(rpcError(rpc.code, rpc.message));
     });
     scope.addHook('onRequest', async ({ headers }) => ownHosts.requireOrigin(headers));
-    scope.addHook('onRequest', (request, reply) => {
-      // Of every 401, and removed again once the caller is known.
-      if (oauth !== undefined)
-        reply.header('www-authenticate', oauth.challenge(request.headers.authorization !== undefined));
-      return callers.authenticateAny(request, reply).then(() => void reply.removeHeader('www-authenticate'));
+    scope.addHook('onRequest', async (request, reply) => {
+      await callers.authenticateAny(request, reply).catch((error: unknown) => {
+        if (oauth !== undefined && error instanceof AppError && error.status === 401)
+          reply.header('www-authenticate', oauth.challenge(request.headers.authorization !== undefined));
+        throw error;
+      });
     });
     scope.route({
       method: ['GET', 'POST', 'DELETE'],
