@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import { ClientMetadataError, readClientMetadata } from '../oauth/clientMetadata.ts';
 import type { OAuth } from '../oauth/oauth.ts';
-import { authorizationQuery, paths, tokenForm } from '../oauth/requests.ts';
+import { authorizationQuery, paths, SESSION_COOKIE, tokenForm } from '../oauth/requests.ts';
 import { API_PREFIX } from '../version.ts';
 import { pageHeaders } from './builtPage.ts';
 
@@ -114,11 +114,11 @@ class Endpoint {
   }
 }
 
-/** The library's cookie of a session, of which it would have to be told when the person logs out. */
+/** Without the session of the library, which a logout from the dashboard would not end. */
 const withoutSession = (cookie: string) =>
   cookie
     .split(';')
-    .filter((pair) => !pair.trim().startsWith('switchboard-oauth-session'))
+    .filter((pair) => !pair.trim().startsWith(SESSION_COOKIE))
     .join(';');
 
 /** A request whose body has been read, and whose headers are replaced. */

@@ -1,4 +1,5 @@
 import { generateKeyPairSync } from 'node:crypto';
+import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import { networkOf } from '../auth/network.ts';
@@ -6,7 +7,7 @@ import type { Log } from '../log.ts';
 import { OAuthAdapter } from './adapter.ts';
 import type { ClientDocuments } from './clientDocuments.ts';
 import type { OAuthRecords } from './records.ts';
-import { paths } from './requests.ts';
+import { paths, SESSION_COOKIE } from './requests.ts';
 import { supportedScopes } from './scopes.ts';
 
 interface ProviderDeps {
@@ -32,7 +33,6 @@ const CODE_SECONDS = MINUTE;
 const INTERACTION_SECONDS = 15 * MINUTE;
 /** Sessions of the library are of no use here: every request of an app asks the person. */
 const SESSION_SECONDS = MINUTE;
-export const SESSION_COOKIE = 'switchboard-oauth-session';
 const MAX_CLIENT_ID_LENGTH = 500;
 
 /**
@@ -47,6 +47,8 @@ export function createProvider(deps: ProviderDeps): Provider {
     await next();
     dropSessionCookie(ctx.res);
   });
+  // Such as a client that hangs up. Without a listener, Koa prints them. The published types lack the events of Koa.
+  (provider as EventEmitter).on('error', (error: Error) => log.warn({ err: error }, 'OAuth connection failed'));
   provider.on('server_error', (_, error: Error) => log.error({ err: error }, 'OAuth request failed'));
   const refused = (ctx: KoaContextWithOIDC, error: errors.OIDCProviderError) => {
     const { error: code, error_description: description, error_detail: detail, cause } = error;

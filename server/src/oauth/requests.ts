@@ -8,6 +8,9 @@ export const paths = {
   revocation: '/oauth/revoke',
 } as const;
 
+/** The cookie in which the library would remember the person. No browser keeps it. */
+export const SESSION_COOKIE = 'switchboard-oauth-session';
+
 /** The parameters of an authorization request that this server knows. Others, such as those of OpenID Connect, are dropped. */
 const PARAMETERS = [
   'client_id',
