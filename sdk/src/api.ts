@@ -655,21 +655,6 @@ export interface GroupInvite {
   inviteLink: string;
 }
 
-export interface WebhookConfiguration {
-  /** URL that receives events; null if no webhook is set. */
-  webhookUrl: string | null;
-  /** Event types that the webhook receives, and patterns. */
-  events: string[];
-  /** Whether a secret is set. The secret itself is never returned. */
-  hasSecret: boolean;
-  /** Whether events are sent. */
-  enabled: boolean;
-  /** When the webhook was first set; null if none is set. */
-  createdAt: string | null;
-  /** When the webhook was last changed; null if none is set. */
-  updatedAt: string | null;
-}
-
 export interface WebhookTest {
   /** Whether the receiver responded with 2xx, or the broker confirmed the message. */
   delivered: boolean;
@@ -1952,15 +1937,15 @@ export interface Operations {
   /** List messages. List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered). */
   'messages.list': {
     input: {
-      /** Only messages of this session (`ses_…`). */
+      /** Only those of this session (`ses_…`). */
       sessionId?: string;
       /** Only this chat: phone number digits or group id (`grp_…`). */
       chatId?: string;
-      /** Only messages that this phone number sent. */
+      /** Only those from this phone number. */
       from?: string;
-      /** Only received or sent messages. */
+      /** Only received or only sent ones. */
       direction?: 'incoming' | 'outgoing';
-      /** Only messages of this type. */
+      /** Only those of this type. */
       type?:
         | 'text'
         | 'image'
@@ -1974,13 +1959,13 @@ export interface Operations {
         | 'poll'
         | 'template'
         | 'interactive';
-      /** Only messages with this status. */
+      /** Only those with this status. */
       status?: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
       /** Only at or after this time, such as 2026-07-01T12:00:00Z. */
       afterTime?: string;
       /** Only before this time. */
       beforeTime?: string;
-      /** Only messages with all of these words; the last can be the start of a word. Requires `messages:read`. */
+      /** Only those with all of these words; the last can be the start of a word. Requires `messages:read`. */
       q?: string;
       /** Number of entries per page. */
       limit?: number;
@@ -2147,7 +2132,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Reject a message. Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which whoever asked for it can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`. */
+  /** Reject a message. Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which its author can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`. */
   'messages.reject': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -2457,7 +2442,7 @@ export interface Operations {
       left: true;
     };
   };
-  /** Set the webhook. Set the URL and the event types of the default webhook, or of the one that `webhookId` names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
+  /** Set the webhook. Set the URL and the event types of the default webhook, or of another one, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
   'webhooks.set': {
     input: {
       /** A webhook other than the default one (`whk_…`). */
@@ -2488,13 +2473,33 @@ export interface Operations {
       secretUrl?: string;
     };
   };
-  /** Get the webhook. Get the URL and the event types of the default webhook, and whether it has a secret. Use it before `webhooks.set`, which replaces them. */
+  /** Get the webhook. Get the URL and the event types of the default webhook, whether it has a secret, and the ids of `others`. Use it before `webhooks.set`, which replaces them. */
   'webhooks.get': {
     input: {
       /** A webhook other than the default one (`whk_…`). */
       webhookId?: string;
     };
-    output: WebhookConfiguration;
+    output: {
+      /** URL that receives events; null if no webhook is set. */
+      webhookUrl: string | null;
+      /** Event types that the webhook receives, and patterns. */
+      events: string[];
+      /** Whether a secret is set. The secret itself is never returned. */
+      hasSecret: boolean;
+      /** Whether events are sent. */
+      enabled: boolean;
+      /** When the webhook was first set; null if none is set. */
+      createdAt: string | null;
+      /** When the webhook was last changed; null if none is set. */
+      updatedAt: string | null;
+      /** Webhooks besides the default one; left out if there is none, and with `webhookId`. */
+      others?: {
+        /** Id of the webhook (`whk_…`). */
+        webhookId: string;
+        /** URL that receives events. */
+        webhookUrl: string;
+      }[];
+    };
   };
   /** Test the webhook. Send one sample event to the webhook now, even if its circuit breaker is open. Use it to verify a URL, or to find the stage that fails. Returns the request, the response and every stage. The event has `data.test: true` and is not counted in the statistics. */
   'webhooks.test': {

@@ -46,8 +46,6 @@ const named = allFor('Requests a tool, resource or prompt of the fixtures by nam
   'json-schema-2020-12',
 ]);
 
-const completions: Exclusions = { 'completion-complete': 'The product completes no arguments.' };
-
 export const fixtureExclusions: Readonly<Record<string, Exclusions>> = {
   '2026-07-28': tasks,
   '2025-11-25': sessions,
@@ -57,7 +55,6 @@ export const productExclusions: Readonly<Record<string, Exclusions>> = {
   '2026-07-28': {
     ...tasks,
     ...named,
-    ...completions,
     ...allFor('Requests a tool or prompt of the fixtures that asks the client for input.', [
       'input-required-result-basic-elicitation',
       'input-required-result-basic-sampling',
@@ -85,7 +82,6 @@ export const productExclusions: Readonly<Record<string, Exclusions>> = {
   '2025-11-25': {
     ...sessions,
     ...named,
-    ...completions,
     ...allFor('Requests a tool of the fixtures that asks the client for input.', [
       'tools-call-sampling',
       'tools-call-elicitation',

@@ -148,7 +148,7 @@ describe('the server card', () => {
       if (name !== undefined) assert.equal(card.name, name);
       assert.match(card.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
       assert.ok(card.name.length <= 200);
-      assert.ok(card.description.length <= 100);
+      assert.ok((card.description?.length ?? 101) <= 100);
       assert.match(card.remotes[0]?.url ?? '', /^https?:\/\/\S+\/api\/v1\/mcp$/);
       assert.match(aiCatalog(new URL(url)).entries[0]?.identifier ?? '', /^urn:air:[a-z0-9.-]+:mcp:switchboard$/);
     }

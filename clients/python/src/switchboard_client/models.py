@@ -13,7 +13,6 @@ ErrorCode = Literal[
     "jwt_required",
     "permission_denied",
     "confirmation_required",
-    "confirmation_declined",
     "network_denied",
     "permission_not_grantable",
     "registration_closed",
@@ -1774,7 +1773,14 @@ class WebhooksSetResult(_WebhooksSetResultRequired, total=False):
     """Page of the dashboard on which a person with a login reads the new secret, for seven days."""
 
 
-class WebhookConfiguration(TypedDict):
+class WebhooksGetResultOther(TypedDict):
+    webhookId: str
+    """Id of the webhook (`whk_…`)."""
+    webhookUrl: str
+    """URL that receives events."""
+
+
+class _WebhooksGetResultRequired(TypedDict):
     webhookUrl: Optional[str]
     """URL that receives events; null if no webhook is set."""
     events: list[str]
@@ -1787,6 +1793,11 @@ class WebhookConfiguration(TypedDict):
     """When the webhook was first set; null if none is set."""
     updatedAt: Optional[str]
     """When the webhook was last changed; null if none is set."""
+
+
+class WebhooksGetResult(_WebhooksGetResultRequired, total=False):
+    others: list[WebhooksGetResultOther]
+    """Webhooks besides the default one; left out if there is none, and with `webhookId`."""
 
 
 class WebhooksDeleteResult(TypedDict):

@@ -69,7 +69,6 @@ from .models import (
     SessionsSimulateResult,
     SessionsUpdateProfileResult,
     ToolCall,
-    WebhookConfiguration,
     WebhookEndpoint,
     WebhookStats,
     WebhookTest,
@@ -82,6 +81,7 @@ from .models import (
     WebhooksEndpointsUpdateCredentials,
     WebhooksEndpointsUpdateDestination,
     WebhooksEndpointsUpdateFilters,
+    WebhooksGetResult,
     WebhooksListDeliveriesResult,
     WebhooksReplayResult,
     WebhooksSetResult,
@@ -1410,16 +1410,16 @@ class MessagesResource:
         Requires the permission `messages:read`. With `messages:metadata` instead, the content
         of messages is left out.
 
-        :param session_id: Only messages of this session (`ses_…`).
+        :param session_id: Only those of this session (`ses_…`).
         :param chat_id: Only this chat: phone number digits or group id (`grp_…`).
-        :param from_: Only messages that this phone number sent.
-        :param direction: Only received or sent messages.
-        :param type: Only messages of this type.
-        :param status: Only messages with this status.
+        :param from_: Only those from this phone number.
+        :param direction: Only received or only sent ones.
+        :param type: Only those of this type.
+        :param status: Only those with this status.
         :param after_time: Only at or after this time, such as 2026-07-01T12:00:00Z.
         :param before_time: Only before this time.
-        :param q: Only messages with all of these words; the last can be the start of a
-            word. Requires `messages:read`.
+        :param q: Only those with all of these words; the last can be the start of a word.
+            Requires `messages:read`.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         :param after: Former name of `afterTime`.
@@ -1791,8 +1791,8 @@ class MessagesResource:
         """Reject a message.
 
         Refuse to send a message that waits for approval. It stays in lists with the status
-        `failed` and the reason, which whoever asked for it can read. An API key cannot reject
-        its own messages; it cancels them with `messages.cancel`.
+        `failed` and the reason, which its author can read. An API key cannot reject its own
+        messages; it cancels them with `messages.cancel`.
 
         Requires the permission `messages:approve`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -2957,10 +2957,9 @@ class WebhooksResource:
     ) -> WebhooksSetResult:
         """Set the webhook.
 
-        Set the URL and the event types of the default webhook, or of the one that `webhookId`
-        names, replacing the previous ones. Call `webhooks.test` to verify it. A new URL
-        closes the circuit breaker. Pending deliveries of event types that you drop are
-        cancelled.
+        Set the URL and the event types of the default webhook, or of another one, replacing
+        the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit
+        breaker. Pending deliveries of event types that you drop are cancelled.
 
         Requires the permission `webhooks:write`.
 
@@ -2991,17 +2990,17 @@ class WebhooksResource:
         self,
         *,
         webhook_id: Optional[str] = None,
-    ) -> WebhookConfiguration:
+    ) -> WebhooksGetResult:
         """Get the webhook.
 
-        Get the URL and the event types of the default webhook, and whether it has a secret.
-        Use it before `webhooks.set`, which replaces them.
+        Get the URL and the event types of the default webhook, whether it has a secret, and
+        the ids of `others`. Use it before `webhooks.set`, which replaces them.
 
         Requires the permission `webhooks:metadata`.
 
         :param webhook_id: A webhook other than the default one (`whk_…`).
         """
-        result: WebhookConfiguration = self._transport.call(
+        result: WebhooksGetResult = self._transport.call(
             "GET",
             "/webhooks",
             query={

@@ -7,8 +7,8 @@ import { DASHBOARD_DIST } from '../builtPage.ts';
 
 /** As the contract advertises it ("Versioning"). */
 export const NAME = 'switchboard';
-export const VERSION = '2.0.0';
-export const TITLE = 'Switchboard';
+const VERSION = '2.0.0';
+const TITLE = 'Switchboard';
 
 /** The versions that the protocol library serves, newest first. Listed here because it takes a while to load. */
 export const PROTOCOL_VERSIONS: readonly string[] = [

@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import { API_PREFIX } from '../../version.ts';
-import { NAME, PROTOCOL_VERSIONS, TITLE, VERSION } from './identity.ts';
+import { identityOf, NAME, PROTOCOL_VERSIONS } from './identity.ts';
 
 /*
  * The documents that a client reads before it connects, without a credential: the server card (SEP-2127) and the AI
@@ -13,7 +13,6 @@ export const CATALOG_TYPE = 'application/ai-catalog+json';
 /** The specification reserves this place, below the endpoint. */
 export const CARD_PATH = `${API_PREFIX}/mcp/server-card`;
 
-const DESCRIPTION = 'Sends and receives messages, manages chats and groups, and explains deliveries of webhooks.';
 /** Limit of the specification for a name, which ends with that of the product. */
 const MAX_NAME_LENGTH = 200;
 
@@ -26,10 +25,8 @@ interface CardOptions {
 export function serverCard({ publicUrl, hasOAuth }: CardOptions) {
   return {
     $schema: 'https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json',
+    ...identityOf(publicUrl),
     name: nameOf(publicUrl),
-    version: VERSION,
-    title: TITLE,
-    description: DESCRIPTION,
     remotes: [
       {
         type: 'streamable-http',
