@@ -44,6 +44,7 @@ const named = allFor('Requests a tool, resource or prompt of the fixtures by nam
   'prompts-get-embedded-resource',
   'prompts-get-with-image',
   'json-schema-2020-12',
+  'completion-complete',
 ]);
 
 export const fixtureExclusions: Readonly<Record<string, Exclusions>> = {

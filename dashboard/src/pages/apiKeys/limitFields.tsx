@@ -32,25 +32,30 @@ export interface TypedLimits {
   readonly requiresApproval: boolean;
 }
 
-export function typedLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota, ...rest }: KeyLimits): TypedLimits {
+/** @param limits may have other fields, such as those of a key */
+export function typedLimits(limits: KeyLimits): TypedLimits {
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = limits;
   const linesOf = (entries: readonly string[] | null) => (entries ?? []).join('\n');
   return {
     sessionIds,
     allowedIps: linesOf(allowedIps),
     allowedRecipients: linesOf(allowedRecipients),
     sendQuota: sendQuota === null ? '' : String(sendQuota),
-    ...rest,
+    confirm,
+    requiresApproval,
   };
 }
 
 /** Reads what was typed. The server validates it. */
-export function readLimits({ sessionIds, allowedIps, allowedRecipients, sendQuota, ...rest }: TypedLimits): KeyLimits {
+export function readLimits(limits: TypedLimits): KeyLimits {
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = limits;
   return {
     sessionIds,
     allowedIps: entriesOf(allowedIps),
     allowedRecipients: entriesOf(allowedRecipients),
     sendQuota: sendQuota === '' ? null : Number(sendQuota),
-    ...rest,
+    confirm,
+    requiresApproval,
   };
 }
 
