@@ -132,7 +132,7 @@ export class OAuth {
       code_challenge_methods_supported: ['S256'],
       authorization_response_iss_parameter_supported: true,
       client_id_metadata_document_supported: true,
-      service_documentation: `${this.issuer}/docs/guides/mcp`,
+      service_documentation: `${this.issuer}/docs/guides/oauth`,
     };
   }
 
