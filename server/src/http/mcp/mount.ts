@@ -46,10 +46,8 @@ const INVALID_REQUEST = -32_600;
  *
  * If a client hangs up, waiting ends, but calls that already run are finished and recorded.
  */
-export function addMcp(
-  app: FastifyInstance,
-  { callers, ownHosts, requestLimits, stopping, toolsets, oauth, loadHandler }: McpDeps,
-): void {
+export function addMcp(app: FastifyInstance, deps: McpDeps): void {
+  const { callers, ownHosts, oauth, loadHandler } = deps;
   let handler: Promise<McpHttpHandler> | undefined;
   app.addHook('onClose', async () => (await handler)?.close());
 
@@ -73,51 +71,80 @@ export function addMcp(
       exposeHeadRoute: false,
       config: { takesAppTokens: true },
       handler: async (request, reply) => {
-        const { caller, presented } = callers.of(request);
-        const opened: { stream?: EventStream } = {};
-        const principal = {
-          caller,
-          selection: readSelection(toolsets, request.query as Readonly<Record<string, unknown>>, request.headers),
-          showsApps: showsApps(request.body, request.headers),
-          requestId: request.id,
-          address: request.ip,
-          credential: presented.value,
-          trace: request.headers['traceparent']?.toString(),
-          signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
-          stream: (stream: EventStream) => {
-            opened.stream = stream;
-          },
-        };
-        // Some requests, such as those for lists, call no operation.
-        const denial = addressDenialOf(caller, request.ip);
-        if (denial !== undefined) throw denial;
-        const { body } = request;
-        // A batch counts as many requests as it has members.
-        const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
-        // A refused tool call is answered with a tool result, for the model; other requests with an error, for the
-        // client.
-        if (!allowance.allowed && methodOf(body) !== 'tools/call') throw rateLimited(allowance);
-        const wrong = Array.isArray(body) ? findWrong(body, request.headers['mcp-protocol-version']) : undefined;
+        const admitted = admit(request, reply, deps);
+        const { body, headers } = request;
+        const wrong = Array.isArray(body) ? findWrong(body, headers['mcp-protocol-version']) : undefined;
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
-        const authInfo = { token: '', clientId: '', scopes: [], extra: { principal: { ...principal, allowance } } };
         handler ??= loadHandler();
-        // Other calls run to their end. A subscription has none, and would keep the server from stopping.
-        const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
-        const served = handler.then((ready) =>
-          ready.fetch(toWebRequest(request, signal), { authInfo, parsedBody: body }),
-        );
-        const response = await served.catch((error: unknown) => {
-          opened.stream?.close();
-          throw error;
-        });
-        const sessionId = appsSessionId(body, randomUUID);
-        if (sessionId !== undefined) reply.header(SESSION_HEADER, sessionId);
-        return opened.stream === undefined
-          ? sendResponse(reply, response)
-          : sendEventStream(reply, request.id, opened.stream, await response.text());
+        return answer(request, reply, admitted, handler);
       },
     });
   });
+}
+
+/** A request that its caller may make now. */
+interface Admitted {
+  readonly principal: Principal;
+  /** The stream that the request has opened, if any. */
+  readonly opened: { stream?: EventStream };
+}
+
+/**
+ * Reads who calls and with what, and counts the request.
+ * @throws if the address or the rate of the caller is not allowed
+ */
+function admit(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { callers, requestLimits, stopping, toolsets }: McpDeps,
+): Admitted {
+  const { body, headers, ip, id } = request;
+  const { caller, presented } = callers.of(request);
+  const opened: Admitted['opened'] = {};
+  const principal = {
+    caller,
+    selection: readSelection(toolsets, request.query as Readonly<Record<string, unknown>>, headers),
+    showsApps: showsApps(body, headers),
+    requestId: id,
+    address: ip,
+    credential: presented.value,
+    trace: headers['traceparent']?.toString(),
+    signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
+    stream: (stream: EventStream) => {
+      opened.stream = stream;
+    },
+  };
+  // Some requests, such as those for lists, call no operation.
+  const denial = addressDenialOf(caller, ip);
+  if (denial !== undefined) throw denial;
+  // A batch counts as many requests as it has members.
+  const allowance = requestLimits.take(principal, Array.isArray(body) ? Math.max(1, body.length) : 1);
+  // A refused tool call is answered with a tool result, for the model; other requests with an error, for the client.
+  if (!allowance.allowed && methodOf(body) !== 'tools/call') throw rateLimited(allowance);
+  return { principal: { ...principal, allowance }, opened };
+}
+
+/** Lets the protocol library answer, and sends its answer or the stream that the request has opened. */
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { principal, opened }: Admitted,
+  handler: Promise<McpHttpHandler>,
+): Promise<FastifyReply> {
+  const { body } = request;
+  const authInfo = { token: '', clientId: '', scopes: [], extra: { principal } };
+  // Other calls run to their end. A subscription has none, and would keep the server from stopping.
+  const signal = methodOf(body) === 'subscriptions/listen' ? principal.signal() : undefined;
+  const served = handler.then((ready) => ready.fetch(toWebRequest(request, signal), { authInfo, parsedBody: body }));
+  const response = await served.catch((error: unknown) => {
+    opened.stream?.close();
+    throw error;
+  });
+  const sessionId = appsSessionId(body, randomUUID);
+  if (sessionId !== undefined) reply.header(SESSION_HEADER, sessionId);
+  return opened.stream === undefined
+    ? sendResponse(reply, response)
+    : sendEventStream(reply, request.id, opened.stream, await response.text());
 }
 
 function methodOf(body: unknown): unknown {

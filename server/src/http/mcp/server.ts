@@ -84,12 +84,13 @@ export function handlerOf(factory: McpServerFactory, log: Pick<Log, 'debug'>): M
 
 /** Makes the server for one request, with the operations that its caller may use. */
 function createServers(operations: readonly Operation[], deps: McpServerDeps): (principal: Principal) => Server {
-  const { invoke, settings } = deps;
-  const tools = new GuardedTools(new Tools(operations, invoke), operations, deps);
-  const resources = new Resources(invoke);
-  const completions = new Completions(invoke);
-  const apps = new Apps();
-  const identity = identityOf(settings.publicUrl);
+  const parts: Parts = {
+    tools: new GuardedTools(new Tools(operations, deps.invoke), operations, deps),
+    resources: new Resources(deps.invoke),
+    completions: new Completions(deps.invoke),
+    apps: new Apps(),
+  };
+  const identity = identityOf(deps.settings.publicUrl);
   const cacheHint = { ttlMs: LIST_TTL_MS, cacheScope: 'private' as const };
 
   return (principal) => {
@@ -111,37 +112,49 @@ function createServers(operations: readonly Operation[], deps: McpServerDeps): (
         'server/discover': cacheHint,
       },
     });
-    server.setRequestHandler('tools/list', () => {
-      const listed = tools.list(principal);
-      return { tools: principal.showsApps ? apps.link(listed) : listed };
-    });
-    server.setRequestHandler('tools/call', async ({ params }, context) => {
-      const result = await tools.call(principal, params, context);
-      if (result === undefined)
-        throw new ProtocolError(
-          ProtocolErrorCode.InvalidParams,
-          `The tool ${beginningOf(params.name, MAX_NAME_LENGTH)} does not exist; call tools/list`,
-        );
-      return result;
-    });
-    const usable = () => new Set(tools.list(principal).map(({ name }) => name));
-    server.setRequestHandler('resources/list', async () => ({
-      resources: [...(await resources.list(principal)), ...(principal.showsApps ? apps.list(usable()) : [])],
-    }));
-    server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
-    server.setRequestHandler(
-      'resources/read',
-      ({ params: { uri } }) => apps.read(usable(), uri) ?? resources.read(principal, uri),
-    );
-    server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
-    server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
-    server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
-      const source =
-        ref.type === 'ref/prompt'
-          ? sourceOfArgument(usable(), ref.name, argument.name)
-          : resources.sourceOfVariable(principal, ref.uri, argument.name);
-      return completions.complete(principal, source, { value: argument.value, others: context?.arguments ?? {} });
-    });
+    register(server, parts, principal);
     return server;
   };
+}
+
+/** Parts that the servers of all requests share. */
+interface Parts {
+  readonly tools: GuardedTools;
+  readonly resources: Resources;
+  readonly completions: Completions;
+  readonly apps: Apps;
+}
+
+function register(server: Server, { tools, resources, completions, apps }: Parts, principal: Principal): void {
+  const usable = () => new Set(tools.list(principal).map(({ name }) => name));
+  server.setRequestHandler('tools/list', () => {
+    const listed = tools.list(principal);
+    return { tools: principal.showsApps ? apps.link(listed) : listed };
+  });
+  server.setRequestHandler('tools/call', async ({ params }, context) => {
+    const result = await tools.call(principal, params, context);
+    if (result === undefined)
+      throw new ProtocolError(
+        ProtocolErrorCode.InvalidParams,
+        `The tool ${beginningOf(params.name, MAX_NAME_LENGTH)} does not exist; call tools/list`,
+      );
+    return result;
+  });
+  server.setRequestHandler('resources/list', async () => ({
+    resources: [...(await resources.list(principal)), ...(principal.showsApps ? apps.list(usable()) : [])],
+  }));
+  server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
+  server.setRequestHandler(
+    'resources/read',
+    ({ params: { uri } }) => apps.read(usable(), uri) ?? resources.read(principal, uri),
+  );
+  server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
+  server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
+  server.setRequestHandler('completion/complete', ({ params: { ref, argument, context } }) => {
+    const source =
+      ref.type === 'ref/prompt'
+        ? sourceOfArgument(usable(), ref.name, argument.name)
+        : resources.sourceOfVariable(principal, ref.uri, argument.name);
+    return completions.complete(principal, source, { value: argument.value, others: context?.arguments ?? {} });
+  });
 }
