@@ -30,13 +30,10 @@ interface ApprovalCardProps {
 
 /** One message with who asked for it, and the buttons that decide on it. */
 export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onDecided }: ApprovalCardProps) {
-  const { messageId, sessionId, chatId, type, media } = message;
+  const { sessionId, chatId } = message;
   const id = useId();
-  const [open, setOpen] = useState<'edit' | 'reject'>();
   const nameOf = useNames(sessionId);
   const name = nameOf(chatId);
-  const decide = useDecide(onDecided);
-  const canEdit = type === 'text' || (media !== undefined && type !== 'sticker');
 
   return (
     <article aria-labelledby={id} className="min-w-0 rounded-card border border-line bg-surface p-4 wide:p-5">
@@ -62,7 +59,29 @@ export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onD
           ]}
         />
       </div>
-      {decided === undefined && isWaiting && (
+      <Decision message={message} name={name} canDecide={decided === undefined && isWaiting} onDecided={onDecided} />
+    </article>
+  );
+}
+
+interface DecisionProps {
+  readonly message: Message;
+  /** Name of the recipient. */
+  readonly name: string;
+  readonly canDecide: boolean;
+  readonly onDecided: (message: Message) => void;
+}
+
+/** The buttons that decide on a message, and their dialogs. An open one stays if somebody else decides. */
+function Decision({ message, name, canDecide, onDecided }: DecisionProps) {
+  const { messageId, type, media } = message;
+  const [open, setOpen] = useState<'edit' | 'reject'>();
+  const decide = useDecide(onDecided);
+  const canEdit = type === 'text' || (media !== undefined && type !== 'sticker');
+
+  return (
+    <>
+      {canDecide && (
         <div className="mt-4 flex flex-wrap gap-2.5">
           <Button
             look="primary"
@@ -98,7 +117,7 @@ export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onD
       >
         <RejectForm messageId={messageId} onDecided={onDecided} onClose={() => setOpen(undefined)} />
       </Dialog>
-    </article>
+    </>
   );
 }
 

@@ -33,38 +33,13 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUn
   const [isReplacing, setReplacing] = useState(false);
   const [shown, setShown] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
-  const refresh = useRefresh();
-  const toast = useToast();
-
-  const reveal = useMutation({
-    mutationFn: () => api.webhooks.endpoints.revealSecret({ webhookId }),
-    onSuccess: ({ secret }) => setShown(secret),
-    onError: (error) => toast(errorText(error), 'bad'),
-  });
-
-  async function remove() {
-    await api.webhooks.endpoints.update({ webhookId, secret: null });
-    await refresh('webhooks');
-    setBothUntil(null);
-    toast(webhookStrings.secretRemoved);
-  }
 
   return (
     <Card
       title={webhookStrings.signing}
       actions={
         <>
-          {hasSecret && (
-            <ConfirmButton
-              look="quiet"
-              size="small"
-              title={webhookStrings.removeSecretTitle}
-              confirm={webhookStrings.removeSecret}
-              onConfirm={remove}
-            >
-              {webhookStrings.removeSecretHint}
-            </ConfirmButton>
-          )}
+          {hasSecret && <RemoveButton webhookId={webhookId} onRemoved={() => setBothUntil(null)} />}
           <Button size="small" onClick={() => setReplacing(true)}>
             {hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
           </Button>
@@ -78,30 +53,14 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUn
           <Notice tone="warn">{webhookStrings.hasNoSecret}</Notice>
         )}
         {secretReadableUntil !== null && (
-          <Notice tone="info">
-            <p>
-              {webhookStrings.madeByServer} <Time at={secretReadableUntil} />.
-            </p>
-            <Button className="mt-2" size="small" busy={reveal.isPending} onClick={() => reveal.mutate()}>
-              {webhookStrings.showSecret}
-            </Button>
-          </Notice>
+          <MadeSecret webhookId={webhookId} until={secretReadableUntil} onRevealed={setShown} />
         )}
         {bothUntil !== null && (
           <p className="text-sm text-ink-soft">
             {webhookStrings.bothUntil} <Time at={bothUntil} />.
           </p>
         )}
-        {isHttp && (
-          <div>
-            <h3 className="text-sm font-medium">{webhookStrings.verify}</h3>
-            <p className="mb-2 text-sm text-ink-faint">{webhookStrings.verifyHint}</p>
-            <CodeSnippets
-              label={webhookStrings.verifySnippets}
-              snippets={[...receiverSnippets, curlSnippet(webhookUrl)]}
-            />
-          </div>
-        )}
+        {isHttp && <Examples webhookUrl={webhookUrl} />}
       </div>
       <Dialog
         title={hasSecret ? webhookStrings.rotate : webhookStrings.setSecret}
@@ -122,6 +81,72 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUn
       </Dialog>
       <OneTimeSecret strings={webhookStrings} secret={shown} onDone={() => setShown(undefined)} />
     </Card>
+  );
+}
+
+interface RemoveButtonProps {
+  readonly webhookId: string;
+  readonly onRemoved: () => void;
+}
+
+function RemoveButton({ webhookId, onRemoved }: RemoveButtonProps) {
+  const refresh = useRefresh();
+  const toast = useToast();
+
+  async function remove() {
+    await api.webhooks.endpoints.update({ webhookId, secret: null });
+    await refresh('webhooks');
+    onRemoved();
+    toast(webhookStrings.secretRemoved);
+  }
+
+  return (
+    <ConfirmButton
+      look="quiet"
+      size="small"
+      title={webhookStrings.removeSecretTitle}
+      confirm={webhookStrings.removeSecret}
+      onConfirm={remove}
+    >
+      {webhookStrings.removeSecretHint}
+    </ConfirmButton>
+  );
+}
+
+interface MadeSecretProps {
+  readonly webhookId: string;
+  readonly until: string;
+  readonly onRevealed: (secret: string) => void;
+}
+
+/** Shows a secret that the server made. */
+function MadeSecret({ webhookId, until, onRevealed }: MadeSecretProps) {
+  const toast = useToast();
+  const reveal = useMutation({
+    mutationFn: () => api.webhooks.endpoints.revealSecret({ webhookId }),
+    onSuccess: ({ secret }) => onRevealed(secret),
+    onError: (error) => toast(errorText(error), 'bad'),
+  });
+
+  return (
+    <Notice tone="info">
+      <p>
+        {webhookStrings.madeByServer} <Time at={until} />.
+      </p>
+      <Button className="mt-2" size="small" busy={reveal.isPending} onClick={() => reveal.mutate()}>
+        {webhookStrings.showSecret}
+      </Button>
+    </Notice>
+  );
+}
+
+function Examples({ webhookUrl }: Pick<Signed, 'webhookUrl'>) {
+  return (
+    <div>
+      <h3 className="text-sm font-medium">{webhookStrings.verify}</h3>
+      <p className="mb-2 text-sm text-ink-faint">{webhookStrings.verifyHint}</p>
+      <CodeSnippets label={webhookStrings.verifySnippets} snippets={[...receiverSnippets, curlSnippet(webhookUrl)]} />
+    </div>
   );
 }
 
