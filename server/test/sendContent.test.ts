@@ -4,7 +4,7 @@ import { createLog } from '../src/log.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { picture } from './support/media.ts';
-import { connectSession, newNumber, startServer } from './support/server.ts';
+import { bearer, connectSession, newNumber, startServer } from './support/server.ts';
 
 describeOnEachDeployment('a file in the request itself', (_, database) => {
   it('is sent, typed by its content, and appears in no log and no stored request', async (test) => {
@@ -84,5 +84,52 @@ describeOnEachDeployment('a file in the request itself', (_, database) => {
     for (const fields of [{}, { content: 'YWJj', url: 'https://example.com/a' }, { content: 'YWJj', mediaId: 'med_1' }])
       assert.match((await send(fields)).detail, /exactly one of `mediaId`, `url` and `content`/);
     assert.equal((await send({ url: 'https://example.com/a', mimeType: 'text/csv' })).field, 'mimeType');
+  });
+
+  it('is not stored if the send is refused', async (test) => {
+    const server = await startServer({ database, env: { MAX_PENDING_APPROVALS: '1', MAX_SCHEDULED_MESSAGES: '1' } });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const { sessionId: unlinked } = (await call('POST', '/sessions')).body;
+    const keyWith = async (limits: object) =>
+      bearer(server.url, (await call('POST', '/api-keys/create', { name: 'agent', ...limits })).body.key);
+    const [limited, unapproved] = [await keyWith({ sendQuota: 1 }), await keyWith({ requiresApproval: true })];
+    const send = async (as: typeof call, fields: object) => {
+      const file = { type: 'image', content: picture().toString('base64') };
+      const { status, body } = await as('POST', '/messages/send-media', {
+        ...{ sessionId, to: newNumber(), ...file },
+        ...fields,
+      });
+      return status === 201 ? status : body.code;
+    };
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const once = { content: picture().toString('base64'), to: newNumber(), idempotencyKey: 'once' };
+    for (const [as, fields] of [
+      [limited, once],
+      [unapproved, {}],
+      [call, { sendAt }],
+    ] as const)
+      assert.equal(await send(as, fields), 201);
+    const { kysely } = server.app.services.database.reader;
+    const files = async () => (await kysely.selectFrom('media').select('media_id').execute()).length;
+    const before = await files();
+
+    for (const [as, fields, code] of [
+      [call, { to: 'grp_unknown' }, 'not_found'],
+      [call, { replyTo: 'msg_unknown' }, 'validation_failed'],
+      [call, { sendAt: '2020-01-01T00:00:00Z' }, 'validation_failed'],
+      [call, { mentions: ['1'] }, 'validation_failed'],
+      [call, { type: 'video' }, 'validation_failed'],
+      [call, { sessionId: unlinked }, 'session_not_connected'],
+      [call, { sessionId: unlinked, sendAt }, 'session_not_connected'],
+      [call, { sendAt }, 'too_many'],
+      [unapproved, {}, 'too_many'],
+      [limited, {}, 'quota_exceeded'],
+    ] as const)
+      assert.equal(await send(as, fields), code, JSON.stringify(fields));
+    assert.equal(await files(), before);
+    assert.equal(await send(limited, once), 201, 'a repeat is still answered');
+    assert.equal(await files(), before);
   });
 });

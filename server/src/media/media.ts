@@ -66,9 +66,10 @@ export class Media {
 
   /**
    * Stores a file for an account. The same content returns the row that the account already has for it.
+   * @param requireType throws if the media type is not wanted; then nothing is stored
    * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
    */
-  async keep(accountId: string, content: Content): Promise<MediaTable> {
+  async keep(accountId: string, content: Content, requireType?: (mimeType: string) => void): Promise<MediaTable> {
     const { store, incoming, maxBytes } = this.#options;
     const { stream, fileName, mimeType: declared, declaredBytes = 0 } = content;
     const file = join(incoming, randomUUID());
@@ -77,6 +78,7 @@ export class Media {
       const { hash, size } = await receive(stream, file, maxBytes);
       if (size === 0) throw invalidField('body', 'The file is empty', 'empty');
       const mimeType = await sniffType(file, declared);
+      requireType?.(mimeType);
       const pending = join(incoming, hash + PENDING);
       await writeFile(pending, '');
       await store.put(hash, file, size);
@@ -96,10 +98,13 @@ export class Media {
     }
   }
 
-  /** @throws {AppError} `validation_failed` for the URL, `fetch_failed`, `payload_too_large`, `rate_limited` */
-  fetch(accountId: string, url: string): Promise<MediaTable> {
+  /**
+   * Stores the file at a URL, like `keep`.
+   * @throws {AppError} `validation_failed` for the URL, `fetch_failed`, `payload_too_large`, `rate_limited`
+   */
+  fetch(accountId: string, url: string, requireType?: (mimeType: string) => void): Promise<MediaTable> {
     const { outgoing, fetching } = this.#options;
-    return outgoing.use(accountId, () => fetching(url, (content) => this.keep(accountId, content)));
+    return outgoing.use(accountId, () => fetching(url, (content) => this.keep(accountId, content, requireType)));
   }
 
   /** @throws {AppError} `not_found` if the account has no such media */

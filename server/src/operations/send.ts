@@ -89,24 +89,42 @@ interface Content {
 }
 
 /** Sends a message through its session, now or at its time. */
-export async function send(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope, content: Content) {
+export async function send(ctx: Context, envelope: Envelope, content: Content) {
+  const { session, sendAt, ...address } = await addressOf(ctx, envelope);
+  const draft = { ...content, ...address };
+  const quota = quotaOf(ctx);
+  const heldFor = keyToApprove(ctx);
+  if (heldFor !== undefined)
+    return onlyOne(ctx, await ctx.sender.holdForApproval(session, [{ ...draft, sendAt }], heldFor, quota));
+  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft, quota));
+  return onlyOne(ctx, await ctx.sender.schedule(session, [{ ...draft, sendAt }], quota));
+}
+
+/**
+ * Refuses a send whatever its file, so that no file is stored for it.
+ * @returns its session
+ * @throws {AppError} what `send` throws before it stores the message
+ */
+export async function requireSendable(ctx: Context, envelope: Envelope, type: MessageType): Promise<SessionRef> {
+  const { session, sendAt, messageId, to } = await addressOf(ctx, envelope);
+  const at = sendAt === undefined ? undefined : 'scheduled';
+  const later = keyToApprove(ctx) === undefined ? at : 'pending_approval';
+  await ctx.sender.requireSendable(session, { messageId, to, type }, later, quotaOf(ctx));
+  return session;
+}
+
+/** Where, when and in reply to what a message is sent. */
+async function addressOf(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope) {
   const session = await resolveSession(ctx, sessionId);
   const recipient = recipientOf(to);
   if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, recipient);
-  const draft = {
-    ...content,
+  return {
+    session,
     to: recipient,
     replyTo: replyTo ?? null,
+    sendAt: sendAt === undefined ? undefined : futureTime(ctx, sendAt),
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,
   };
-  const quota = quotaOf(ctx);
-  const heldFor = keyToApprove(ctx);
-  if (heldFor !== undefined) {
-    const at = sendAt === undefined ? undefined : futureTime(ctx, sendAt);
-    return onlyOne(ctx, await ctx.sender.holdForApproval(session, [{ ...draft, sendAt: at }], heldFor, quota));
-  }
-  if (sendAt === undefined) return toMessage(ctx, await ctx.sender.send(session, draft, quota));
-  return onlyOne(ctx, await ctx.sender.schedule(session, [{ ...draft, sendAt: futureTime(ctx, sendAt) }], quota));
 }
 
 async function onlyOne(ctx: Context, [row]: readonly NewRow[]) {

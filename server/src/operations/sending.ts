@@ -2,15 +2,13 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { type MessageType, mediaTypes } from '../connectors/connector.ts';
-import type { MediaTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { integer, list, number, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
 import { MessageId, requireMessage } from './messages.ts';
-import { envelope, send, sendErrors, sendOperation, Text, To } from './send.ts';
-import { resolveSession } from './sessions.ts';
+import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
 
 const Caption = optional(string('Text shown below the file.', { maxLength: 4096 }));
 
@@ -58,11 +56,11 @@ export const sendMedia = defineOperation({
   errors: [...sendErrors, 'fetch_failed', 'payload_too_large'],
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const session = await requireSendable(ctx, input, input.type);
+    const mentions = mentioning(input.mentions);
     const row = await fileOf(ctx, input);
-    requireMimeType(input.type, row.mime_type);
     const media = { ...storedMedia(row), fileName: input.fileName ?? row.file_name };
-    const content = { media, ...mentioning(input.mentions) };
+    const content = { media, ...mentions };
     return send(
       ctx,
       { ...input, sessionId: session.sessionId },
@@ -180,6 +178,7 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
 }
 
 interface GivenFile {
+  readonly type: MessageType;
   readonly mediaId?: string | undefined;
   readonly url?: string | undefined;
   readonly content?: string | undefined;
@@ -187,15 +186,24 @@ interface GivenFile {
   readonly fileName?: string | undefined;
 }
 
-async function fileOf(ctx: Context, { mediaId, url, content, mimeType, fileName }: GivenFile): Promise<MediaTable> {
+/**
+ * Returns the file of a message, and stores one that the account does not have yet. That needs no `media:write`: a key
+ * that may send may attach.
+ */
+async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fileName }: GivenFile) {
   if ([mediaId, url, content].filter((given) => given !== undefined).length !== 1)
     throw invalidField('mediaId', 'Pass exactly one of `mediaId`, `url` and `content`', 'required');
   if (mimeType !== undefined && content === undefined)
     throw invalidField('mimeType', 'is only for `content`; other files have a type', 'unknown');
-  if (url !== undefined) return ctx.media.fetch(ctx.accountId, url);
-  if (content === undefined) return ctx.media.find(ctx.accountId, mediaId ?? '');
-  const file = { stream: Readable.from([decoded(content)]), mimeType: mimeType ?? null, fileName: fileName ?? null };
-  return ctx.media.keep(ctx.accountId, file);
+  const requireType = (found: string) => requireMimeType(type, found);
+  if (url !== undefined) return ctx.media.fetch(ctx.accountId, url, requireType);
+  if (content !== undefined) {
+    const file = { stream: Readable.from([decoded(content)]), mimeType: mimeType ?? null, fileName: fileName ?? null };
+    return ctx.media.keep(ctx.accountId, file, requireType);
+  }
+  const row = await ctx.media.find(ctx.accountId, mediaId ?? '');
+  requireType(row.mime_type);
+  return row;
 }
 
 /** Leaves room for the other fields in a body of 1 MiB. */

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -68,6 +69,11 @@ export class Approvals {
     return Promise.all(rows.map((row, index) => (areNew[index] ? row : storedEarlier(database, row))));
   }
 
+  /** @throws {AppError} `too_many` if no further message of the account can wait for approval */
+  requireRoom({ accountId }: SessionRef): Promise<void> {
+    return this.#requireRoomFor(this.#options.database.reader, accountId, 1);
+  }
+
   /** Returns the message after the decision; undefined if it no longer waits for approval. */
   async decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined> {
     const row = await this.#options.inbox.decide(message, decision);
@@ -85,17 +91,17 @@ export class Approvals {
     const areNew = await storeMessages(tx, rows);
     const added = rows.filter((_, index) => areNew[index]);
     if (added.length === 0) return areNew;
-    await this.#requireRoom(tx, first.account_id);
+    await this.#requireRoomFor(tx, first.account_id, 0); // it counts the new ones
     if (quota !== undefined) await countSends(tx, quota, added.length);
     for (const row of added) this.#options.inbox.emitApproval(tx, row);
     return areNew;
   }
 
   /** @throws {AppError} `too_many` */
-  async #requireRoom(tx: Tx, accountId: string): Promise<void> {
+  async #requireRoomFor(on: Queryable, accountId: string, more: number): Promise<void> {
     const { maxPendingApprovals: most } = this.#options;
-    const { count = 0 } = (await countPending.first(tx, { accountId, most: most + 1 })) ?? {};
-    if (Number(count) > most)
+    const { count = 0 } = (await countPending.first(on, { accountId, most: most + 1 })) ?? {};
+    if (Number(count) + more > most)
       throw new AppError(
         'too_many',
         `The account would exceed its limit of ${most} messages that wait for approval (MAX_PENDING_APPROVALS); approve or reject some first`,

@@ -1,4 +1,5 @@
 import type { Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 
@@ -17,16 +18,31 @@ const DAY_MS = 24 * 60 * 60 * 1000;
  * quota, and a message that is not stored is not counted.
  * @throws {AppError} `quota_exceeded`, so that none of the messages is stored
  */
-export async function countSends(tx: Tx, { keyId, perDay, now }: SendQuota, sends: number): Promise<void> {
+export async function countSends(tx: Tx, quota: SendQuota, sends: number): Promise<void> {
   if (sends === 0) return;
-  const day = Math.floor(now / DAY_MS);
-  const isWithin = sends <= perDay && (await addSends.run(tx, { keyId, day, sends, most: perDay - sends })) === 1;
-  if (isWithin) return;
-  const { sends: sent = 0 } = (await sendsOf.first(tx, { keyId, day })) ?? {};
-  throw new AppError(
+  const { keyId, perDay, now } = quota;
+  const counted = { keyId, day: dayOf(now), sends, most: perDay - sends };
+  const isWithin = sends <= perDay && (await addSends.run(tx, counted)) === 1;
+  if (!isWithin) throw quotaExceeded(quota, await sentOn(tx, quota), sends);
+}
+
+/** @throws {AppError} `quota_exceeded` if the key has sent as many messages as it may today */
+export async function requireQuota(on: Queryable, quota: SendQuota): Promise<void> {
+  const sent = await sentOn(on, quota);
+  if (sent >= quota.perDay) throw quotaExceeded(quota, sent, 1);
+}
+
+async function sentOn(on: Queryable, { keyId, now }: SendQuota): Promise<number> {
+  return (await sendsOf.first(on, { keyId, day: dayOf(now) }))?.sends ?? 0;
+}
+
+const dayOf = (now: number) => Math.floor(now / DAY_MS);
+
+function quotaExceeded({ perDay, now }: SendQuota, sent: number, sends: number): AppError {
+  return new AppError(
     'quota_exceeded',
     `The API key may send ${perDay} messages per day (UTC) and has sent ${sent}; it cannot send ${sends} more today`,
-    { retryAfterSeconds: Math.ceil(((day + 1) * DAY_MS - now) / 1000) },
+    { retryAfterSeconds: Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1000) },
   );
 }
 

@@ -63,6 +63,12 @@ export class Schedule {
     }
   }
 
+  /** @throws {AppError} `too_many` if the account can schedule no further message */
+  async requireRoom({ accountId }: SessionRef): Promise<void> {
+    const leave = await this.#reserve(accountId, 1);
+    leave();
+  }
+
   /** Makes every node look at the messages of a session that were scheduled. */
   changed({ sessionId }: SessionRef): void {
     void this.plan();

@@ -10,7 +10,7 @@ import { Approvals, type UnapprovedDraft } from './approvals.ts';
 import { Dispatcher, StillQueuedError } from './dispatcher.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import { SendQueue } from './queue.ts';
-import type { SendQuota } from './quota.ts';
+import { requireQuota, type SendQuota } from './quota.ts';
 import { Schedule, type ScheduledDraft } from './schedule.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
@@ -73,6 +73,31 @@ export class Sender {
       this.#queue.wake(session);
       return await this.#awaitQueued(session, error);
     }
+  }
+
+  /**
+   * Refuses a message that could not be stored, before the caller prepares its file. Concurrent sends can still use up
+   * a limit meanwhile.
+   * @param later whether it will be scheduled or wait for approval; otherwise it is sent now
+   * @throws {MovedError} another node owns the session
+   * @throws {AppError} what `send`, `schedule` or `holdForApproval` throw before they store a message
+   */
+  async requireSendable(
+    session: SessionRef,
+    { messageId, to, type }: Pick<Draft, 'messageId' | 'to' | 'type'>,
+    later: 'scheduled' | 'pending_approval' | undefined,
+    quota?: SendQuota,
+  ): Promise<void> {
+    const { database, live } = this.#options;
+    // An earlier run of the request has stored it, so it is within the limits.
+    if ((await findMessage(database.reader, session.accountId, messageId)) !== undefined) return;
+    const connected = later === undefined ? await this.#liveOrUnavailable(session) : live.find(session);
+    if (connected === undefined) await numberOf(database, session);
+    else requireType(connected, type);
+    await chatOf(database.reader, session, connected?.connection.numberOf?.(to) ?? to);
+    if (later === 'scheduled') await this.#schedule.requireRoom(session);
+    if (later === 'pending_approval') await this.#approvals.requireRoom(session);
+    if (quota !== undefined) await requireQuota(database.reader, quota);
   }
 
   /**
