@@ -23,8 +23,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** Below `/api/v1`; `{name}` stands for the input field of that name. */
   readonly path: string;
   readonly effect: Effect;
-  /** Whether a second call with the same input changes nothing more. Always true unless the effect is `write`. */
-  readonly isRepeatable?: true;
+  /** Whether a second call with the same input changes nothing more; by default, unless the effect is `write`. */
+  readonly isRepeatable?: boolean;
   /** Whether it is exposed over MCP. */
   readonly tool?: true;
   readonly summary: string;
@@ -87,7 +87,7 @@ interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O>
 export type Operation<I extends TObject = TObject, O extends TSchema = TSchema> = Guarded<I, O> | Public<I, O>;
 
 export function isRepeatable({ effect, isRepeatable }: Pick<Operation, 'effect' | 'isRepeatable'>): boolean {
-  return effect !== 'write' || isRepeatable === true;
+  return isRepeatable ?? effect !== 'write';
 }
 
 export function permissionFor(

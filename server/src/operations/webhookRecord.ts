@@ -1,10 +1,11 @@
-import { Type } from 'typebox';
+import { type TSchema, Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { OutcomeClass, WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { boolean, list, named, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
+import { boolean, list, named, notForAgents, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { checkUrl } from '../target.ts';
+import { hasMadeForm } from '../webhooks/madeSecret.ts';
 import { outcomeClasses } from '../webhooks/outcome.ts';
 import { shownSubscription } from './eventTypes.ts';
 
@@ -13,8 +14,21 @@ export const Class = oneOf(
   'Outcome class; `ok` means that the receiver responded with 2xx, or that the broker confirmed the message.',
 );
 
-export const secretField = (rule: string) =>
-  optional(orNull(Type.String({ minLength: 1, maxLength: 512 }), `Signs deliveries. Never returned. ${rule}`));
+/** The schema of a secret that a caller passes, which must not pass for one that the server made. */
+export const givenSecret = <T extends TSchema>(schema: T) =>
+  Type.Refine(
+    schema,
+    (secret) => typeof secret !== 'string' || !hasMadeForm(secret),
+    () => 'must not have the form of a secret that the server makes; pass another one',
+  );
+
+/** @param more keywords of the schema */
+export const secretField = (rule: string, more: object = {}) => {
+  const schema = orNull(Type.String({ minLength: 1, maxLength: 512 }), `Signs deliveries. Never returned. ${rule}`);
+  return optional(givenSecret({ ...schema, ...more }));
+};
+
+const KEPT = 'Left out: no change; `null`: removed.';
 
 export const webhookFields = {
   webhookUrl: string('http or https URL, such as https://example.com/hooks. Private addresses are refused.', {
@@ -26,8 +40,11 @@ export const webhookFields = {
     'Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them.',
     { minItems: 1, maxItems: 50 },
   ),
-  secret: secretField('Left out: no change; `null`: removed.'),
+  secret: secretField(KEPT),
 };
+
+/** The same for a tool. */
+export const hiddenSecret = secretField(KEPT, notForAgents);
 
 export const WebhookConfiguration = named('WebhookConfiguration', {
   webhookUrl: orNull(Type.String(), 'URL that receives events; null if no webhook is set.'),
@@ -40,7 +57,9 @@ export const WebhookConfiguration = named('WebhookConfiguration', {
 
 /** Present if the server has made a new secret, which only people can read. */
 export const SecretUrl = optional(
-  string('Page of the dashboard on which a person with a login reads the new secret, for seven days.'),
+  string(
+    'Page of the dashboard on which a person with a login reads the new secret, for seven days. Only its path if `PUBLIC_URL` is not set.',
+  ),
 );
 
 export function secretUrlOf({ settings }: Context, { webhook_id: webhookId }: WebhookTable): string {

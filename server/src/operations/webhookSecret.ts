@@ -6,7 +6,7 @@ import type { Context } from '../invoke/operation.ts';
 import { rotateSecret } from '../webhooks/destinations.ts';
 import { makeSecret, readableSecret } from '../webhooks/madeSecret.ts';
 import { onAnyWebhook, requireWebhook } from './anyWebhook.ts';
-import { SecretUrl, secretUrlOf } from './webhookRecord.ts';
+import { givenSecret, SecretUrl, secretUrlOf } from './webhookRecord.ts';
 
 const SecretRotation = named('SecretRotation', {
   hasSecret: boolean('Whether a secret is set.'),
@@ -22,10 +22,12 @@ export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
     fields: {
       // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
       secret: optional(
-        string('New secret, with at least 16 characters. Never returned. Left out: the server makes one.', {
-          minLength: 16,
-          maxLength: 512,
-        }),
+        givenSecret(
+          string('New secret, with at least 16 characters. Never returned. Left out: the server makes one.', {
+            minLength: 16,
+            maxLength: 512,
+          }),
+        ),
       ),
       graceSeconds: optional(
         integer('Seconds for which `webhook-signature` also has the signature of the old secret; one day by default.', {

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import type { Queryable } from '../db/dialect.ts';
+import type { WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { boolean, entries, notForAgents, object, optional, string } from '../invoke/fields.ts';
+import { boolean, entries, IdempotencyKey, object, optional, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import {
   changeWebhook,
@@ -10,11 +12,12 @@ import {
   removeWebhook,
   rotateSecret,
 } from '../webhooks/destinations.ts';
-import { isJustMade, makeSecret } from '../webhooks/madeSecret.ts';
+import { makeSecret } from '../webhooks/madeSecret.ts';
 import { findChosen, otherWebhook } from './anyWebhook.ts';
 import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedReceiver } from './webhookDestination.ts';
 import {
+  hiddenSecret,
   SecretUrl,
   secretUrlOf,
   toConfiguration,
@@ -32,17 +35,22 @@ export const setWebhook = defineOperation({
   permission: 'webhooks:write',
   scope: 'account',
   effect: 'destructive',
+  isRepeatable: false, // each rotation makes another secret
+  idempotent: true,
   tool: true,
   summary: 'Set the webhook',
   description:
-    'Set the URL and the event types of the default webhook, or of another one, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled.',
+    'Replace the URL and event types of the default webhook, or of another one. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Cancels pending deliveries of event types that you drop.',
   input: {
     ...otherWebhook,
     ...webhookFields,
-    secret: optional({ ...webhookFields.secret, ...notForAgents }),
+    secret: hiddenSecret,
     rotateSecret: optional(
-      boolean('true: signs with a new secret. Nobody sees it here; a person reads it at `secretUrl`.'),
+      boolean(
+        'Signs with a new secret, which is not returned. A person reads it at `secretUrl`. Repeat URL and events to only rotate.',
+      ),
     ),
+    idempotencyKey: IdempotencyKey,
   },
   output: object({ ...WebhookConfiguration.properties, secretUrl: SecretUrl }),
   errors: ['not_found'],
@@ -54,21 +62,31 @@ export const setWebhook = defineOperation({
   async run(ctx, { webhookId, webhookUrl, events, secret, rotateSecret: isRotating = false }) {
     if (isRotating && secret !== undefined)
       throw invalidField('rotateSecret', 'makes a new secret; leave out `secret`, or set only that');
-    const change = { events: acceptedSubscription(events), secret, enabled: true, paused: false };
+    const change = { events: acceptedSubscription(events), secret };
     const row = await ctx.database.commit(async (tx) => {
       const present = await findChosen(tx, ctx.accountId, webhookId);
       const receiver = acceptedReceiver(ctx, { webhookUrl }, present);
+      // A webhook that somebody has stopped stays so if only its secret changes.
+      const isKept = isRotating && present !== undefined && isUnchanged(present, { ...change, ...receiver });
+      const all = { ...change, ...receiver, ...(!isKept && { enabled: true, paused: false }) };
       const changed = await (present === undefined
-        ? insertWebhook(ctx, tx, true, { ...change, ...receiver })
-        : changeWebhook(ctx, tx, present, { ...change, ...receiver }));
-      const now = ctx.clock.now();
-      if (!isRotating || isJustMade(changed, ctx.database.seal, now)) return changed;
-      await rotateSecret(ctx, tx, changed, makeSecret(now));
+        ? insertWebhook(ctx, tx, true, all)
+        : changeWebhook(ctx, tx, present, all));
+      if (!isRotating) return changed;
+      await rotateSecret(ctx, tx, changed, makeSecret(ctx.clock.now()));
       return findWebhookRow(tx, ctx.accountId, changed.webhook_id);
     }, ctx.accountId);
     return { ...toConfiguration(row), ...(isRotating && { secretUrl: secretUrlOf(ctx, row) }) };
   },
 });
+
+function isUnchanged(
+  present: WebhookTable,
+  { url = present.url, events }: { url?: string; events: readonly string[] },
+) {
+  const before: string[] = JSON.parse(present.events);
+  return url === present.url && isDeepStrictEqual(new Set(before), new Set(events));
+}
 
 /** Source: `GET /webhooks` of the contract. */
 export const getWebhook = defineOperation({

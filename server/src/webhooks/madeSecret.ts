@@ -10,14 +10,19 @@ import type { Seal } from '../seal.ts';
  */
 
 const READABLE_MS = 7 * 24 * 3600 * 1000;
-/** A repeated request does not replace a secret that is younger than this. */
-const REPEAT_MS = 5 * 60 * 1000;
+/** How far the clock of the node that made a secret may be ahead. */
+const SKEW_MS = 60 * 1000;
 
 const FORM = /^made_([0-9a-z]{9})_[\w-]{43}$/;
 
 /** A new secret of 256 random bits. */
 export function makeSecret(now: number): string {
   return `made_${now.toString(36).padStart(9, '0')}_${randomBytes(32).toString('base64url')}`;
+}
+
+/** Whether a secret looks as if the server had made it. Callers may not pass one, because it could be read. */
+export function hasMadeForm(secret: string): boolean {
+  return FORM.test(secret);
 }
 
 interface MadeSecret {
@@ -35,14 +40,8 @@ export function readableSecret(
 ): MadeSecret | undefined {
   const text = secret === null ? '' : seal.open(secret, aboutWebhook(webhookId));
   const madeAt = madeAtOf(text);
-  if (madeAt === undefined || now - madeAt > READABLE_MS) return undefined;
+  if (madeAt === undefined || madeAt > now + SKEW_MS || now - madeAt > READABLE_MS) return undefined;
   return { secret: text, readableUntil: madeAt + READABLE_MS };
-}
-
-/** Whether the server has made the secret of a webhook just now, so that another request for a new one is a repeat. */
-export function isJustMade(row: Row, seal: Seal, now: number): boolean {
-  const made = readableSecret(row, seal, now);
-  return made !== undefined && made.readableUntil - READABLE_MS > now - REPEAT_MS;
 }
 
 function madeAtOf(secret: string): number | undefined {

@@ -153,7 +153,7 @@ it('the hints of every tool match what it does to the database in a first and a 
   await run('groups_leave', { groupId });
 
   await call('POST', '/webhooks/set', { webhookUrl: `${receiver.url}/1`, events: ['group.created'], secret: 'secret' });
-  await run('webhooks_set', { webhookUrl: receiver.url, events: ['message.sent'], secret: null });
+  await run('webhooks_set', { webhookUrl: receiver.url, events: ['message.sent'], rotateSecret: true });
   await run('webhooks_get');
   await run('webhooks_test');
   const sentId = (await call('POST', '/messages/send', { ...send, message: 'hello' })).body.messageId;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Seal } from '../../src/seal.ts';
-import { isJustMade, makeSecret, readableSecret } from '../../src/webhooks/madeSecret.ts';
+import { hasMadeForm, makeSecret, readableSecret } from '../../src/webhooks/madeSecret.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -15,7 +15,7 @@ it('a secret that the server made is readable for a week', () => {
   for (const at of [now, until])
     assert.deepEqual(readableSecret(rowOf(secret), seal, at), { secret, readableUntil: until });
   assert.equal(readableSecret(rowOf(secret), seal, until + 1), undefined);
-  // Another node's clock can be a little behind.
+  // The clock of another node can be a little behind.
   assert.deepEqual(readableSecret(rowOf(secret), seal, now - 1000), { secret, readableUntil: until });
 });
 
@@ -24,11 +24,16 @@ it('a secret that the server did not make is never readable', () => {
     assert.equal(readableSecret(rowOf(secret), seal, now), undefined);
 });
 
-it('a second request within five minutes is a repeat', () => {
-  const row = rowOf(makeSecret(now));
-  assert.equal(isJustMade(row, seal, now + 4 * MINUTE_MS), true);
-  assert.equal(isJustMade(row, seal, now + 5 * MINUTE_MS), false);
-  assert.equal(isJustMade(rowOf('chosen by the caller'), seal, now), false);
+it('a secret that claims to be made later is never readable', () => {
+  for (const madeAt of [now + 2 * MINUTE_MS, now + 8 * DAY_MS, 36 ** 9 - 1])
+    assert.equal(readableSecret(rowOf(makeSecret(madeAt)), seal, now), undefined);
+});
+
+it('the form of a secret that the server made is recognized', () => {
+  assert.equal(hasMadeForm(makeSecret(now)), true);
+  assert.equal(hasMadeForm(`made_zzzzzzzzz_${'a'.repeat(43)}`), true);
+  for (const secret of ['chosen by the caller', 'made_', `x${makeSecret(now)}`, `${makeSecret(now)}x`])
+    assert.equal(hasMadeForm(secret), false);
 });
 
 it('each secret is new', () => {
