@@ -117,7 +117,7 @@ export class Completions {
   }
 
   async #undeliveredMessages(principal: Principal): Promise<Found> {
-    const { data, hasMore } = await this.#list<DeliveryOutput>(principal, listDeliveries, { state: 'failed' });
+    const { data, hasMore } = await this.#list<DeliveryOutput>(principal, listDeliveries, { states: ['failed'] });
     const ids = data.flatMap(({ messageId }) => messageId ?? []);
     return { candidates: ids.map((id) => ({ value: id, terms: [id] })), hasMore };
   }

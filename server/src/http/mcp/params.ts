@@ -73,6 +73,8 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
   ],
 ]);
 
+export const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
 /** @throws {ProtocolError} `InvalidParams`, which names each wrong member */
 export function requireParams(method: string, params: Readonly<Record<string, unknown>> = {}): void {
   try {
@@ -83,7 +85,7 @@ export function requireParams(method: string, params: Readonly<Record<string, un
       throw invalidField('cursor', 'is not a cursor of this list, which has one page; leave it out');
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
-    throw new ProtocolError(ProtocolErrorCode.InvalidParams, `The params of ${method} are invalid: ${error.message}`);
+    throw invalidParams(`The params of ${method} are invalid: ${error.message}`);
   }
 }
 
@@ -98,7 +100,7 @@ export function readableProblem(method: string, error: unknown): unknown {
   if (problem === undefined) return error;
   const member = problem.path.filter((step, at) => at > 0 || step !== 'params').join('.');
   const text = `The params of ${method} are invalid: ${beginningOf(member, MAX_NAME_LENGTH)} is not what the protocol defines (${problem.message})`;
-  return new ProtocolError(ProtocolErrorCode.InvalidParams, text);
+  return invalidParams(text);
 }
 
 interface Problem {

@@ -18,6 +18,7 @@ import { getSession, listSessions } from '../../operations/sessions.ts';
 import type { Source } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
+import { invalidParams } from './params.ts';
 import { shownOutput } from './results.ts';
 import { withPageSize } from './tools.ts';
 
@@ -143,9 +144,9 @@ export class Resources {
     const entry = allowedTo(principal).find((one) => one.uri === uri);
     const name = beginningOf(uri, MAX_NAME_LENGTH);
     if (entry === undefined)
-      throw invalid(`The resource template ${name} does not exist; call resources/templates/list`);
+      throw invalidParams(`The resource template ${name} does not exist; call resources/templates/list`);
     if (!entry.uri.includes(`{${variable}}`))
-      throw invalid(`The resource template ${name} has no variable ${beginningOf(variable, MAX_NAME_LENGTH)}`);
+      throw invalidParams(`The resource template ${name} has no variable ${beginningOf(variable, MAX_NAME_LENGTH)}`);
     return sources[variable];
   }
 
@@ -170,8 +171,6 @@ export class Resources {
     throw notFound(uri);
   }
 }
-
-const invalid = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
 const isTemplate = ({ uri }: Entry) => uri.includes('{');
 
