@@ -1,3 +1,4 @@
+import { formerNameOf } from '../invoke/formerNames.ts';
 import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX } from '../version.ts';
 import { errorResponses } from './openapiErrors.ts';
@@ -169,8 +170,14 @@ export function mcpPath(operations: readonly Operation[]) {
 }
 
 function formerParameter(name: string, present: string, example: string) {
-  const description = `Former name of \`${present}\`.`;
-  return { name, in: 'query', deprecated: true, schema: { type: 'string' }, description, example };
+  return {
+    name,
+    in: 'query',
+    deprecated: true,
+    schema: { type: 'string' },
+    description: formerNameOf(present),
+    example,
+  };
 }
 
 function healthPath(operationId: string, summary: string, answers: Readonly<Record<number, string>>) {

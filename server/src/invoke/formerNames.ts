@@ -12,10 +12,12 @@ const FORMER = 'x-former-name-of';
 
 type Input = Readonly<Record<string, unknown>>;
 
+/** The description of a field under its former name. */
+export const formerNameOf = (present: string) => `Former name of \`${present}\`.`;
+
 /** The former name of the input field `present`. A single value is accepted for a list. */
 export function formerly<T extends TSchema>(present: string, schema: T) {
-  const description = `Former name of \`${present}\`.`;
-  return optional({ ...schema, description, deprecated: true, [FORMER]: present });
+  return optional({ ...schema, description: formerNameOf(present), deprecated: true, [FORMER]: present });
 }
 
 /** Present names by the former ones that an operation accepts. */
