@@ -86,7 +86,7 @@ function stagesOf(delivery: Output): HTMLElement[] {
 }
 
 function attemptOf(attempt: Output): HTMLElement {
-  const isGood = attempt['class'] === 'delivered';
+  const isGood = attempt['class'] === 'ok';
   const http = attempt['status'] === null || attempt['status'] === undefined ? '' : `HTTP ${attempt['status']}, `;
   return stage(
     isGood ? 'good' : 'bad',

@@ -35,8 +35,8 @@ number.addEventListener('keydown', ({ key }) => {
 });
 
 let sessionId = '';
-/** When the picture stops working; 0 without a picture. */
-let expiresAt = 0;
+/** When the picture that this page got last stops working, by `performance.now()`; 0 without one. */
+let stopsAt = 0;
 const polling = new Polling({
   everyMs: EVERY_MS,
   forMs: FOR_MS,
@@ -53,8 +53,13 @@ const host = new Host('switchboard-pairing', {
     if (sessionId !== '') start();
   },
   onResult(result) {
-    // After an error, the status of the session says more.
-    result.then(show, () => {});
+    // It may be of a conversation of long ago, so this page gets a code as well. After an error, the status says more.
+    result.then(
+      ({ image }) => {
+        if (stopsAt === 0) showImage(image);
+      },
+      () => {},
+    );
   },
   onStop: () => polling.stop(),
 });
@@ -72,7 +77,7 @@ async function turn(): Promise<boolean> {
   const isWaiting = state === 'awaiting_pairing';
   pairing.hidden = !isWaiting && state !== 'connecting';
   setText(status, sentenceOf(state, textOf(session['phoneNumber']), textOf(session['error'])));
-  if (isWaiting && Date.now() >= expiresAt) show(await host.call('sessions_get_qr', { sessionId }));
+  if (isWaiting && performance.now() >= stopsAt) show(await host.call('sessions_get_qr', { sessionId }));
   if (isWaiting || state === 'connecting') return true;
   if (state === 'connected') await host.tell(`The session ${sessionId} is connected now.`);
   else resume.hidden = false;
@@ -86,12 +91,19 @@ function sentenceOf(state: string, phoneNumber: string, error: string): string {
   return `The session is ${state.replaceAll('_', ' ')}.${error === '' ? '' : ` ${error}`} Connect it again to get a code.`;
 }
 
+/** Shows a code that this page has just got. The clock of the viewer may differ from that of the server. */
 function show({ output, image }: Answer): void {
+  const leftMs = Number(output['expiresInSeconds'] ?? 0) * 1000;
+  stopsAt = performance.now() + leftMs;
+  showImage(image);
+  const until = new Date(Date.now() + leftMs).toISOString();
+  setText(expiry, `This code works until ${timeOf(until)}. The next one follows.`);
+}
+
+function showImage(image: string | undefined): void {
   if (image === undefined) return;
   picture.src = image;
   picture.hidden = false;
-  expiresAt = Date.parse(textOf(output['expiresAt'])) || 0;
-  setText(expiry, expiresAt === 0 ? '' : `This code works until ${timeOf(output['expiresAt'])}. The next one follows.`);
 }
 
 async function showCode(): Promise<void> {

@@ -12,7 +12,7 @@ interface Options {
 
 const MAX_ERRORS = 3;
 
-/** Asks again and again, while the page is visible. Waits as long as a rate limit says. */
+/** Polls while the page is visible. Waits as long as a rate limit says. */
 export class Polling {
   readonly #options: Options;
   #timer: ReturnType<typeof setTimeout> | undefined;

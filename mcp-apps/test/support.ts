@@ -24,7 +24,14 @@ export async function bundleHost(): Promise<string> {
   return result[0].output[0].code;
 }
 
+export interface View {
+  readonly theme?: Shown['theme'];
+  /** The time by the viewer's clock; the machine's by default. */
+  readonly viewedAt?: Date;
+}
+
 export interface OpenedApp {
+  readonly page: Awaited<ReturnType<Dashboard['open']>>;
   readonly frame: Frame;
   readonly client: Client;
   /** The tools that the app called. */
@@ -40,7 +47,7 @@ export async function openApp(
   key: string,
   tool: string,
   input: Record<string, unknown>,
-  theme: Shown['theme'] = 'light',
+  { theme = 'light', viewedAt }: View = {},
 ): Promise<OpenedApp> {
   const { server } = dashboard;
   const client = await mcpClient(server, key, '2026-07-28', withApps);
@@ -53,6 +60,7 @@ export async function openApp(
   const result = (await client.callTool({ name: tool, arguments: input })) as ToolResult;
 
   const page = await dashboard.open(test);
+  if (viewedAt !== undefined) await page.clock.install({ time: viewedAt });
   const called: string[] = [];
   await page.exposeFunction('callTool', async (name: string, given: Record<string, unknown>) => {
     called.push(name);
@@ -72,6 +80,7 @@ export async function openApp(
   const frame = page.frames().find((one) => one.parentFrame() !== null);
   if (frame === undefined) throw new Error('the app was not shown');
   return {
+    page,
     frame,
     client,
     called,

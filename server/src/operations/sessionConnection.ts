@@ -1,6 +1,6 @@
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import { object, string, time } from '../invoke/fields.ts';
+import { integer, object, optional, string, time } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import {
@@ -38,6 +38,7 @@ export const connectSession = defineOperation({
 const Qr = object({
   qr: string('Text to show as a QR code.'),
   expiresAt: time('When a new QR code replaces this one.'),
+  expiresInSeconds: optional(integer('Seconds until then, for callers whose clock may be wrong.')),
 });
 
 export const getSessionQr = defineOperation({
@@ -67,7 +68,8 @@ export const getSessionQr = defineOperation({
         `A QR code exists only while the status of the session is awaiting_pairing; it is ${status}`,
       );
     }
-    return { qr: pairing.qr, expiresAt: isoTime(pairing.expiresAt) };
+    const expiresInSeconds = Math.max(0, Math.ceil((pairing.expiresAt - ctx.clock.now()) / 1000));
+    return { qr: pairing.qr, expiresAt: isoTime(pairing.expiresAt), expiresInSeconds };
   },
 });
 
