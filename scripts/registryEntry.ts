@@ -28,7 +28,7 @@ export function registryEntry(repository: string, bundle: string) {
       {
         registryType: 'mcpb',
         identifier: `${url}/releases/download/v${version}/${basename(bundle)}`,
-        version,
+        // No version: one published validator refuses it, and the URL has it.
         fileSha256: createHash('sha256').update(readFileSync(bundle)).digest('hex'),
         transport: { type: 'stdio' },
       },

@@ -54,7 +54,6 @@ const entrySchema = object({
         registryType: Type.Literal('mcpb'),
         // Only assets of releases, with "mcp" in their URL.
         identifier: Type.String({ pattern: '^https://github\\.com/[^/]+/[^/]+/releases/download/[^/]+/[^/]+\\.mcpb$' }),
-        version: Type.String(),
         fileSha256: Type.String({ pattern: '^[a-f0-9]{64}$' }),
         transport: object({ type: Type.Literal('stdio') }),
       }),
