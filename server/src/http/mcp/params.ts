@@ -9,7 +9,8 @@ import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 const paramsOf = (properties: TProperties = {}) =>
   validator(object({ _meta: optional(openObject('Metadata.')), ...properties }));
 
-const list = paramsOf({ cursor: optional(string('Cursor of the previous page.')) });
+const page = { cursor: optional(string('Cursor of the previous page.')) };
+const list = paramsOf(page);
 
 const eventName = { name: string('Event type.'), arguments: optional(openObject('Its arguments.')) };
 const eventSource = {
@@ -33,7 +34,7 @@ const methods: ReadonlyMap<string, ReturnType<typeof paramsOf>> = new Map([
   ['resources/list', list],
   ['resources/templates/list', list],
   ['resources/read', paramsOf({ uri: string('URI of the resource.') })],
-  ['events/list', list],
+  ['events/list', paramsOf(page)], // the only list with more than one page
   ['events/poll', paramsOf({ ...eventSource, maxEvents: optional(integer('Number of events.', { minimum: 1 })) })],
   ['events/stream', paramsOf(eventSource)],
   [
@@ -80,7 +81,7 @@ export function requireParams(method: string, params: Readonly<Record<string, un
   try {
     const validate = methods.get(method);
     validate?.(method === 'tools/call' ? withoutMembers(params) : params);
-    // Every list is one page, so no cursor was ever returned.
+    // These lists are one page, so no cursor was ever returned.
     if (validate === list && params['cursor'] !== undefined)
       throw invalidField('cursor', 'is not a cursor of this list, which has one page; leave it out');
   } catch (error) {
