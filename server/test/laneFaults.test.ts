@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
+import { AppError } from '../src/errors.ts';
 import { createIds } from '../src/ids.ts';
 import type { Due } from '../src/webhooks/due.ts';
 import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
@@ -113,7 +114,18 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
       () => Promise.resolve(inFlight.length),
       (found) => found === count,
     );
-  return { lane, clock, steady, sent, inFlight, add, endAll, isInFlight, stateOf, storedBreaker };
+  /** Makes the webhook a subscription of an MCP client, whose key does not exist. */
+  const subscribe = async () => {
+    await services.webhooks.keeper.stop();
+    await database.commit(({ kysely }) =>
+      kysely
+        .updateTable('webhooks')
+        .set({ subscription_id: 'sub_1', key_id: 'key_1', expires_at: clock.now() + 3_600_000, ordering: 'strict' })
+        .where('webhook_id', '=', webhookId)
+        .execute(),
+    );
+  };
+  return { lane, clock, steady, sent, inFlight, add, endAll, isInFlight, stateOf, storedBreaker, subscribe };
 }
 
 const names = (prefix: string, count: number) => Array.from({ length: count }, (_, n) => `${prefix}${n}`);
@@ -203,6 +215,51 @@ describe('a lane', () => {
     assert.equal(sent.length, 9, 'the next probe is not due yet');
     await clock.advance(1);
     await isInFlight(1);
+  });
+
+  it('goes on after its database failed while a delivery for a subscriber was prepared', async (test) => {
+    let released = 0;
+    const failures = [new AppError('storage_unavailable'), new Error('refused')];
+    const { lane, clock, sent, add, endAll, isInFlight, stateOf, subscribe } = await openLane(test, () => ({
+      showOccurrence: async ({ due }) => {
+        const failure = due.body === 'first' ? failures.shift() : undefined;
+        if (failure !== undefined) throw failure;
+        return { body: due.body };
+      },
+      release: () => {
+        released++;
+      },
+    }));
+    await subscribe();
+    await add(['first', 'second']);
+    lane.wake();
+    await isInFlight(1);
+    await eventually(
+      async () => released,
+      (count) => count === 1,
+    );
+    assert.deepEqual(sent, ['second']);
+    endAll(answered(200));
+    await eventually(
+      () => stateOf('second'),
+      (state) => state === 'delivered',
+    );
+    assert.equal(await stateOf('first'), 'pending');
+    await clock.advance(250);
+    await eventually(
+      async () => released,
+      (count) => count === 3,
+    );
+    assert.deepEqual(sent, ['second'], 'the second failure came');
+    await clock.advance(30_000);
+    await isInFlight(1);
+    assert.deepEqual(sent, ['second', 'first']);
+    endAll(answered(200));
+    await eventually(
+      () => stateOf('first'),
+      (state) => state === 'delivered',
+    );
+    await lane.abort(); // resolves only if nothing counts as in flight
   });
 
   it('settles the other deliveries if the database refuses one of them', async (test) => {

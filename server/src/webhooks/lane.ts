@@ -88,6 +88,8 @@ interface Ended extends Settlement {
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
 const RETRY_MS = 250;
+/** A delivery that failed before its request for another reason than an absent database fails again, most likely. */
+const REFUSED_RETRY_MS = 30_000;
 /** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
 const GATHER_MS = 20;
 const GATHERED_ENOUGH = 256;
@@ -133,6 +135,8 @@ export class Lane {
   readonly #changed = new Condition();
   /** Undefined while no timer is running. */
   #cancelTimer: (() => void) | undefined;
+  /** Cancel the timers of deliveries that wait to be put back. */
+  readonly #putBacks = new Set<() => void>();
 
   constructor(webhookId: string, deps: LaneDeps) {
     this.webhookId = webhookId;
@@ -191,6 +195,7 @@ export class Lane {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancelTimer?.();
+    for (const cancel of this.#putBacks) cancel();
     this.#backlog.forgetWaiting();
     this.#changed.notify();
     await this.#changed.until(() => !this.#isSettling && !this.#isReading);
@@ -381,17 +386,43 @@ export class Lane {
   }
 
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
-    const { clock, deliver, metrics } = this.#deps;
+    const { clock, metrics } = this.#deps;
     const startedAt = clock.now();
-    const request = await this.#requestOf(webhook, due, startedAt);
-    const { signal } = this.#requests;
-    const outcome = 'class' in request ? request : await deliver.attempt({ ...request, signal });
-    this.#inFlight--;
-    this.#changed.notify();
-    this.#deps.release(webhook.accountId);
+    const outcome = await this.#outcomeOf(webhook, due, startedAt).finally(() => {
+      this.#inFlight--;
+      this.#changed.notify();
+      this.#deps.release(webhook.accountId);
+    });
+    if (outcome === undefined) return;
     metrics.attemptSeconds.observe({ class: outcome.class }, outcome.durationMs / 1000);
     // Aborted by a stop: it stays pending and is sent again.
     if (outcome.class !== 'unknown_outcome' && !this.#isAbandoned) this.#onEnded(webhook, due, startedAt, outcome);
+  }
+
+  /** Returns undefined if the request could not be prepared. Nothing was sent then, and the delivery is put back. */
+  async #outcomeOf(webhook: Webhook, due: Due, startedAt: number): Promise<Outcome | undefined> {
+    let request: AttemptRequest | Outcome;
+    try {
+      request = await this.#requestOf(webhook, due, startedAt);
+    } catch (error) {
+      this.#report(error, 'failed to prepare a delivery; trying again');
+      this.#putBackAfter(isAway(error) ? RETRY_MS : REFUSED_RETRY_MS, due);
+      return undefined;
+    }
+    return 'class' in request ? request : this.#deps.deliver.attempt({ ...request, signal: this.#requests.signal });
+  }
+
+  /** Until then the delivery stays in the backlog, so that it is not read and started again at once. */
+  #putBackAfter(delayMs: number, due: Due): void {
+    if (this.#isStopped) return;
+    const cancel = this.#deps.clock.after(delayMs, () => {
+      this.#putBacks.delete(cancel);
+      this.#backlog.forgetBehind(due);
+      this.#backlog.remove(due);
+      this.#mayHaveMore = true;
+      this.#advance();
+    });
+    this.#putBacks.add(cancel);
   }
 
   /** Returns the request of an attempt, or its outcome if the subscriber may not see the event. */
