@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Caller } from '../auth/authenticate.ts';
@@ -8,6 +7,7 @@ import { API_PREFIX } from '../version.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
 import { type EventReader, type EventReaders, eventTypesOf, withTypeLists } from './eventReader.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
+import { beginServerSentEvents, writeAtItsPace } from './serverSentEvents.ts';
 
 /** Written at a time before waiting for the reader. */
 const CHUNK_CHARACTERS = 64 * 1024;
@@ -27,13 +27,7 @@ export function addStream(app: FastifyInstance, readers: EventReaders, deps: Rou
     const credential = deps.callers.of(request).presented.value;
     const reader = await readers.open({ caller, credential, after: lastEventId(request), types, gone: gone.signal });
     try {
-      reply.hijack();
-      reply.raw.writeHead(200, {
-        'content-type': 'text/event-stream; charset=utf-8',
-        'cache-control': 'no-store',
-        'x-accel-buffering': 'no', // keeps nginx from buffering
-        'x-request-id': request.id,
-      });
+      beginServerSentEvents(reply, request.id);
       // An id without an event: a client that loses the connection before the first event can still resume.
       reply.raw.write(`: connected\nid: ${reader.cursor}\n\n`);
       await follow(reader, reply.raw);
@@ -77,7 +71,7 @@ function lastEventId({ headers }: FastifyRequest): string | undefined {
 async function follow(reader: EventReader, response: ServerResponse): Promise<void> {
   for await (const events of reader.batches()) {
     if (events.length > 0) await writeAll(response, events, reader.signal);
-    else await write(response, ': heartbeat\n\n', reader.signal);
+    else await writeAtItsPace(response, ': heartbeat\n\n', reader.signal);
   }
 }
 
@@ -86,14 +80,8 @@ async function writeAll(response: ServerResponse, events: readonly LoggedEvent[]
   for (const event of events) {
     chunk += `id: ${event.cursor}\nevent: ${event.kind}\ndata: ${event.body}\n\n`;
     if (chunk.length < CHUNK_CHARACTERS) continue;
-    await write(response, chunk, signal);
+    await writeAtItsPace(response, chunk, signal);
     chunk = '';
   }
-  if (chunk !== '') await write(response, chunk, signal);
-}
-
-/** Waits until the reader has accepted the text. */
-async function write(response: ServerResponse, text: string, signal: AbortSignal): Promise<void> {
-  if (signal.aborted || response.write(text)) return;
-  await once(response, 'drain', { signal }).catch(() => {}); // the reader is gone
+  if (chunk !== '') await writeAtItsPace(response, chunk, signal);
 }

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
 import { timeOfCursor } from '../../webhooks/eventLog.ts';
 import { eventErrors } from '../../webhooks/subscription.ts';
 import { isSelected, type Selected } from '../../webhooks/subscriptions.ts';
 import type { EventReader, EventReaders } from '../eventReader.ts';
+import { beginServerSentEvents, writeAtItsPace } from '../serverSentEvents.ts';
 import { occurrenceOf } from './occurrence.ts';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';
@@ -82,26 +81,14 @@ export async function sendEventStream(
   result: string,
 ): Promise<FastifyReply> {
   try {
-    reply.hijack();
-    reply.raw.writeHead(200, {
-      'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
-      'x-accel-buffering': 'no', // keeps nginx from buffering
-      'x-request-id': requestId,
-    });
-    for await (const message of stream.messages()) await write(reply.raw, message, stream.signal);
+    beginServerSentEvents(reply, requestId);
+    for await (const message of stream.messages()) await writeAtItsPace(reply.raw, frameOf(message), stream.signal);
     reply.raw.write(frameOf(result));
   } finally {
     stream.close();
     reply.raw.end();
   }
   return reply;
-}
-
-/** Waits until the client has accepted the message. */
-async function write(response: ServerResponse, message: string, signal: AbortSignal): Promise<void> {
-  if (response.write(frameOf(message)) || signal.aborted) return;
-  await once(response, 'drain', { signal }).catch(() => {}); // the client is gone
 }
 
 const frameOf = (message: string) => `event: message\ndata: ${message}\n\n`;
