@@ -118,13 +118,14 @@ export const getWebhook = defineOperation({
   },
 });
 
-/** The webhooks of an account besides the default one, of which there are at most 100. */
+/** The webhooks that the account has set besides the default one, of which there are at most 100. */
 async function othersOf({ kysely }: Queryable, accountId: string) {
   const rows = await kysely
     .selectFrom('webhooks')
     .select(['webhook_id', 'url'])
     .where('account_id', '=', accountId)
     .where('is_default', '=', 0)
+    .where('subscription_id', 'is', null)
     .orderBy('webhook_id')
     .execute();
   return rows.map((row) => ({ webhookId: row.webhook_id, webhookUrl: row.url }));

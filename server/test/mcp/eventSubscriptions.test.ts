@@ -402,6 +402,7 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     await subscribe(rpc, callback.url);
     const [{ webhookId }] = await subscriptionsOf(call);
     assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, []);
+    assert.equal((await call('GET', '/webhooks')).body.others, undefined);
     for (const [method, path, body] of [
       ['GET', `/webhooks/endpoints/${webhookId}`, undefined],
       ['PATCH', `/webhooks/endpoints/${webhookId}`, { webhookUrl: 'https://example.com/' }],
