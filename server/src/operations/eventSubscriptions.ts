@@ -107,7 +107,8 @@ export const subscribeToEvents = defineOperation({
 export const unsubscribeFromEvents = defineOperation({
   ...ofClient,
   id: 'events.unsubscribe',
-  effect: 'destructive',
+  effect: 'write', // it ends only what its own key has made
+  isRepeatable: true,
   summary: 'Unsubscribe from events',
   input: keyInput,
   output: object({ found: Type.Boolean() }),

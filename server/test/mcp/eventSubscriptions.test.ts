@@ -21,6 +21,7 @@ import {
   type TestServerOptions,
 } from '../support/server.ts';
 
+const METHOD_NOT_FOUND = -32_601;
 const INVALID_PARAMS = -32_602;
 const NOT_FOUND = -32_023;
 const FORBIDDEN = -32_024;
@@ -424,6 +425,40 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     await callback.waitFor(2);
     assert.equal(callback.deliveries[1]?.parsed.type, 'terminated');
     assert.equal((await call('DELETE', `/webhooks/subscriptions/${webhookId}`)).status, 404);
+  });
+
+  it('is made and ended with a key that asks its user before destructive calls', async (test) => {
+    const { server, call } = await agent();
+    const { key } = await makeKey(call, ['events:read'], { confirm: ['destructive', 'new_recipients'] });
+    const rpc = rpcOf(server, key);
+    const callback = await startCallback(test);
+    await subscribe(rpc, callback.url);
+    const { error } = await rpc('events/unsubscribe', { name, delivery: { url: callback.url } });
+    assert.equal(error, undefined, JSON.stringify(error));
+    assert.deepEqual(await subscriptionsOf(call), []);
+  });
+
+  it('is neither made nor ended by a client that has asked for reading only, or for other toolsets', async (test) => {
+    const { server, call, key, rpc } = await agent();
+    const [own, callback] = [await startCallback(test), await startCallback(test)];
+    await subscribe(rpc, own.url);
+    const reading = rpcOf(server, key, '?readonly=true');
+    const delivery = { url: callback.url, secret: newSecret() };
+    for (const { error } of [
+      await reading('events/subscribe', { name, delivery }),
+      await reading('events/unsubscribe', { name, delivery: { url: own.url } }),
+    ])
+      assert.deepEqual([error.code, /read-only/.test(error.data.reason)], [FORBIDDEN, true]);
+    const { result } = await reading('events/list');
+    assert.deepEqual(result.events[0].delivery, ['poll', 'push']);
+    assert.ok((await reading('events/poll', { name })).result.cursor);
+    const others = rpcOf(server, key, '?toolsets=messages');
+    for (const method of ['events/list', 'events/subscribe'])
+      assert.equal((await others(method, { name, delivery })).error.code, METHOD_NOT_FOUND);
+    assert.equal((await others('server/discover')).result.capabilities.events, undefined);
+    assert.ok((await rpcOf(server, key, '?toolsets=events')('events/list')).result.events.length > 0);
+    assert.equal((await subscriptionsOf(call)).length, 1);
+    assert.equal(callback.challenges.length, 0);
   });
 
   it('belongs to its key: another one cannot end it', async (test) => {

@@ -28,8 +28,9 @@ export function post(
   method: string,
   params: object,
   signal?: AbortSignal,
+  query = '',
 ): Promise<Response> {
-  return fetch(`${url}/api/v1/mcp`, {
+  return fetch(`${url}/api/v1/mcp${query}`, {
     method: 'POST',
     body: JSON.stringify({ jsonrpc: '2.0', id: 7, method, params: { ...params, _meta: META } }),
     headers: {
@@ -43,10 +44,13 @@ export function post(
   });
 }
 
-/** Returns a function that makes requests of protocol version 2026-07-28. */
-export function rpcOf(server: Pick<TestServer, 'url'>, credential: string): Rpc {
+/**
+ * Returns a function that makes requests of protocol version 2026-07-28.
+ * @param query of the URL, such as `?readonly=true`
+ */
+export function rpcOf(server: Pick<TestServer, 'url'>, credential: string, query = ''): Rpc {
   return async (method, params = {}) => {
-    const response = await post(server, credential, method, params);
+    const response = await post(server, credential, method, params, undefined, query);
     const { result, error } = (await response.json()) as RpcAnswer;
     return { status: response.status, result, error };
   };

@@ -1,6 +1,6 @@
 import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
 import type { TObject } from 'typebox';
-import { AppError } from '../../errors.ts';
+import { AppError, type ErrorCode } from '../../errors.ts';
 import { type EventKind, eventKinds, events, isEventKind } from '../../events/events.ts';
 import { strictObject } from '../../invoke/fields.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
@@ -20,12 +20,15 @@ import { EventStream } from './eventStream.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { type Occurrence, occurrenceOf, payloadSchema } from './occurrence.ts';
+import { isSelected } from './toolsets.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/events';
 /** Bytes of a response, without what is small. */
 const ROOM_BYTES = 50_000;
 const MAX_POLLED = 100;
 const NEXT_POLL_MS = 5000;
+/** The period of the limit of verifications. */
+const VERIFICATION_MS = 60_000;
 
 /** The params of a method, which `params.ts` has checked. */
 interface EventParams {
@@ -70,8 +73,9 @@ export class Events {
     this.#types = new Map(types);
   }
 
-  /** Adds the methods to the server of a request. */
+  /** Adds the methods to the server of a request, unless the client has asked for other toolsets. */
   register(server: Server, principal: Principal): void {
+    if (!isSelected(principal.selection, listEvents)) return;
     // The first clients look for `events`, as the drafts of the extension had it.
     const capabilities = { events: {}, extensions: { [EXTENSION]: {} } };
     server.registerCapabilities(capabilities);
@@ -91,13 +95,14 @@ export class Events {
   }
 
   /** Pages, because the schemas of all event types do not fit into one response. */
-  #list({ caller }: Principal, cursor: string | undefined) {
+  #list({ caller, selection }: Principal, cursor: string | undefined) {
     if (denialOf(listEvents, caller) !== undefined) return { events: [] };
     const names: readonly string[] = eventKinds;
     const start = cursor === undefined ? 0 : names.indexOf(cursor) + 1;
     if (cursor !== undefined && start === 0)
       throw new ProtocolError(ProtocolErrorCode.InvalidParams, 'The cursor is not one of events/list; leave it out');
-    const delivery = caller.credential.type === 'api_key' ? ['poll', 'push', 'webhook'] : ['poll', 'push'];
+    const canSubscribe = caller.credential.type === 'api_key' && isSelected(selection, subscribeToEvents);
+    const delivery = canSubscribe ? ['poll', 'push', 'webhook'] : ['poll', 'push'];
     const page: object[] = [];
     let room = ROOM_BYTES;
     for (const kind of eventKinds.slice(start)) {
@@ -141,8 +146,10 @@ export class Events {
     const { caller, credential = '', signal } = principal;
     const wanted = { caller, credential, after: from, types: [selected.kind], gone: signal() };
     const reader = await this.#readers.open(wanted).catch((error: unknown) => {
-      if (error instanceof AppError && error.code === 'too_many') throw exhausted('streams', error.message);
-      throw error;
+      if (!(error instanceof AppError)) throw error;
+      throw error.code === 'too_many'
+        ? exhausted('streams', error.message)
+        : protocolErrorOf(error.code, error.message, error.retryAfterSeconds);
     });
     const { accountId } = caller;
     principal.stream(new EventStream({ accountId, readers: this.#readers, reader, selected, requestId, truncated }));
@@ -150,6 +157,7 @@ export class Events {
   }
 
   async #subscribe(principal: Principal, { delivery, cursor, maxAgeMs, ttlMs, ...params }: EventParams) {
+    requireSelected(principal, subscribeToEvents);
     const { mode = 'webhook', url, secret } = delivery;
     const selection = this.#selectionOf(params);
     if (mode !== 'webhook')
@@ -160,7 +168,9 @@ export class Events {
     const input = { ...selection, arguments: canonical(params.arguments), url, secret, cursor, maxAgeMs, ttlMs };
     const subscribed = (await this.#call(principal, subscribeToEvents, input)) as Subscribed;
     if (subscribed.problem === 'too_many')
-      throw exhausted('verifications', 'This callback was verified too often; wait a minute');
+      throw exhausted('verifications', 'This callback was verified too often; wait a minute', {
+        retryAfterMs: VERIFICATION_MS,
+      });
     if (subscribed.problem !== undefined)
       throw errorOf('callbackEndpointError', 'The callback did not confirm that it wants deliveries', {
         reason: subscribed.problem,
@@ -170,6 +180,7 @@ export class Events {
   }
 
   async #unsubscribe(principal: Principal, { delivery: { url }, ...params }: EventParams) {
+    requireSelected(principal, unsubscribeFromEvents);
     const input = { ...this.#selectionOf(params), arguments: canonical(params.arguments), url };
     const { found } = (await this.#call(principal, unsubscribeFromEvents, input)) as { found: boolean };
     if (!found) throw errorOf('notFound', 'There is no such subscription', { kind: 'subscription' });
@@ -202,19 +213,41 @@ export class Events {
     const answer = await this.#invoke(operation, { ...principal, input, channel: 'mcp' });
     if (answer.ok) return answer.output;
     const { code, detail } = answer.problem;
-    switch (code) {
-      case 'permission_denied':
-      case 'unauthorized':
-        throw errorOf('forbidden', detail, { reason: detail });
-      case 'validation_failed':
-      case 'not_found':
-      case 'session_required':
-        throw new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
-      case 'too_many':
-        throw exhausted('subscriptions', detail, MAX_SUBSCRIPTIONS);
-      default:
-        throw new ProtocolError(ProtocolErrorCode.InternalError, detail);
-    }
+    throw code === 'too_many'
+      ? exhausted('subscriptions', detail, { max: MAX_SUBSCRIPTIONS })
+      : protocolErrorOf(code, detail, answer.retryAfterSeconds);
+  }
+}
+
+/** @throws {ProtocolError} `Forbidden` if the client has asked for a server that only reads */
+function requireSelected({ selection }: Principal, operation: Operation): void {
+  if (isSelected(selection, operation)) return;
+  const reason = 'This connection is read-only, as the client has asked (readonly)';
+  throw errorOf('forbidden', reason, { reason });
+}
+
+/** What has run out, by the code of an error that passes by itself. */
+const exhaustedBy: Readonly<Partial<Record<ErrorCode, string>>> = {
+  rate_limited: 'requests',
+  too_busy: 'concurrency',
+  storage_unavailable: 'storage',
+};
+
+function protocolErrorOf(code: ErrorCode, detail: string, retryAfterSeconds: number | undefined): ProtocolError {
+  const limit = exhaustedBy[code];
+  if (limit !== undefined)
+    return exhausted(limit, detail, retryAfterSeconds === undefined ? {} : { retryAfterMs: retryAfterSeconds * 1000 });
+  switch (code) {
+    case 'permission_denied':
+    case 'unauthorized':
+    case 'confirmation_required':
+      return errorOf('forbidden', detail, { reason: detail });
+    case 'validation_failed':
+    case 'not_found':
+    case 'session_required':
+      return new ProtocolError(ProtocolErrorCode.InvalidParams, detail);
+    default:
+      return new ProtocolError(ProtocolErrorCode.InternalError, detail);
   }
 }
 
@@ -222,8 +255,12 @@ function errorOf(name: keyof typeof eventErrors, message: string, data: object):
   return new ProtocolError(eventErrors[name].code, `${eventErrors[name].message}: ${message}`, data);
 }
 
-function exhausted(limit: string, message: string, max?: number): ProtocolError {
-  return errorOf('resourceExhausted', message, { limit, ...(max !== undefined && { max }) });
+function exhausted(
+  limit: string,
+  message: string,
+  more: { readonly max?: number; readonly retryAfterMs?: number } = {},
+): ProtocolError {
+  return errorOf('resourceExhausted', message, { limit, ...more });
 }
 
 /** JSON in which equal arguments are the same text, whatever the order of their names (RFC 8785). */
