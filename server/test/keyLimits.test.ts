@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { limitInput } from '../src/operations/keyLimits.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { CHAT, guarded, inputs, noInput, UNKNOWN } from './support/operationInputs.ts';
@@ -168,5 +169,36 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
     const { status, body } = await call('POST', '/api-keys/create', { name: 'wrong', allowedRecipients });
     const fields = body.errors.map(({ field }: { field: string }) => field);
     assert.deepEqual([status, fields], [400, [1, 2, 3, 4, 5, 6].map((at) => `allowedRecipients.${at}`)]);
+  });
+});
+
+describeOnEachDeployment('the limits of a key', (_, database) => {
+  const start = serversFor(database);
+
+  it('stay as they are when something else is changed', async () => {
+    const { call } = await (await start()).account();
+    const sessionId = await connectSession(call);
+    const limits: Record<string, unknown> = {
+      sessionIds: [sessionId],
+      allowedIps: ['127.0.0.0/8'],
+      allowedRecipients: [to],
+      sendQuota: 5,
+      confirm: ['destructive'],
+      requiresApproval: true,
+    };
+    assert.deepEqual(Object.keys(limits), Object.keys(limitInput));
+    const { keyId } = (await call('POST', '/api-keys/create', { name: 'limited', ...limits })).body;
+    const patch = async (change: object) => {
+      const { status, body } = await call('PATCH', `/api-keys/${keyId}`, change);
+      assert.equal(status, 200, JSON.stringify(body));
+      return Object.fromEntries(Object.keys(limits).map((name) => [name, body[name]]));
+    };
+    assert.deepEqual(await patch({ name: 'renamed' }), limits);
+    for (const [name, value] of Object.entries(limits)) {
+      assert.deepEqual(await patch({ [name]: value }), limits, name);
+      const none = name === 'requiresApproval' ? false : null;
+      assert.deepEqual(await patch({ [name]: none }), { ...limits, [name]: none }, name);
+      await patch({ [name]: value });
+    }
   });
 });

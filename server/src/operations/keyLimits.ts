@@ -39,9 +39,8 @@ export const limitInput = {
       'Asks the user over MCP before these calls: `destructive` ones, and the first message to `new_recipients`. Over REST they are refused. `null` never asks.',
     ),
   ),
-  requiresApproval: optional(
-    boolean('true holds every message until it is approved; false by default.', { default: false }),
-  ),
+  // Without a default in the schema, which would end the approval whenever something else of the key is changed.
+  requiresApproval: optional(boolean('true holds every message until it is approved; false by default.')),
 };
 
 export const limitOutput = {
