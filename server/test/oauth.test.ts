@@ -168,17 +168,30 @@ describe('an app that connects by OAuth', () => {
   it('keeps one connection per account, and replaces what it may do when it asks again', async () => {
     const [one, two] = [await server.account(), await server.account()];
     const app = new TestApp({ scope: 'messages:read chats:read' });
-    await connectApp(server, one.call, app, { sendQuota: 7 });
+    await connectApp(server, one.call, app, { sendQuota: 7, requiresApproval: true, confirm: ['destructive'] });
     const old = app.tokensOrFail.access_token;
     app.stored = undefined;
     await connectApp(server, one.call, app, { permissions: ['chats:read'] });
     app.stored = undefined;
     await connectApp(server, two.call, app);
     const [key, ...more] = (await one.call('GET', '/api-keys')).body.data;
-    assert.deepEqual([more.length, key.permissions, key.sendQuota], [0, ['chats:read'], 7]);
+    assert.deepEqual([more.length, key.permissions], [0, ['chats:read']]);
+    assert.deepEqual([key.sendQuota, key.requiresApproval, key.confirm], [7, true, ['destructive']]);
     assert.equal((await two.call('GET', '/api-keys')).body.data.length, 1);
     const tools = await bearer(server.url, old)('POST', '/mcp', LIST, ACCEPT);
     assert.doesNotMatch(tools.body, /"name":"messages_list"/);
+  });
+
+  it('keeps the name that a person gave its key when it asks again', async () => {
+    const { call } = await server.account();
+    const app = new TestApp({ name: 'Agent' });
+    await connectApp(server, call, app);
+    const [{ keyId }] = (await call('GET', '/api-keys')).body.data;
+    await call('PATCH', `/api-keys/${keyId}`, { name: 'Agent of Anna' });
+    app.stored = undefined;
+    await connectApp(server, call, app);
+    const [key] = (await call('GET', '/api-keys')).body.data;
+    assert.deepEqual([key.keyId, key.name, key.app.name], [keyId, 'Agent of Anna', 'Agent']);
   });
 
   it('counts as an API key of the account', async () => {

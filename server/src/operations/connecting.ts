@@ -111,7 +111,6 @@ export const approveConnection = defineOperation({
     const { clientId, name, url, redirectHost } = request;
     const app: App = { clientId, name, url, redirectHost };
     const granted = {
-      name: name ?? redirectHost.slice(0, 100),
       permissions: JSON.stringify([...new Set(permissions)]),
       ...limitColumns(input),
       ...appColumns(app),
@@ -121,7 +120,7 @@ export const approveConnection = defineOperation({
       const present = await lockConnection(ctx, tx, clientId);
       await requireSessions(tx, ctx.accountId, input.sessionIds, present && toLimits(present).sessionIds);
       const expires_at = wantedExpiry === undefined ? presentExpiry(ctx, present) : wantedExpiry;
-      const keyId = await putConnection(ctx, tx, present, { ...granted, expires_at });
+      const keyId = await putConnection(ctx, tx, present, app, { ...granted, expires_at });
       const redirectUrl = await oauthOf(ctx).approve(tx, requestId, { accountId: ctx.accountId, keyId });
       if (redirectUrl === undefined) throw gone();
       return { keyId, redirectUrl };
@@ -191,15 +190,19 @@ function presentExpiry({ clock }: Context, present: ApiKeyTable | undefined): nu
   return at !== null && at > clock.now() ? at : null;
 }
 
-type Granted = Pick<ApiKeyTable, 'name' | 'permissions' | 'expires_at'> &
+type Granted = Pick<ApiKeyTable, 'permissions' | 'expires_at'> &
   Partial<LimitColumns> &
   ReturnType<typeof appColumns>;
 
-/** Limits that are not given stay as they are. @returns the id of the key */
+/**
+ * Leaves the limits that are not given as they are, and the name, which a person may have changed.
+ * @returns the id of the key
+ */
 async function putConnection(
   ctx: Context,
   tx: Tx,
   present: ApiKeyTable | undefined,
+  { name, redirectHost }: App,
   granted: Granted,
 ): Promise<string> {
   const { accountId, clock } = ctx;
@@ -213,7 +216,13 @@ async function putConnection(
     return present.key_id;
   }
   const keyId = ctx.newId('key');
-  const added = { account_id: accountId, key_id: keyId, created_at: clock.now(), last_used_at: null };
+  const added = {
+    account_id: accountId,
+    key_id: keyId,
+    name: name ?? redirectHost.slice(0, 100),
+    created_at: clock.now(),
+    last_used_at: null,
+  };
   await tx.kysely
     .insertInto('api_keys')
     .values({ ...added, ...noLimits, ...granted })
