@@ -2,6 +2,7 @@ import type { Caller } from '../auth/authenticate.ts';
 import { allows, type Permission } from '../auth/permissions.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
+import type { MessageRow } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
 import { findMessage, findSession } from '../messages/store.ts';
@@ -49,10 +50,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
     return `Change the text of the message ${messageId} to ${chat}?`;
   },
   'messages.delete': async ({ messageId }, words) => {
-    const { chat, isScheduled } = await words.message(messageId);
-    return isScheduled
-      ? `Cancel the scheduled message ${messageId} to ${chat}?`
-      : `Delete the message ${messageId} to ${chat}, for everyone who received it?`;
+    const { chat, status } = await words.message(messageId);
+    if (status === 'scheduled') return `Cancel the scheduled message ${messageId} to ${chat}?`;
+    if (status === 'pending_approval') return `Cancel the message ${messageId} to ${chat}, which waits for approval?`;
+    return `Delete the message ${messageId} to ${chat}, for everyone who received it?`;
   },
   'contacts.set_blocked': async ({ phoneNumber, blocked }, words) =>
     `${blocked === true ? 'Block' : 'Unblock'} ${await words.people([phoneNumber])} on ${await words.session()}?`,
@@ -70,8 +71,11 @@ const sentences: Readonly<Record<string, Sentence>> = {
   },
   'groups.leave': async ({ groupId }, words) =>
     `Leave ${await words.group(groupId)} with ${await words.session()}? Coming back needs an invite.`,
-  'webhooks.set': async ({ webhookUrl, events }) =>
-    `Send ${namedEvents(events)} to the webhook ${quoted(webhookUrl, MAX_TEXT)}? This replaces its present settings.`,
+  'webhooks.set': async ({ webhookId, webhookUrl, events, secret, rotateSecret }) => {
+    const webhook = webhookId === undefined ? 'the default webhook' : `the webhook ${quoted(webhookId, MAX_NAME)}`;
+    const replaced = secret !== undefined || rotateSecret === true ? 'settings and signing secret' : 'settings';
+    return `Send ${namedEvents(events)} to ${webhook} at ${quoted(webhookUrl, MAX_TEXT)}? This replaces its present ${replaced}.`;
+  },
 };
 
 /** For every other operation: its summary, and its recipient, group or session. */
@@ -180,11 +184,11 @@ class Words {
   }
 
   /** @throws {AppError} `not_found` */
-  async message(messageId: unknown): Promise<{ chat: string; isScheduled: boolean }> {
+  async message(messageId: unknown): Promise<{ chat: string; status: MessageRow['status'] }> {
     const id = String(messageId);
     const row = await findMessage(this.#reader, this.#caller.accountId, id);
     if (row === undefined) throw noSuch('message', id);
-    return { chat: await this.people([row.chat_id]), isScheduled: row.status === 'scheduled' };
+    return { chat: await this.people([row.chat_id]), status: row.status };
   }
 
   async #namesOf(numbers: readonly string[]): Promise<ReadonlyMap<string, string>> {

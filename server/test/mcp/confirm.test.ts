@@ -125,6 +125,7 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     const named = `the group “Family” (${groupId})`;
     const session = `the session “Shop” (${number})`;
     const webhook = { webhookUrl: 'http://127.0.0.1:9/hook', events: ['message.sent'] };
+    const { webhookId } = (await call('POST', '/webhooks/endpoints', webhook)).body;
     const cases: Record<string, readonly [input: Record<string, unknown>, question: string][]> = {
       messages_edit: [
         [{ messageId, message: 'new' }, `Change the text of the message ${messageId} to ${to}? Text: “new”.`],
@@ -150,8 +151,14 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
       webhooks_set: [
         [
           webhook,
-          'Send the events “message.sent” to the webhook “http://127.0.0.1:9/hook”? This replaces its present settings.',
+          'Send the events “message.sent” to the default webhook at “http://127.0.0.1:9/hook”? This replaces its present settings.',
         ],
+        ...([{ rotateSecret: true }, { secret: 'a long random text' }] as const).map(
+          (secret): [Record<string, unknown>, string] => [
+            { ...webhook, webhookId, ...secret },
+            `Send the events “message.sent” to the webhook “${webhookId}” at “http://127.0.0.1:9/hook”? This replaces its present settings and signing secret.`,
+          ],
+        ),
       ],
     };
     const destructive = operations.filter(({ tool, effect }) => tool && effect === 'destructive');
@@ -168,12 +175,18 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     assert.deepEqual([message.message, message.deleted], ['first', undefined]);
     const present = (await call('GET', `/groups/${groupId}`)).body;
     assert.deepEqual([present.subject, present.participants.length], ['Family', 2]);
-    assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, []);
+    assert.equal((await call('GET', '/webhooks/endpoints')).body.data.length, 1);
     const later = { to, message: 'later', sendAt: new Date(Date.now() + 3_600_000).toISOString() };
     const scheduled = (await call('POST', '/messages/send', later)).body.messageId;
-    const cancelling = await askingClient(test, server, key, [{ action: 'decline' }]);
-    await callTool(cancelling.client, 'messages_delete', { messageId: scheduled });
-    assert.deepEqual(cancelling.questions, [`Cancel the scheduled message ${scheduled} to ${to}?`]);
+    const supervised = (await call('POST', '/api-keys/create', { name: 'supervised', requiresApproval: true })).body;
+    const asked = await bearer(server.url, supervised.key)('POST', '/messages/send', { to, message: 'May I?' });
+    const waiting = asked.body.messageId;
+    const cancelling = await askingClient(test, server, key, [{ action: 'decline' }, { action: 'decline' }]);
+    for (const id of [scheduled, waiting]) await callTool(cancelling.client, 'messages_delete', { messageId: id });
+    assert.deepEqual(cancelling.questions, [
+      `Cancel the scheduled message ${scheduled} to ${to}?`,
+      `Cancel the message ${waiting} to ${to}, which waits for approval?`,
+    ]);
   });
 
   it('asks before the first message to a recipient with every tool that reaches people', async (test) => {
