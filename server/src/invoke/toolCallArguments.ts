@@ -11,18 +11,24 @@ const ID = /^[A-Za-z]{2,10}_[\w.-]{1,100}$/;
 /** Addresses of groups and people at the network. */
 const ADDRESS = /^[0-9A-Za-z-]{1,64}@(?:g\.us|sandbox|s\.whatsapp\.net|c\.us|lid)$/;
 const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{5,12}(?:Z|[+-]\d\d:\d\d)$/;
-const EVENT_TYPE = /^[a-z_]{1,30}\.[a-z_]{1,30}$/;
+/** An event type, or a pattern of some. */
+const EVENT_TYPE = /^(?:\*|[a-z_]{1,30}\.(?:\*|[a-z_]{1,30}))$/;
+/** A place in the event log. */
+const CURSOR = /^(?:now|\d{1,19}\.evt_[0-9A-Z]{26})$/;
 
 /** Whether the text of a field is an id, or a recipient. */
 const isReference = (text: string) => ID.test(text) || ADDRESS.test(text) || isNumber(text);
 const isNumber = (text: string) => text.length <= 40 && digitsOf(text) !== undefined;
 const isTime = (text: string) => TIME.test(text);
 
-/** The texts that a field may have, by its name. Other fields keep no text that is not one of their choices. */
+/**
+ * The texts that a field may have, by its name. Other fields keep no text, except times where their schema wants one, and
+ * choices.
+ */
 const rules: readonly (readonly [names: RegExp, isKept: (text: string) => boolean])[] = [
-  [/^(?:to|replyTo|phoneNumbers?|\w+Ids?)$/, isReference],
-  [/^(?:from|to|sendAt|after\w*|before)$/, isTime],
+  [/^(?:to|from|replyTo|phoneNumbers?|\w+Ids?)$/, isReference],
   [/^(?:events?|kinds)$/, (text) => EVENT_TYPE.test(text)],
+  [/^(?:after|afterCursor)$/, (text) => CURSOR.test(text)],
 ];
 
 /** Entries of a list. */
@@ -33,6 +39,7 @@ const MAX_LENGTH = 4096;
 /** The parts of a schema that decide whether a value is kept. */
 interface Shape {
   readonly type?: unknown;
+  readonly format?: unknown;
   readonly enum?: readonly unknown[];
   readonly items?: Shape;
   readonly anyOf?: readonly Shape[];
@@ -63,7 +70,10 @@ function keep(name: string, value: unknown, shape: Shape): unknown {
   if (typeof value === 'number' && typesOf(shape).includes('integer')) return value;
   if (typeof value === 'number' || typeof value === 'string') {
     const text = String(value);
-    const isKept = choicesOf(shape).includes(text) || rules.some(([names, fits]) => names.test(name) && fits(text));
+    const isKept =
+      choicesOf(shape).includes(text) ||
+      (shape.format === 'date-time' && isTime(text)) ||
+      rules.some(([names, fits]) => names.test(name) && fits(text));
     return isKept ? text : sizeOf(value);
   }
   if (!Array.isArray(value)) return sizeOf(value);

@@ -23,6 +23,58 @@ describe('the arguments of a tool call that are kept', () => {
     assert.deepEqual(keptOf('webhooks.set', { events }), { events: ['message.sent', '(12 characters)'] });
   });
 
+  it('are decided for every field of every tool', () => {
+    const number = '491707654321';
+    const id = 'msg_01M8A3QQBE5C5YW3BNCVE7FYMT';
+    const shown: Record<string, readonly (string | number)[]> = {
+      to: [number, 'grp_1', '123-456@g.us', 491707654321],
+      from: [number, 491707654321],
+      phoneNumber: [number, 491707654321],
+      phoneNumbers: [number, 491707654321],
+      event: ['message.incoming'],
+      events: ['message.incoming', 'message.*', '*'],
+      kinds: ['message.incoming', 'message.*', '*'],
+      after: ['now', '17.evt_01M8A3QQBE5C5YW3BNCVE7FYMT'],
+      afterCursor: ['now', '17.evt_01M8A3QQBE5C5YW3BNCVE7FYMT'],
+      replyTo: [id],
+      ...Object.fromEntries(
+        ['message', 'chat', 'group', 'session', 'media', 'pictureMedia'].map((of) => [`${of}Id`, [id]]),
+      ),
+      webhookId: [id],
+      deliveryId: [id],
+      deliveryIds: [id],
+    };
+    const hidden = [
+      ...['message', 'caption', 'question', 'options', 'emoji', 'subject', 'description', 'name', 'address'],
+      ...['fileName', 'content', 'mimeType', 'url', 'webhookUrl', 'invite', 'secret', 'idempotencyKey', 'q'],
+      ...['mentions', 'metadata', 'settings', 'connector', 'cursor', 'latitude', 'longitude'],
+    ];
+    const text = 'a text of the user';
+    for (const operation of operations.filter(({ tool }) => tool)) {
+      const kept = (name: string, value: unknown) => keptArguments(operation, { [name]: value })[name];
+      for (const [name, schema] of Object.entries(operation.input.properties)) {
+        const where = `${operation.id} ${name}`;
+        if (where === 'messages.send_contact phoneNumbers') continue; // part of the message
+        const { type, format, enum: choices, items } = schema as Record<string, unknown> & { items?: { enum?: [] } };
+        if (type === 'boolean') assert.equal(kept(name, true), true, where);
+        else if (type === 'integer') assert.equal(kept(name, 3), 3, where);
+        else if (Array.isArray(choices)) assert.equal(kept(name, choices[0]), choices[0], where);
+        else if (Array.isArray(items?.enum)) assert.deepEqual(kept(name, items.enum), items.enum, where);
+        else if (format === 'date-time') {
+          for (const time of ['2026-07-01T14:00:00Z', '2026-07-01T14:00:00.123+02:00'])
+            assert.equal(kept(name, time), time, where);
+        } else if (hidden.includes(name)) {
+          for (const value of [text, number, id, 'now', '2026-07-01T14:00:00Z'])
+            assert.match(String(kept(name, value)), /^\(\d+ characters\)$/, where);
+        } else {
+          assert.ok(shown[name], `${where}: decide whether the list of tool calls keeps its texts`);
+          for (const value of shown[name]) assert.equal(kept(name, value), String(value), where);
+        }
+        if (type !== 'boolean') assert.notEqual(kept(name, text), text, where);
+      }
+    }
+  });
+
   it('are no texts, names, places, files, secrets or URLs', () => {
     const to = '491707654321';
     assert.deepEqual(
