@@ -14,7 +14,7 @@ import {
 import { FRIEND, openSandbox } from './support/sandbox.ts';
 
 describe('approvals page', async () => {
-  const dashboard = startDashboard();
+  const dashboard = startDashboard({ env: { MAX_API_KEYS: '300' } });
 
   /** A key whose messages need approval, and a function that asks with it. */
   async function openQueue(call: Call) {
@@ -145,6 +145,16 @@ describe('approvals page', async () => {
     assert.equal((await get(messageId)).approval.status, 'withdrawn');
   });
 
+  it('names the key of a message among more keys than one page of their list has', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { ask } = await openQueue(call);
+    await ask('Who is asking?');
+    for (let index = 0; index < 200; index++)
+      assert.equal((await call('POST', '/api-keys/create', { name: `Key ${index}` })).status, 201);
+    await page.goto('/approvals');
+    await cards(page).getByText('Shop agent').waitFor();
+  });
+
   it('is filled by keys with the setting, which the form of a key shows', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await page.goto('/keys');
@@ -154,7 +164,7 @@ describe('approvals page', async () => {
     await dialog.getByLabel('Approve every message').check();
     await dialog.getByRole('button', { name: 'Create key' }).click();
     await page.getByRole('button', { name: 'I have saved it' }).click();
-    await page.getByText('Limited to approved messages').waitFor();
+    await page.getByText('Every message needs approval').waitFor();
     const settings = async () => (await call('GET', '/api-keys')).body.data[0];
     assert.equal((await settings()).requiresApproval, true);
     await page.getByRole('button', { name: 'Actions for Agent' }).click();

@@ -1,5 +1,4 @@
 import type { ToolCall } from '@switchboard/sdk/api';
-import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Bot } from 'lucide-react';
 import { api } from '../../api.ts';
@@ -13,6 +12,7 @@ import { ListTable } from '../../components/listPage.tsx';
 import { Empty, isNotFound } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
+import { useKeyNames } from '../../model/apiKeys.ts';
 import { activityStrings, outcomeLabel } from '../../strings/activity.ts';
 import { type ActivitySearch, outcomes } from './activitySearch.ts';
 
@@ -28,7 +28,7 @@ const idOf = ({ callId }: ToolCall) => callId;
 export function ActivityPage() {
   const { keyId } = route.useParams();
   const { tool, outcome } = route.useSearch();
-  const keys = useQuery({ queryKey: ['api_keys', 'names'], queryFn: () => api.apiKeys.list({ limit: 200 }) });
+  const keyNameOf = useKeyNames();
   const filters = { ...(tool !== undefined && { tool }), ...(outcome !== undefined && { outcome }) };
   const calls = useLivePaged({
     key: ['tool_calls', keyId, filters],
@@ -36,12 +36,11 @@ export function ActivityPage() {
     idOf,
     everyMs: REFRESH_MS,
   });
-  const name = keys.data?.data.find((key) => key.keyId === keyId)?.name ?? keyId;
   const isFiltered = tool !== undefined || outcome !== undefined;
 
   return (
     <Page
-      title={activityStrings.titleOf(name)}
+      title={activityStrings.titleOf(keyNameOf(keyId))}
       lead={activityStrings.lead}
       actions={<LinkButton to="/keys">{activityStrings.back}</LinkButton>}
     >

@@ -1,15 +1,14 @@
 import type { Message } from '@switchboard/sdk/api';
 import { ShieldCheck } from 'lucide-react';
 import { useRef, useState } from 'react';
-import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Card, Page } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { MoreFailed } from '../../components/more.tsx';
 import { Empty, Loaded } from '../../components/states.tsx';
+import { useKeyNames } from '../../model/apiKeys.ts';
 import { usePendingApprovals } from '../../model/approvals.ts';
 import { sessionName, useSessions } from '../../model/sessions.ts';
-import { usePaged } from '../../paged.ts';
 import { approvalStrings } from '../../strings/approvals.ts';
 import { ApprovalCard } from './approvalCard.tsx';
 
@@ -94,11 +93,4 @@ function useSessionNames(): (sessionId: string) => string {
   const { data = [] } = useSessions();
   const names = new Map(data.map((session) => [session.sessionId, sessionName(session)]));
   return (sessionId) => names.get(sessionId) ?? sessionId;
-}
-
-/** A key that was revoked is shown by its id. */
-function useKeyNames(): (keyId: string) => string {
-  const { rows } = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
-  const names = new Map(rows.map(({ keyId, name }) => [keyId, name]));
-  return (keyId) => names.get(keyId) ?? keyId;
 }
