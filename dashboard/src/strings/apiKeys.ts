@@ -57,15 +57,15 @@ export const apiKeyStrings = {
       hint: 'A person or group with which the session has no chat yet.',
     },
   },
-  confirmed: (kinds: readonly ('destructive' | 'new_recipients')[]) =>
+  asksBefore: (kinds: readonly ('destructive' | 'new_recipients')[]) =>
     kinds.length === 2
-      ? 'confirmed changes and first messages'
+      ? 'Asks before changes and first messages'
       : kinds[0] === 'destructive'
-        ? 'confirmed changes'
-        : 'confirmed first messages',
+        ? 'Asks before changes'
+        : 'Asks before first messages',
   requiresApproval: 'Approve every message',
   requiresApprovalHint: 'Messages of the key wait on the page “Approvals” until somebody approves them.',
-  approvedMessages: 'approved messages',
+  needsApproval: 'Every message needs approval',
   limited: (limits: readonly string[]) => `Limited to ${limits.join(', ')}`,
   sessionCount: (count: number) => counted(count, 'session'),
   networkCount: (count: number) => counted(count, 'network'),

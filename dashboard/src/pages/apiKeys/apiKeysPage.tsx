@@ -85,7 +85,7 @@ function summary(grants: readonly string[]): string {
 /** The name of a key, with its limits, and with its last use on narrow screens, which have no column for it. */
 function Name({ apiKey }: { readonly apiKey: ApiKey }) {
   const isWide = useIsWide();
-  const limits = limitsOf(apiKey);
+  const limits = limitsOf(apiKey).join('. ');
   const { app } = apiKey;
   return (
     <>
@@ -93,7 +93,7 @@ function Name({ apiKey }: { readonly apiKey: ApiKey }) {
       {app !== null && (
         <span className="block truncate text-xs text-ink-faint">{apiKeyStrings.appAt(app.redirectHost)}</span>
       )}
-      {(limits.length > 0 || !isWide) && (
+      {(limits !== '' || !isWide) && (
         <span
           className={classes(
             'text-xs whitespace-normal text-ink-faint',
@@ -106,23 +106,26 @@ function Name({ apiKey }: { readonly apiKey: ApiKey }) {
               {apiKeyStrings.lastUsed}: <Time at={apiKey.lastUsedAt} as="relative" />
             </span>
           )}
-          {limits.length > 0 && apiKeyStrings.limited(limits)}
+          {limits}
         </span>
       )}
     </>
   );
 }
 
-/** The limits of a key in brief; empty for a key without limits. */
+/** The limits of a key in brief, as sentences; none for a key without limits. */
 function limitsOf(apiKey: ApiKey): string[] {
   const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = apiKey;
-  return [
+  const reach = [
     sessionIds === null ? [] : apiKeyStrings.sessionCount(sessionIds.length),
     allowedIps === null ? [] : apiKeyStrings.networkCount(allowedIps.length),
     allowedRecipients === null ? [] : apiKeyStrings.recipientCount(allowedRecipients.length),
     sendQuota === null ? [] : apiKeyStrings.perDay(sendQuota),
-    confirm === null ? [] : apiKeyStrings.confirmed(confirm),
-    requiresApproval ? apiKeyStrings.approvedMessages : [],
+  ].flat();
+  return [
+    reach.length === 0 ? [] : apiKeyStrings.limited(reach),
+    confirm === null ? [] : apiKeyStrings.asksBefore(confirm),
+    requiresApproval ? apiKeyStrings.needsApproval : [],
   ].flat();
 }
 
