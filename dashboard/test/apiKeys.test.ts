@@ -147,7 +147,7 @@ describe('API keys page', async () => {
     await page.getByRole('button', { name: 'I have saved it' }).click();
     const row = page.getByRole('row').filter({ hasText: 'Shop' });
     const brief = row.getByText(
-      'Limited to 1 session, 2 networks, 2 recipients, 1,000 messages a day, confirmed first messages',
+      'Limited to 1 session, 2 networks, 2 recipients, 1,000 messages a day. Asks before first messages',
     );
     await brief.waitFor();
     assert.match((await brief.getAttribute('title')) ?? '', /127\.0\.0\.0\/8.*491707654321/);
@@ -195,12 +195,38 @@ describe('API keys page', async () => {
     assert.deepEqual([allowedIps, allowedRecipients, sendQuota], [null, ['4930*'], null]);
   });
 
+  it('shows the errors of every limit at its field', async (test) => {
+    const { page } = await dashboard.openLoggedIn(test);
+    const wrong = ['confirm', 'requiresApproval'];
+    await page.route('**/api/v1/api-keys/create', (route) =>
+      route.fulfill({
+        status: 400,
+        contentType: 'application/problem+json',
+        json: {
+          code: 'validation_failed',
+          detail: 'The form is wrong',
+          errors: wrong.map((field) => ({ field, code: 'type', message: `${field} is wrong` })),
+        },
+      }),
+    );
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create key' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Wrong');
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    const alerts = dialog.getByRole('alert');
+    for (const field of wrong) await alerts.getByText(`${field} is wrong`).waitFor();
+    await assertSoon(() => alerts.count(), wrong.length, 'no second message above the form');
+    await assertSoon(() => dialog.getByLabel('Approve every message').getAttribute('aria-invalid'), 'true');
+    await assertAccessible(page);
+  });
+
   it('lets an agent ask its user, and no longer', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/api-keys/create', { name: 'Agent', confirm: ['destructive', 'new_recipients'] });
     const stored = async () => JSON.stringify((await call('GET', '/api-keys')).body.data[0].confirm);
     await page.goto('/keys');
-    await page.getByText('Limited to confirmed changes and first messages').waitFor();
+    await page.getByText('Asks before changes and first messages').waitFor();
     for (const [label, expected] of [
       ['Before the first message to someone', '["destructive"]'],
       ['Before it changes or deletes something', 'null'],
@@ -212,7 +238,7 @@ describe('API keys page', async () => {
       await dialog.waitFor({ state: 'detached' });
       await assertSoon(stored, expected);
     }
-    await assertSoon(() => page.getByText('Limited to').count(), 0);
+    await assertSoon(() => page.getByText('Asks before').count(), 0);
   });
 
   it('shows limits on a phone', async (test) => {

@@ -110,12 +110,13 @@ describe('consent page', async () => {
     await page.getByText('This app is connected already').waitFor();
     assert.equal(await page.getByLabel('List chats with their last messages').isChecked(), false);
     assert.equal(await page.getByLabel('Messages per day').inputValue(), '5');
+    await page.getByLabel('List chats with their last messages').check();
     await page.getByRole('button', { name: 'Connect' }).click();
     await backAtApp(page);
     const { data } = (await call('GET', '/api-keys')).body;
     assert.deepEqual(
       data.map(({ permissions, sendQuota }: Record<string, unknown>) => [permissions, sendQuota]),
-      [[['messages:read'], 5]],
+      [[['messages:read', 'chats:read'], 5]],
     );
   });
 

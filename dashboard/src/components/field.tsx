@@ -61,14 +61,16 @@ export function SelectField({ label, hint, error, isOptional, options, className
 }
 
 /** A checkbox or radio button with its explanation. */
-export function CheckField({ label, hint, ...rest }: FieldProps & ComponentProps<'input'>) {
+export function CheckField({ label, hint, error, ...rest }: FieldProps & ComponentProps<'input'>) {
   const id = useId();
+  const described = [hint !== undefined && `${id}-hint`, error !== undefined && `${id}-error`].filter(Boolean);
   return (
     <div className="flex items-start gap-2.5">
       <input
         id={id}
         type="checkbox"
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+        aria-describedby={described.join(' ') || undefined}
+        aria-invalid={error === undefined ? undefined : true}
         {...rest}
         className="mt-1 size-4 shrink-0 accent-accent"
       />
@@ -81,6 +83,7 @@ export function CheckField({ label, hint, ...rest }: FieldProps & ComponentProps
             {hint}
           </p>
         )}
+        {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
       </div>
     </div>
   );

@@ -1,6 +1,6 @@
 import type { ApiKey } from '@switchboard/sdk/api';
 import { useId } from 'react';
-import { CheckField } from '../../components/field.tsx';
+import { CheckField, FieldError } from '../../components/field.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 
 /** The calls before which a key asks its user; null for none. */
@@ -12,9 +12,11 @@ const kinds = ['destructive', 'new_recipients'] as const satisfies readonly NonN
 export function ConfirmField({
   value,
   onChange,
+  error,
 }: {
   readonly value: Confirm;
   readonly onChange: (value: Confirm) => void;
+  readonly error: string | undefined;
 }) {
   const id = useId();
   const toggle = (kind: (typeof kinds)[number], isOn: boolean) => {
@@ -22,7 +24,7 @@ export function ConfirmField({
     onChange(chosen.length === 0 ? null : chosen);
   };
   return (
-    <fieldset aria-describedby={id} className="grid gap-2">
+    <fieldset aria-describedby={error === undefined ? id : `${id} ${id}-error`} className="grid gap-2">
       <legend className="text-sm font-medium">{apiKeyStrings.confirm}</legend>
       <p id={id} className="text-xs text-ink-faint">
         {apiKeyStrings.confirmHint}
@@ -36,6 +38,7 @@ export function ConfirmField({
           onChange={({ currentTarget }) => toggle(kind, currentTarget.checked)}
         />
       ))}
+      {error !== undefined && <FieldError id={`${id}-error`}>{error}</FieldError>}
     </fieldset>
   );
 }

@@ -5,7 +5,7 @@ import { SelectField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { LocalTimeField } from '../../components/localTime.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
-import { type KeyLimits, LimitFields, readLimits, typedLimits } from './limitFields.tsx';
+import { type KeyLimits, LimitFields, limitNames, readLimits, typedLimits } from './limitFields.tsx';
 import { PermissionChoice } from './permissionChoice.tsx';
 
 /** The editable settings of a key. */
@@ -38,16 +38,7 @@ export function KeyForm({ settings, submit, onSubmit, onCancel }: KeyFormProps) 
     <Form
       submit={submit}
       error={save.error}
-      fields={[
-        'name',
-        'permissions',
-        'expiresAt',
-        'sessionIds',
-        'allowedIps',
-        'allowedRecipients',
-        'sendQuota',
-        'confirm',
-      ]}
+      fields={['name', 'permissions', 'expiresAt', ...limitNames]}
       busy={save.isPending}
       disabled={permissions.length === 0 || limits.sessionIds?.length === 0}
       onCancel={onCancel}

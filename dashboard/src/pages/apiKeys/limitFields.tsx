@@ -22,6 +22,9 @@ export const noLimits: KeyLimits = {
   requiresApproval: false,
 };
 
+/** The fields of the limits, which show their own errors. */
+export const limitNames: readonly string[] = Object.keys(noLimits);
+
 /** The limits as they are typed: lists with one entry per line. */
 export interface TypedLimits {
   readonly sessionIds: string[] | null;
@@ -32,9 +35,9 @@ export interface TypedLimits {
   readonly requiresApproval: boolean;
 }
 
-/** @param limits may have other fields, such as those of a key */
-export function typedLimits(limits: KeyLimits): TypedLimits {
-  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = limits;
+/** The settings can have other fields, such as the name of the key: only limits are kept. */
+export function typedLimits(settings: KeyLimits): TypedLimits {
+  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = settings;
   const linesOf = (entries: readonly string[] | null) => (entries ?? []).join('\n');
   return {
     sessionIds,
@@ -47,15 +50,12 @@ export function typedLimits(limits: KeyLimits): TypedLimits {
 }
 
 /** Reads what was typed. The server validates it. */
-export function readLimits(limits: TypedLimits): KeyLimits {
-  const { sessionIds, allowedIps, allowedRecipients, sendQuota, confirm, requiresApproval } = limits;
+export function readLimits({ allowedIps, allowedRecipients, sendQuota, ...rest }: TypedLimits): KeyLimits {
   return {
-    sessionIds,
     allowedIps: entriesOf(allowedIps),
     allowedRecipients: entriesOf(allowedRecipients),
     sendQuota: sendQuota === '' ? null : Number(sendQuota),
-    confirm,
-    requiresApproval,
+    ...rest,
   };
 }
 
@@ -122,10 +122,11 @@ export function LimitFields({ value, onChange, errorOf }: LimitFieldsProps) {
           onChange={({ currentTarget }) => edit({ sendQuota: currentTarget.value })}
         />
       </div>
-      <ConfirmField value={confirm} onChange={(chosen) => edit({ confirm: chosen })} />
+      <ConfirmField value={confirm} onChange={(chosen) => edit({ confirm: chosen })} error={errorOf('confirm')} />
       <CheckField
         label={apiKeyStrings.requiresApproval}
         hint={apiKeyStrings.requiresApprovalHint}
+        error={errorOf('requiresApproval')}
         checked={requiresApproval}
         onChange={({ currentTarget }) => edit({ requiresApproval: currentTarget.checked })}
       />

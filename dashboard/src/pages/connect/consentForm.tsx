@@ -9,7 +9,7 @@ import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { permits } from '../../model/grants.ts';
 import { connectStrings } from '../../strings/connect.ts';
-import { type KeyLimits, LimitFields, noLimits, readLimits, typedLimits } from '../apiKeys/limitFields.tsx';
+import { type KeyLimits, LimitFields, limitNames, noLimits, readLimits, typedLimits } from '../apiKeys/limitFields.tsx';
 
 /** The permissions and limits that the person grants. */
 interface Choice extends KeyLimits {
@@ -36,7 +36,7 @@ export function ConsentForm({ request, busy, error, onApprove, onDeny }: Consent
   return (
     <Form
       error={error}
-      fields={['permissions', 'sessionIds', 'allowedIps', 'allowedRecipients', 'sendQuota']}
+      fields={['permissions', ...limitNames]}
       onSubmit={() => onApprove({ permissions, ...readLimits(limits) })}
     >
       <Card title={connectStrings.permissions} hint={connectStrings.permissionsHint}>
