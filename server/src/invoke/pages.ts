@@ -17,29 +17,45 @@ export const pageOf = <T extends TSchema>(item: T) =>
 
 type PageInput = Static<TObject<typeof pageInput>>;
 
+/** The lists that have cursors. A cursor contains the name of its list, because no other list can continue after it. */
+type List =
+  | 'api_keys'
+  | 'chats'
+  | 'contacts'
+  | 'deliveries'
+  | 'endpoints'
+  | 'groups'
+  | 'history'
+  | 'key_calls'
+  | 'messages'
+  | 'search'
+  | 'sessions'
+  | 'subscriptions';
+
 /**
  * Reads a page of rows, the newest first or, with `asc`, the smallest key first.
  * @param key a column of the result that orders it, and has no value twice
  * @param show converts the rows of the page
  */
 export async function readPage<D, T extends keyof D, R, I>(
+  list: List,
   select: SelectQueryBuilder<D, T, R>,
   key: string & keyof R,
   input: PageInput,
   show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
   order: 'asc' | 'desc' = 'desc',
 ) {
-  const { after, limit, rows } = pageStart(input);
+  const { after, limit, rows } = pageStart(list, input);
   const column = sql.ref(key);
   const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
   const found = await rest.orderBy(column, order).limit(rows).execute();
-  return toPage(found, limit, (row) => String(row[key]), show);
+  return toPage(list, found, limit, (row) => String(row[key]), show);
 }
 
 /** The start of a page: the id after which it continues, and how many rows to read to know whether more follow. */
-export function pageStart(input: PageInput) {
+export function pageStart(list: List, input: PageInput) {
   const limit = input.limit ?? 50;
-  return { after: input.cursor === undefined ? undefined : decodeCursor(input.cursor), limit, rows: limit + 1 };
+  return { after: input.cursor === undefined ? undefined : decodeCursor(list, input.cursor), limit, rows: limit + 1 };
 }
 
 /**
@@ -47,21 +63,26 @@ export function pageStart(input: PageInput) {
  * entry, for callers that use fewer of them; it is never part of an answer.
  */
 export async function toPage<R, I>(
+  list: List,
   rows: readonly R[],
   limit: number,
   cursorOf: (row: R) => string,
   show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
 ) {
   const page = rows.slice(0, limit);
-  const cursors = page.map((row) => Buffer.from(cursorOf(row)).toString('base64url'));
+  const cursors = page.map((row) => encodeCursor(list, cursorOf(row)));
   const nextCursor = rows.length > limit ? (cursors.at(-1) ?? null) : null;
   return { data: [...(await show(page))], nextCursor, cursors };
 }
 
-function decodeCursor(cursor: string): string {
-  const id = Buffer.from(cursor, 'base64url').toString();
-  // Ids and chat ids: no other values are used as cursors.
-  if (!/^[\w:|.@-]{1,200}$/.test(id))
+const encodeCursor = (list: List, key: string) => Buffer.from(`${list}~${key}`).toString('base64url');
+
+/** @throws {AppError} `validation_failed` if it is a cursor of another list */
+function decodeCursor(wanted: List, cursor: string): string {
+  const text = Buffer.from(cursor, 'base64url').toString();
+  // Ids and chat ids: no other values are used as keys. Cursors of earlier versions do not name their list.
+  const { list = wanted, key } = /^(?:(?<list>\w+)~)?(?<key>[\w:|.@-]{1,200})$/.exec(text)?.groups ?? {};
+  if (key === undefined || list !== wanted)
     throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');
-  return id;
+  return key;
 }

@@ -106,7 +106,7 @@ export const listApiKeys = defineOperation({
   output: pageOf(ApiKey),
   run(ctx, input) {
     const own = ctx.database.reader.kysely.selectFrom('api_keys').selectAll().where('account_id', '=', ctx.accountId);
-    return readPage(own, 'key_id', input, (rows) => rows.map(toApiKey));
+    return readPage('api_keys', own, 'key_id', input, (rows) => rows.map(toApiKey));
   },
 });
 

@@ -74,7 +74,7 @@ export const listChats = defineOperation({
   errors: ['not_found'],
   async run(ctx, input) {
     const sessionIds = await listedSessions(ctx, input.sessionId);
-    const { after, limit, rows } = pageStart(input);
+    const { after, limit, rows } = pageStart('chats', input);
     // A chat without a message sorts as the oldest; message ids sort by time.
     let select = ctx.database.longReader.kysely
       .selectFrom('chats')
@@ -91,6 +91,7 @@ export const listChats = defineOperation({
       .limit(rows)
       .execute();
     return toPage(
+      'chats',
       found,
       limit,
       (row) => `${row.position}|${row.session_id}|${row.chat_id}`,

@@ -79,11 +79,11 @@ export const listContacts = defineOperation({
     if (input.blocked !== undefined) select = select.where('blocked', '=', Number(input.blocked));
     const show = (rows: readonly ContactTable[]) => rows.map(toContact);
     // The index has this order.
-    if (sessionIds?.length === 1) return readPage(select, 'phone_number', input, show, 'asc');
+    if (sessionIds?.length === 1) return readPage('contacts', select, 'phone_number', input, show, 'asc');
     // Sessions can have the same contact.
     const position = sql<string>`phone_number || '-' || session_id`.as('position');
     const all = ctx.database.longReader.kysely.selectFrom(select.select(position).as('all')).selectAll();
-    return readPage(all, 'position', input, show, 'asc');
+    return readPage('contacts', all, 'position', input, show, 'asc');
   },
 });
 

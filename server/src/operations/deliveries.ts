@@ -137,7 +137,9 @@ export const listDeliveries = defineOperation({
     const { afterTime, beforeTime } = input;
     if (afterTime !== undefined) select = select.where('d.created_at', '>=', parseTime('afterTime', afterTime));
     if (beforeTime !== undefined) select = select.where('d.created_at', '<', parseTime('beforeTime', beforeTime));
-    return readPage(select, 'delivery_id', input, (rows) => rows.map((row) => toDelivery(row, ctx.steady)));
+    return readPage('deliveries', select, 'delivery_id', input, (rows) =>
+      rows.map((row) => toDelivery(row, ctx.steady)),
+    );
   },
 });
 

@@ -100,7 +100,7 @@ export const listEndpoints = defineOperation({
       .selectAll()
       .where('account_id', '=', ctx.accountId)
       .where('subscription_id', 'is', null);
-    return readPage(own, 'webhook_id', input, (rows) => rows.map((row) => toEndpoint(ctx, row)));
+    return readPage('endpoints', own, 'webhook_id', input, (rows) => rows.map((row) => toEndpoint(ctx, row)));
   },
 });
 

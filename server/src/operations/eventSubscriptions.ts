@@ -292,7 +292,7 @@ export const listSubscriptions = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('subscription_id', 'is not', null)
       .where('expires_at', '>', 0);
-    return readPage(own, 'webhook_id', input, (rows) => rows.map(toSubscription));
+    return readPage('subscriptions', own, 'webhook_id', input, (rows) => rows.map(toSubscription));
   },
 });
 

@@ -95,7 +95,7 @@ export const listGroups = defineOperation({
       .where(isOfSessions(ctx, sessionIds))
       .where('left_at', 'is', null);
     if (input.q !== undefined) present = present.where(contains('subject', input.q));
-    return readPage(present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
+    return readPage('groups', present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });
 

@@ -57,7 +57,7 @@ export const listKeyCalls = defineOperation({
     if (tool !== undefined) own = own.where('tool', '=', tool);
     if (outcome === 'failed') own = own.where('outcome', '!=', 'ok');
     else if (outcome !== undefined) own = own.where('outcome', '=', outcome);
-    const found = await readPage(own, 'call_id', page, (rows) => rows.map(toCall));
+    const found = await readPage('key_calls', own, 'call_id', page, (rows) => rows.map(toCall));
     if (found.data.length === 0) await requireKey(ctx, keyId);
     return found;
   },

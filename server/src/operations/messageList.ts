@@ -47,10 +47,10 @@ export const listMessages = defineOperation({
     // A search reveals content: which messages contain a word.
     if (q !== undefined) requireContent(ctx, 'messages');
     const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
-    if (q === undefined) return readPage(messagesOf(ctx, input), 'message_id', input, show);
-    const { after, limit, rows } = pageStart(input);
+    if (q === undefined) return readPage('messages', messagesOf(ctx, input), 'message_id', input, show);
+    const { after, limit, rows } = pageStart('search', input);
     const found = await search(ctx, input, wordsOf(q), after, rows);
-    return toPage(found, limit, ({ seq }) => String(seq), show);
+    return toPage('search', found, limit, ({ seq }) => String(seq), show);
   },
 });
 

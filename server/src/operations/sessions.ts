@@ -85,7 +85,7 @@ export const listSessions = defineOperation({
     const sessionIds = sessionsOf(ctx);
     let own = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
     if (sessionIds !== undefined) own = own.where('session_id', 'in', sessionIds);
-    return readPage(own, 'session_id', input, (rows) => rows.map((row) => toSession(ctx, row)));
+    return readPage('sessions', own, 'session_id', input, (rows) => rows.map((row) => toSession(ctx, row)));
   },
 });
 
@@ -231,7 +231,7 @@ export const sessionHistory = defineOperation({
       .selectAll()
       .where('account_id', '=', ctx.accountId)
       .where('session_id', '=', input.sessionId);
-    return readPage(entriesOfSession, 'entry_id', input, (rows) =>
+    return readPage('history', entriesOfSession, 'entry_id', input, (rows) =>
       rows.map(({ status, reason, at }) => ({ status, reason, at: isoTime(at) })),
     );
   },
