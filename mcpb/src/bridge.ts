@@ -7,36 +7,40 @@ import {
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { StdioServerTransport } from '@modelcontextprotocol/server/stdio';
-import { endedEarly, failureOf, type RpcError } from './failures.ts';
-import type { BridgeSettings } from './settings.ts';
+import { endedEarly, failureOf, type RpcError, unanswered } from './failures.ts';
+import { type BridgeSettings, withoutKey } from './settings.ts';
 
 type Id = JSONRPCRequest['id'];
 
 interface OpenRequest {
   readonly method: string;
   readonly abort: AbortController;
+  /** Whether its answer may come later, on a stream. */
+  isStreamed: boolean;
 }
 
 /**
- * Passes every message between a client on stdin and stdout and a server over HTTP, unchanged. Both protocol
- * generations work, and so does everything that the two agree on, such as questions to the user.
+ * Passes every message between a client on stdin and stdout and a server over HTTP, unchanged except that the key is
+ * masked. Both protocol generations work, and so does everything that the two agree on, such as questions to the user.
  *
  * Nothing is repeated: if a connection fails, the client gets an error, and no message is sent twice.
  */
 export class Bridge {
   readonly #local = new StdioServerTransport();
   readonly #remote: StreamableHTTPClientTransport;
-  readonly #url: URL;
+  readonly #settings: BridgeSettings;
   readonly #onStop: () => void;
   /** The requests of the client that have no answer yet. */
   readonly #open = new Map<Id, OpenRequest>();
   #isStopped = false;
 
-  constructor({ url, key }: BridgeSettings, onStop: () => void) {
-    this.#url = url;
+  constructor(settings: BridgeSettings, onStop: () => void) {
+    const { url, key } = settings;
+    this.#settings = settings;
     this.#onStop = onStop;
     this.#remote = new StreamableHTTPClientTransport(url, {
       requestInit: { headers: { authorization: `Bearer ${key}` } },
+      fetch: (input, init) => this.#fetch(input, init),
     });
   }
 
@@ -70,23 +74,36 @@ export class Bridge {
       return;
     }
     // A notification or an answer, to which nobody expects a reply.
-    await this.#remote.send(message).catch((error) => log(failureOf(error, this.#url)));
+    await this.#remote.send(message).catch((error) => log(failureOf(error, this.#settings)));
   }
 
   async #request(message: JSONRPCRequest): Promise<void> {
     const { id, method } = message;
     const abort = new AbortController();
-    this.#open.set(id, { method, abort });
+    const request: OpenRequest = { method, abort, isStreamed: false };
+    this.#open.set(id, request);
     const onAbort = () => this.#open.delete(id);
     abort.signal.addEventListener('abort', onAbort, { once: true });
     try {
       await this.#remote.send(message, {
         requestSignal: abort.signal,
-        onRequestStreamEnd: () => this.#fail(id, endedEarly(this.#url)),
+        onRequestStreamEnd: () => this.#fail(id, endedEarly(this.#settings)),
       });
+      if (!request.isStreamed) this.#fail(id, unanswered(this.#settings));
     } catch (error) {
-      this.#fail(id, failureOf(error, this.#url));
+      this.#fail(id, failureOf(error, this.#settings));
     }
+  }
+
+  async #fetch(input: string | URL, init: RequestInit = {}): Promise<Response> {
+    const response = await fetch(input, init);
+    const isStream = /^text\/event-stream\b/i.test(response.headers.get('content-type') ?? '');
+    if (isStream && response.status === 200 && typeof init.body === 'string') {
+      const { id } = JSON.parse(init.body) as { id?: Id };
+      const request = id === undefined ? undefined : this.#open.get(id);
+      if (request !== undefined) request.isStreamed = true;
+    }
+    return response;
   }
 
   /** From the server to the client. */
@@ -98,7 +115,7 @@ export class Bridge {
       if (isHandshake && typeof protocolVersion === 'string') this.#remote.setProtocolVersion(protocolVersion);
     }
     if ('id' in message && !('method' in message) && message.id !== undefined) this.#open.delete(message.id);
-    this.#send(message);
+    this.#send(withoutKey(message, this.#settings));
   }
 
   /** Answers a request that the server did not answer, unless it was cancelled. */

@@ -6,6 +6,18 @@ export interface BridgeSettings {
   readonly key: string;
 }
 
+/** Of a key that is masked. A shorter one cannot be a key, and may be part of other texts. */
+const MIN_MASKED_LENGTH = 8;
+const MASK = '[API key]';
+
+/** Returns a JSON value with the key masked in its texts, because a server may repeat the headers that it got. */
+export function withoutKey<T>(value: T, { key }: Pick<BridgeSettings, 'key'>): T {
+  if (key.length < MIN_MASKED_LENGTH) return value;
+  const json = JSON.stringify(value);
+  const written = JSON.stringify(key).slice(1, -1);
+  return json?.includes(written) ? JSON.parse(json.replaceAll(written, MASK)) : value;
+}
+
 /** Says what is wrong with a setting, and where to change it. */
 export class SettingsError extends Error {}
 

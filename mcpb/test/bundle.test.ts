@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, sep } from 'node:path';
@@ -42,7 +42,11 @@ describe('the bundle for desktop clients', () => {
   });
 
   /** Starts the program of the bundle as a desktop client does. Its process ends with the test. */
-  async function startBundle(test: TestContext, entered: Entered): Promise<StdioClientTransport> {
+  async function startBundle(
+    test: TestContext,
+    entered: Entered,
+    stderr: 'ignore' | 'pipe' = 'ignore',
+  ): Promise<StdioClientTransport> {
     const extensionPath = join(folder, 'unpacked');
     const config = await getMcpConfigForManifest({
       manifest: JSON.parse(readFileSync(join(extensionPath, 'manifest.json'), 'utf8')),
@@ -54,7 +58,7 @@ describe('the bundle for desktop clients', () => {
     // A client that starts it without what is required leaves the placeholders.
     const { args = [], env = {} } = config ?? manifest.server.mcp_config;
     const program = args.map((arg) => arg.replace(/^\$\{__dirname\}/, extensionPath));
-    const transport = new StdioClientTransport({ command: process.execPath, args: program, env, stderr: 'ignore' });
+    const transport = new StdioClientTransport({ command: process.execPath, args: program, env, stderr });
     test.after(() => transport.close());
     return transport;
   }
@@ -248,4 +252,91 @@ describe('the bundle for desktop clients', () => {
     assert.ok(pid !== null);
     assert.throws(() => process.kill(pid, 0), { code: 'ESRCH' });
   });
+
+  /** Starts a server that answers the handshake, and leaves calls of tools to the test. */
+  async function startFaulty(test: TestContext, answer: (response: ServerResponse, request: Received) => void) {
+    const other = createServer(async (request, response) => {
+      const body = JSON.parse(Buffer.concat(await request.toArray()).toString() || '{}');
+      const id = body.id;
+      const result = {
+        protocolVersion: '2025-11-25',
+        capabilities: { tools: {} },
+        serverInfo: { name: 'x', version: '1' },
+      };
+      if (body.method === 'tools/call')
+        answer(response, { id, name: body.params.name, authorization: request.headers.authorization ?? '' });
+      else if (body.method !== 'initialize') response.writeHead(202).end();
+      else response.setHeader('content-type', 'application/json').end(JSON.stringify({ jsonrpc: '2.0', id, result }));
+    });
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    test.after(() => other.closeAllConnections());
+    test.after(() => other.close());
+    return `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+  }
+
+  it('says that a call may have run if the server received it and did not answer completely', async (test) => {
+    const json = { 'content-type': 'application/json' };
+    const answers: Record<string, (response: ServerResponse, request: Received) => void> = {
+      destroyed: (response) => response.socket?.destroy(),
+      truncated: (response) => response.writeHead(200, json).end('{"jsonrpc":"2.0","id'),
+      broken: (response) => {
+        response.writeHead(200, { ...json, 'content-length': 1000 }).write('{"jsonrpc"');
+        setImmediate(() => response.socket?.destroy());
+      },
+      accepted: (response) => response.writeHead(202).end(),
+      empty: (response) => response.writeHead(204).end(),
+      none: (response) => response.writeHead(200, json).end('[]'),
+      other: (response) => response.writeHead(200, json).end('{"jsonrpc":"2.0","id":"other","result":{}}'),
+      gateway: (response) => response.writeHead(502).end('<p>Bad gateway</p>'),
+    };
+    const url = await startFaulty(test, (response, request) => answers[request.name]?.(response, request));
+    const { client } = await connect(test, { url, api_key: key }, clientOf('2025-11-25'));
+    for (const name of Object.keys(answers))
+      await assert.rejects(client.callTool({ name, arguments: {} }), (error: Error) => {
+        const advice = /Check what the call did before you repeat it/;
+        assert.match(error.message, name === 'empty' ? /does not answer as an MCP server/ : advice, name);
+        assert.doesNotMatch(error.message, /Cannot reach/, name);
+        return true;
+      });
+  });
+
+  it('masks the key in everything that the server says', async (test) => {
+    const problem = (detail: string) => JSON.stringify({ detail });
+    const url = await startFaulty(test, (response, { id, name, authorization }) => {
+      const echo = `You sent ${authorization}`;
+      const json = response.setHeader('content-type', 'application/json');
+      if (name === 'problem') json.writeHead(403).end(problem(echo));
+      else if (name === 'cut') json.writeHead(403).end(problem('x'.repeat(480) + authorization));
+      else if (name === 'error')
+        json.end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: echo, data: { echo } } }));
+      else if (name === 'status')
+        json.writeHead(400).end(JSON.stringify({ jsonrpc: '2.0', id, error: { code: 1, message: echo } }));
+      else if (name === 'text') json.end(echo);
+      else json.end(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: echo }] } }));
+    });
+    const transport = await startBundle(test, { url, api_key: key }, 'pipe');
+    let written = '';
+    transport.stderr?.on('data', (chunk) => {
+      written += chunk;
+    });
+    const client = clientOf('2025-11-25');
+    await client.connect(transport as Parameters<Client['connect']>[0]);
+    for (const name of ['problem', 'cut', 'error', 'status', 'text', 'result']) {
+      const said = await client.callTool({ name, arguments: {} }).then(
+        (result) => JSON.stringify(result),
+        (error: Error & { data?: unknown }) => error.message + JSON.stringify(error.data),
+      );
+      assert.ok(!said.includes(key.slice(0, 20)), name);
+      if (name !== 'text') assert.match(said, /\[API key\]|x{480}/, name);
+    }
+    await client.close();
+    assert.match(written, /The server says: You sent Bearer \[API key\]/);
+    assert.ok(!written.includes(key.slice(0, 20)));
+  });
 });
+
+interface Received {
+  readonly id: unknown;
+  readonly name: string;
+  readonly authorization: string;
+}
