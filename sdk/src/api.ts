@@ -1067,7 +1067,7 @@ export interface SecretRotation {
   hasSecret: boolean;
   /** Until when `webhook-signature` has both signatures; null if it has one. */
   previousSecretValidUntil: string | null;
-  /** Page of the dashboard on which a person with a login reads the new secret, for seven days. */
+  /** Page of the dashboard on which a person with a login reads the new secret, for seven days. Only its path if `PUBLIC_URL` is not set. */
   secretUrl?: string;
 }
 
@@ -1603,6 +1603,8 @@ export interface Operations {
       qr: string;
       /** When a new QR code replaces this one. */
       expiresAt: string;
+      /** Seconds until then, for callers whose clock may be wrong. */
+      expiresInSeconds?: number;
     };
   };
   /** Request a pairing code. Get a code that the phone's owner enters instead of scanning a QR code. Works only while the status is `awaiting_pairing`, and not on every network. */
@@ -2442,7 +2444,7 @@ export interface Operations {
       left: true;
     };
   };
-  /** Set the webhook. Set the URL and the event types of the default webhook, or of another one, replacing the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Pending deliveries of event types that you drop are cancelled. */
+  /** Set the webhook. Replace the URL and event types of the default webhook, or of another one. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Cancels pending deliveries of event types that you drop. */
   'webhooks.set': {
     input: {
       /** A webhook other than the default one (`whk_…`). */
@@ -2453,8 +2455,10 @@ export interface Operations {
       events: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
-      /** true: signs with a new secret. Nobody sees it here; a person reads it at `secretUrl`. */
+      /** Signs with a new secret, which is not returned. A person reads it at `secretUrl`. Repeat URL and events to only rotate. */
       rotateSecret?: boolean;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
     };
     output: {
       /** URL that receives events; null if no webhook is set. */
@@ -2469,7 +2473,7 @@ export interface Operations {
       createdAt: string | null;
       /** When the webhook was last changed; null if none is set. */
       updatedAt: string | null;
-      /** Page of the dashboard on which a person with a login reads the new secret, for seven days. */
+      /** Page of the dashboard on which a person with a login reads the new secret, for seven days. Only its path if `PUBLIC_URL` is not set. */
       secretUrl?: string;
     };
   };
@@ -3449,7 +3453,7 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
-  'webhooks.set': { method: 'POST', path: '/webhooks/set', isRead: false, idempotent: false, takesContent: false },
+  'webhooks.set': { method: 'POST', path: '/webhooks/set', isRead: false, idempotent: true, takesContent: false },
   'webhooks.get': { method: 'GET', path: '/webhooks', isRead: true, idempotent: false, takesContent: false },
   'webhooks.test': { method: 'GET', path: '/webhooks/test', isRead: false, idempotent: false, takesContent: false },
   'webhooks.stats': { method: 'GET', path: '/webhooks/stats', isRead: true, idempotent: false, takesContent: false },

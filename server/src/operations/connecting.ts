@@ -190,9 +190,7 @@ function presentExpiry({ clock }: Context, present: ApiKeyTable | undefined): nu
   return at !== null && at > clock.now() ? at : null;
 }
 
-type Granted = Pick<ApiKeyTable, 'permissions' | 'expires_at'> &
-  Partial<LimitColumns> &
-  ReturnType<typeof appColumns>;
+type Granted = Pick<ApiKeyTable, 'permissions' | 'expires_at'> & Partial<LimitColumns> & ReturnType<typeof appColumns>;
 
 /**
  * Leaves the limits that are not given as they are, and the name, which a person may have changed.

@@ -376,11 +376,16 @@ class SessionsUpdateProfileResult(TypedDict):
     """Always true."""
 
 
-class SessionsGetQrResult(TypedDict):
+class _SessionsGetQrResultRequired(TypedDict):
     qr: str
     """Text to show as a QR code."""
     expiresAt: str
     """When a new QR code replaces this one."""
+
+
+class SessionsGetQrResult(_SessionsGetQrResultRequired, total=False):
+    expiresInSeconds: int
+    """Seconds until then, for callers whose clock may be wrong."""
 
 
 class SessionsRequestPairingCodeResult(TypedDict):
@@ -1436,7 +1441,9 @@ class _SecretRotationRequired(TypedDict):
 
 class SecretRotation(_SecretRotationRequired, total=False):
     secretUrl: str
-    """Page of the dashboard on which a person with a login reads the new secret, for seven days."""
+    """Page of the dashboard on which a person with a login reads the new secret, for seven days.
+    Only its path if `PUBLIC_URL` is not set.
+    """
 
 
 class RevealedSecret(TypedDict):
@@ -1770,7 +1777,9 @@ class _WebhooksSetResultRequired(TypedDict):
 
 class WebhooksSetResult(_WebhooksSetResultRequired, total=False):
     secretUrl: str
-    """Page of the dashboard on which a person with a login reads the new secret, for seven days."""
+    """Page of the dashboard on which a person with a login reads the new secret, for seven days.
+    Only its path if `PUBLIC_URL` is not set.
+    """
 
 
 class WebhooksGetResultOther(TypedDict):

@@ -2954,12 +2954,13 @@ class WebhooksResource:
         webhook_id: Optional[str] = None,
         secret: Union[Optional[str], Unset] = UNSET,
         rotate_secret: Optional[bool] = None,
+        idempotency_key: Optional[str] = None,
     ) -> WebhooksSetResult:
         """Set the webhook.
 
-        Set the URL and the event types of the default webhook, or of another one, replacing
-        the previous ones. Call `webhooks.test` to verify it. A new URL closes the circuit
-        breaker. Pending deliveries of event types that you drop are cancelled.
+        Replace the URL and event types of the default webhook, or of another one. Call
+        `webhooks.test` to verify it. A new URL closes the circuit breaker. Cancels pending
+        deliveries of event types that you drop.
 
         Requires the permission `webhooks:write`.
 
@@ -2970,8 +2971,9 @@ class WebhooksResource:
         :param webhook_id: A webhook other than the default one (`whk_…`).
         :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
             removed.
-        :param rotate_secret: true: signs with a new secret. Nobody sees it here; a person
-            reads it at `secretUrl`.
+        :param rotate_secret: Signs with a new secret, which is not returned. A person reads
+            it at `secretUrl`. Repeat URL and events to only rotate.
+        :param idempotency_key: Replaces the key that the client generates.
         """
         result: WebhooksSetResult = self._transport.call(
             "POST",
@@ -2983,6 +2985,8 @@ class WebhooksResource:
                 "secret": secret,
                 "rotateSecret": UNSET if rotate_secret is None else rotate_secret,
             },
+            idempotent=True,
+            idempotency_key=idempotency_key,
         )
         return result
 
