@@ -54,10 +54,14 @@ export class EventStream {
       cursor = await readers.renewed(accountId, cursor).catch(() => reader.cursor);
       yield this.#notification('heartbeat', { cursor });
     }
-    const { reason } = reader.signal;
-    if (!(reason instanceof AppError)) return;
+  }
+
+  /** The last message: undefined unless the credential has ended the stream. */
+  farewell(): string | undefined {
+    const { reason } = this.#parts.reader.signal;
+    if (!(reason instanceof AppError)) return undefined;
     const error = { ...eventErrors.forbidden, data: { reason: reason.message } };
-    yield this.#notification('terminated', { error });
+    return this.#notification('terminated', { error });
   }
 
   #notification(name: string, params: object): string {
@@ -83,6 +87,8 @@ export async function sendEventStream(
   try {
     beginServerSentEvents(reply, requestId);
     for await (const message of stream.messages()) await writeAtItsPace(reply.raw, frameOf(message), stream.signal);
+    const farewell = stream.farewell();
+    if (farewell !== undefined) reply.raw.write(frameOf(farewell));
     reply.raw.write(frameOf(result));
   } finally {
     stream.close();
