@@ -43,13 +43,14 @@ function columnsFor(menu: (apiKey: ApiKey) => ReactNode): readonly Column<ApiKey
     {
       id: 'name',
       header: apiKeyStrings.name,
-      width: 'minmax(0, 1fr)',
+      // Shares what is left with the prefix, which matters less.
+      width: 'minmax(0, 3fr)',
       cell: (apiKey) => <Name apiKey={apiKey} />,
     },
     {
       id: 'prefix',
       header: apiKeyStrings.prefix,
-      width: '15.5rem',
+      width: 'minmax(0, 4fr)',
       wideOnly: true,
       cell: ({ prefix, app }) => (app === null ? <Tag>{prefix}</Tag> : <Tag>{apiKeyStrings.app}</Tag>),
     },
