@@ -5,8 +5,9 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
+import { authorizationUrl, newProof, register, startOAuthServer } from '../../server/test/support/oauth.ts';
 import { startReceiver } from '../../server/test/support/receiver.ts';
-import { startServer } from '../../server/test/support/server.ts';
+import type { TestServer } from '../../server/test/support/server.ts';
 import { launch, logIn } from '../test/support/browser.ts';
 import { openShop, PastClock, type Shop } from './shop.ts';
 
@@ -14,11 +15,16 @@ const FOLDER = fileURLToPath(new URL('../../docs/pictures/', import.meta.url));
 /** Small, because the files are kept in the repository. */
 const SIZE = { width: 1100, height: 700 };
 
+interface Samples extends Shop {
+  /** Where an app asks to be connected. */
+  readonly consentUrl: string;
+}
+
 interface Shot {
   readonly name: string;
-  readonly path: (shop: Shop) => string;
+  readonly path: (samples: Samples) => string;
   /** Waits for the content of the page before the screenshot. */
-  readonly prepare: (page: Page, shop: Shop) => Promise<unknown>;
+  readonly prepare: (page: Page, samples: Samples) => Promise<unknown>;
 }
 
 const heading = (name: string) => (page: Page) => page.getByRole('heading', { level: 1, name }).waitFor();
@@ -78,21 +84,28 @@ const shots: readonly Shot[] = [
     prepare: (page) => page.getByRole('region', { name: 'Example request: curl' }).waitFor(),
   },
   { name: 'account', path: () => '/account', prepare: heading('Account') },
+  { name: 'consent', path: ({ consentUrl }) => consentUrl, prepare: heading('Connect Assistant?') },
 ];
 
 async function main(): Promise<void> {
   mkdirSync(FOLDER, { recursive: true });
   const [orders, stock] = [await startReceiver(), await startReceiver()];
   const clock = new PastClock(60);
-  const server = await startServer({ clock, env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' } });
+  const server = await startOAuthServer({
+    clock,
+    env: { WEBHOOK_RETRY_SECONDS: '1,600', BREAKER_OPEN_SECONDS: '600' },
+  });
   const browser = await launch();
   try {
     const account = await server.account();
-    const shop = await openShop(account.call, orders, stock, clock);
+    const samples = {
+      ...(await openShop(account.call, orders, stock, clock)),
+      consentUrl: await askToConnect(server),
+    };
     const [overview, ...others] = shots;
     for (const theme of ['light', 'dark'] as const)
-      await takeAll(browser, server.url, account.email, shop, theme, overview === undefined ? [] : [overview], 2);
-    await takeAll(browser, server.url, account.email, shop, 'light', others, 1);
+      await takeAll(browser, server.url, account.email, samples, theme, overview === undefined ? [] : [overview], 2);
+    await takeAll(browser, server.url, account.email, samples, 'light', others, 1);
   } finally {
     await browser.close();
     await server.stop();
@@ -101,11 +114,20 @@ async function main(): Promise<void> {
   }
 }
 
+/** Lets an app begin to ask for a connection. */
+async function askToConnect(server: TestServer): Promise<string> {
+  const redirect = 'https://assistant.example/callback';
+  const { body: client } = await register(server, { client_name: 'Assistant', redirect_uris: [redirect] });
+  const scope = 'sessions:read messages:read messages:send chats:read';
+  const parameters = { redirect_uri: redirect, code_challenge: newProof().challenge, scope };
+  return authorizationUrl(server, client.client_id, parameters).href;
+}
+
 async function takeAll(
   browser: Browser,
   baseURL: string,
   email: string,
-  shop: Shop,
+  samples: Samples,
   theme: 'light' | 'dark',
   wanted: readonly Shot[],
   deviceScaleFactor: number,
@@ -118,8 +140,8 @@ async function takeAll(
   if (deviceScaleFactor === 1) await take(page, 'login', theme);
   await logIn(page, email);
   for (const { name, path, prepare } of wanted) {
-    await page.goto(path(shop));
-    await prepare(page, shop);
+    await page.goto(path(samples));
+    await prepare(page, samples);
     await take(page, name, theme);
   }
   await context.close();
