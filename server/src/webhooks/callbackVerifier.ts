@@ -24,8 +24,12 @@ interface Callback {
 }
 
 const TIMEOUT_MS = 10_000;
+/** Of one account, so that it cannot use up what the others may ask of a host. */
 const CHALLENGES_PER_MINUTE = 10;
-const HOSTS_KEPT = 10_000;
+/** Of all accounts together, to one host that did not confirm them. */
+const FAILURES_PER_MINUTE = 30;
+const KEPT = 10_000;
+const perMinute = { max: KEPT, ttl: 60_000, noUpdateTTL: true };
 
 /**
  * Asks the callback of a new subscription whether it wants deliveries, so that nobody can have somebody else's server
@@ -35,8 +39,10 @@ export class CallbackVerifier {
   readonly #deliver: Deliver;
   readonly #outgoing: OutgoingConnections;
   readonly #clock: Clock;
-  /** Challenges of the last minute by host, of all accounts. */
-  readonly #challenges = new LRUCache<string, number>({ max: HOSTS_KEPT, ttl: 60_000, noUpdateTTL: true });
+  /** Challenges of a minute, by account. */
+  readonly #challenges = new LRUCache<string, number>(perMinute);
+  /** Challenges of a minute that are open or were not confirmed, by host. */
+  readonly #failures = new LRUCache<string, number>(perMinute);
 
   constructor(deliver: Deliver, outgoing: OutgoingConnections, clock: Clock) {
     this.#deliver = deliver;
@@ -49,13 +55,16 @@ export class CallbackVerifier {
    * @throws {AppError} `rate_limited` if the account has used up its outgoing connections
    */
   async verify(callback: Callback): Promise<CallbackProblem | 'too_many' | undefined> {
-    if (!this.#mayAsk(new URL(callback.url).host)) return 'too_many';
-    const challenge = randomBytes(24).toString('base64url');
-    const body = JSON.stringify({ type: 'verification', challenge });
-    const outcome = await this.#outgoing.use(callback.accountId, () => this.#send('verification', callback, body));
-    if (outcome.class === 'ok') return isEcho(outcome, challenge) ? undefined : 'challenge_failed';
-    // A callback that answers at all has refused.
-    return outcome.status === null ? problemOf(outcome.class) : 'challenge_failed';
+    const { host } = new URL(callback.url);
+    if (!this.#mayAsk(callback.accountId, host)) return 'too_many';
+    let isFailure = false;
+    try {
+      const problem = await this.#challenge(callback);
+      isFailure = problem !== undefined;
+      return problem;
+    } finally {
+      if (!isFailure) this.#failures.set(host, Math.max(0, (this.#failures.get(host) ?? 0) - 1));
+    }
   }
 
   /** Tells a subscriber, in one attempt, that its subscription has ended. */
@@ -64,16 +73,27 @@ export class CallbackVerifier {
     await this.#outgoing.use(callback.accountId, () => this.#send('terminated', callback, body));
   }
 
+  async #challenge(callback: Callback): Promise<CallbackProblem | undefined> {
+    const challenge = randomBytes(24).toString('base64url');
+    const body = JSON.stringify({ type: 'verification', challenge });
+    const outcome = await this.#outgoing.use(callback.accountId, () => this.#send('verification', callback, body));
+    if (outcome.class === 'ok') return isEcho(outcome, challenge) ? undefined : 'challenge_failed';
+    // A callback that answers at all has refused.
+    return outcome.status === null ? problemOf(outcome.class) : 'challenge_failed';
+  }
+
   #send(type: string, { subscriptionId, url, secret }: Callback, body: string): Promise<Outcome> {
     const message = { id: `msg_${type}_${randomBytes(12).toString('hex')}`, subscriptionId, now: this.#clock.now() };
     const headers = signedHeaders(message, body, { secret, previousSecret: null, previousSecretUntil: null });
     return this.#deliver.attempt({ url, headers, body, timeoutMs: TIMEOUT_MS });
   }
 
-  #mayAsk(host: string): boolean {
-    const asked = this.#challenges.get(host) ?? 0;
-    if (asked >= CHALLENGES_PER_MINUTE) return false;
-    this.#challenges.set(host, asked + 1);
+  #mayAsk(accountId: string, host: string): boolean {
+    const asked = this.#challenges.get(accountId) ?? 0;
+    const failed = this.#failures.get(host) ?? 0;
+    if (asked >= CHALLENGES_PER_MINUTE || failed >= FAILURES_PER_MINUTE) return false;
+    this.#challenges.set(accountId, asked + 1);
+    this.#failures.set(host, failed + 1);
     return true;
   }
 }
