@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
 import type { WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
@@ -14,9 +15,10 @@ import { type CallbackProblem, problemOf } from '../webhooks/callbackVerifier.ts
 import { findLaneRow } from '../webhooks/destinations.ts';
 import type { LoggedEvent } from '../webhooks/eventLog.ts';
 import { readFigures } from '../webhooks/stats.ts';
-import { signingKey } from '../webhooks/subscription.ts';
+import { CREATION_MS, signingKey } from '../webhooks/subscription.ts';
 import {
   activate,
+  countOfKey,
   findSubscription,
   insertSubscription,
   isVerified,
@@ -33,12 +35,12 @@ import { WebhookId } from './webhookRecord.ts';
 
 const TTL_MS = { least: 60_000, usual: 24 * 3_600_000, most: 7 * 24 * 3_600_000 } as const;
 export const MAX_SUBSCRIPTIONS = 100;
+/** So that one agent does not use up what the others of its account need. */
+export const MAX_SUBSCRIPTIONS_PER_KEY = 25;
 /** A new subscription that would get more of the past starts now. */
 const MAX_REPLAYED = 1000;
 /** Reads of the log for that, of up to 1000 events each. */
 const MAX_ROUNDS = 10;
-/** A subscription that is not active after this long is one whose node has died. */
-const CREATION_MS = 60_000;
 
 const ofClient = {
   route: 'POST /mcp',
@@ -56,7 +58,7 @@ const keyInput = {
 
 /** The answer to a client, or why its callback was not accepted. */
 export type Subscribed =
-  | { readonly problem: CallbackProblem | 'too_many' }
+  | { readonly problem: CallbackProblem | 'too_many' | 'key_full' }
   | {
       readonly problem?: undefined;
       readonly id: string;
@@ -98,8 +100,11 @@ export const subscribeToEvents = defineOperation({
     const expiresAt = await expiryOf(ctx, keyId, ttlMs);
     const wanted = { id, keyId, url, secret, arguments: args, expiresAt };
     const present = await findSubscription(ctx.database.reader, ctx.accountId, id);
-    if (present !== undefined && isLive(ctx, present)) return refresh(ctx, selected, present, wanted);
-    if (present !== undefined) await removeLapsed(ctx, present);
+    const isPresent = present !== undefined && isLive(ctx, present);
+    const refreshed = isPresent ? await refresh(ctx, selected, present, wanted) : undefined;
+    if (refreshed !== undefined) return refreshed;
+    if (isPresent) await ctx.webhooks.keeper.end(present);
+    else if (present !== undefined) await removeLapsed(ctx, present);
     return create(ctx, selected, wanted, await startOf(ctx, cursor, maxAgeMs));
   },
 });
@@ -170,15 +175,17 @@ async function removeLapsed(ctx: Context, row: WebhookTable): Promise<void> {
   await ctx.webhooks.keeper.end(row);
 }
 
+/** Returns undefined if the subscription has ended meanwhile. */
 async function refresh(
   ctx: Context,
   { sessionIds }: Selected,
   row: WebhookTable,
   { id, secret, expiresAt }: Wanted,
-): Promise<Subscribed> {
+): Promise<Subscribed | undefined> {
   const deliveryStatus = await statusOf(ctx, row);
   const change = { secret, expiresAt, sessionIds };
-  await ctx.database.commit((tx) => refreshSubscription(ctx, tx, row, change), ctx.accountId);
+  const isExtended = await ctx.database.commit((tx) => refreshSubscription(ctx, tx, row, change), ctx.accountId);
+  if (!isExtended) return undefined;
   // The key may see fewer sessions than before.
   await ctx.webhooks.keeper.review(ctx.accountId, row.key_id ?? '');
   const cursor = await currentWatermark(ctx, row.webhook_id);
@@ -188,17 +195,18 @@ async function refresh(
 async function create(ctx: Context, selected: Selected, wanted: Wanted, start: Start): Promise<Subscribed> {
   const { accountId, database } = ctx;
   const { id, keyId, url, secret, expiresAt } = wanted;
-  await database.commit((tx) => requireRoom(tx, accountId), accountId);
+  if (!(await database.commit((tx) => hasRoom(tx, accountId, keyId), accountId))) return { problem: 'key_full' };
   if (!(await isVerified(database.reader, accountId, keyId, url, ctx.clock.now()))) {
     const problem = await ctx.webhooks.verifier.verify({ accountId, subscriptionId: id, url, secret });
     if (problem !== undefined) return { problem };
   }
   const row = await database.commit(async (tx) => {
-    await requireRoom(tx, accountId);
+    if (!(await hasRoom(tx, accountId, keyId))) return undefined;
     if ((await findSubscription(tx, accountId, id)) !== undefined)
       throw new AppError('too_busy', 'Another request creates this subscription; try again');
     return insertSubscription(ctx, tx, selected, wanted);
   }, accountId);
+  if (row === undefined) return { problem: 'key_full' };
   try {
     // From here on, every event that was not queued is in the log.
     await ctx.eventLog.complete();
@@ -212,15 +220,16 @@ async function create(ctx: Context, selected: Selected, wanted: Wanted, start: S
   }
 }
 
-const requireRoom = (tx: Parameters<typeof requireBelowLimit>[0], accountId: string) =>
-  requireBelowLimit(
-    tx,
-    accountId,
-    'webhooks',
-    MAX_SUBSCRIPTIONS,
-    'event subscriptions; end one first',
-    sql`subscription_id is not null`,
-  );
+/**
+ * Whether the key may have one more subscription.
+ * @throws {AppError} `too_many` if the account may not
+ */
+async function hasRoom(tx: Tx, accountId: string, keyId: string): Promise<boolean> {
+  const advice = 'event subscriptions; end one first';
+  const areSubscriptions = sql`subscription_id is not null`;
+  await requireBelowLimit(tx, accountId, 'webhooks', MAX_SUBSCRIPTIONS, advice, areSubscriptions);
+  return (await countOfKey(tx, accountId, keyId)) < MAX_SUBSCRIPTIONS_PER_KEY;
+}
 
 /** Reads what a new subscription gets of the log. If it is too much, the subscription starts now. */
 async function readReplayed(

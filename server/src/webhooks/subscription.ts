@@ -24,6 +24,14 @@ export interface NewSubscription extends Subscription {
   readonly arguments: string;
 }
 
+/** Of the `webhookId` of a subscription, so that its deliveries are told apart from others after it has ended. */
+export const SUBSCRIPTION_PREFIX = 'whs';
+
+export const isOfSubscription = (webhookId: string): boolean => webhookId.startsWith(`${SUBSCRIPTION_PREFIX}_`);
+
+/** A subscription that is not active after this long is one whose node has died. */
+export const CREATION_MS = 60_000;
+
 type Stored = Pick<WebhookTable, 'subscription_id' | 'key_id' | 'expires_at'>;
 
 /** Returns undefined for a webhook that the account has set itself. */
@@ -81,12 +89,16 @@ export function signedHeaders({ id, subscriptionId, now }: Message, body: string
 }
 
 /** Returns the headers without the signature, which is not stored. */
-export function unsignedHeadersOf({ id, subscriptionId, now }: Message): Record<string, string> {
+export function unsignedHeadersOf({
+  id,
+  subscriptionId,
+  now,
+}: Omit<Message, 'subscriptionId'> & { readonly subscriptionId: string | undefined }): Record<string, string> {
   return {
     'content-type': 'application/json',
     'user-agent': USER_AGENT,
     'webhook-id': id,
     'webhook-timestamp': String(Math.floor(now / 1000)),
-    'x-mcp-subscription-id': subscriptionId,
+    ...(subscriptionId !== undefined && { 'x-mcp-subscription-id': subscriptionId }),
   };
 }

@@ -9,7 +9,7 @@ import type { CallbackVerifier } from './callbackVerifier.ts';
 import type { Engine } from './engine.ts';
 import { cancelUnwanted } from './queue.ts';
 import { releaseSome } from './strictOrder.ts';
-import { eventErrors } from './subscription.ts';
+import { CREATION_MS, eventErrors } from './subscription.ts';
 import { toWebhook } from './webhook.ts';
 
 interface Options {
@@ -58,7 +58,10 @@ export class SubscriptionKeeper {
     await Promise.all([...this.#reviews.values(), ...this.#notices]);
   }
 
-  /** Ends what has expired, and what belongs to keys that have ended. Any node may do it, and several at once. */
+  /**
+   * Ends what has expired, what belongs to keys that have ended, and what a node that died was creating. Any node may do
+   * it, and several at once.
+   */
   async sweep(): Promise<number> {
     const { database, clock } = this.#options;
     const now = clock.now();
@@ -68,8 +71,12 @@ export class SubscriptionKeeper {
       for (const row of expired) await this.end(row);
       const orphaned = await orphanedSubscriptions.all(database.reader, { now, limit: AT_ONCE });
       for (const row of orphaned) await this.end(row, REVOKED);
-      ended += expired.length + orphaned.length;
-      if (Math.max(expired.length, orphaned.length) < AT_ONCE || this.#isStopped) return ended;
+      const before = now - CREATION_MS;
+      const unfinished = await unfinishedSubscriptions.all(database.reader, { before, limit: AT_ONCE });
+      for (const row of unfinished) await this.end(row);
+      ended += expired.length + orphaned.length + unfinished.length;
+      const isLast = Math.max(expired.length, orphaned.length, unfinished.length) < AT_ONCE;
+      if (isLast || this.#isStopped) return ended;
     }
   }
 
@@ -202,6 +209,17 @@ const expiredSubscriptions = query((db, p: { now: number; limit: number }) =>
     .where('expires_at', 'is not', null)
     .where('expires_at', '<=', p.now)
     .orderBy('expires_at')
+    .limit(p.limit),
+);
+
+/** Nobody can pause a subscription: it is paused only until it is created. */
+const unfinishedSubscriptions = query((db, p: { before: number; limit: number }) =>
+  db
+    .selectFrom('webhooks')
+    .selectAll()
+    .where('expires_at', 'is not', null)
+    .where('paused', '=', 1)
+    .where('created_at', '<', p.before)
     .limit(p.limit),
 );
 

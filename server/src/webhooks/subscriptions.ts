@@ -95,26 +95,32 @@ interface Refreshed {
   readonly expiresAt: number;
 }
 
-/** Extends a subscription, replaces its secret, and resumes deliveries that its breaker holds. */
+/**
+ * Extends a subscription, replaces its secret, and resumes deliveries that its breaker holds.
+ * @returns false if it has ended meanwhile
+ */
 export async function refreshSubscription(
   ctx: WebhookContext,
   tx: Tx,
   row: WebhookTable,
   { secret, expiresAt, sessionIds }: Pick<Selected, 'sessionIds'> & Refreshed,
-): Promise<void> {
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  const { accountId } = ctx;
+  if ((await extend.run(tx, { accountId, webhookId: row.webhook_id, expiresAt, now })) === 0) return false;
   const about = aboutWebhook(row.webhook_id);
   const { seal } = ctx.database;
   const isNew = row.secret === null || seal.open(row.secret, about) !== secret;
   await updateRow(ctx, tx, row, {
-    expires_at: expiresAt,
     session_ids: sessionIds === undefined ? null : JSON.stringify(sessionIds),
     ...(isNew && {
       secret: seal.close(secret, about),
       previous_secret: row.secret,
-      previous_secret_until: ctx.clock.now() + FORMER_SECRET_MS,
+      previous_secret_until: now + FORMER_SECRET_MS,
     }),
   });
   if (row.breaker_state !== 'closed') await resetBreaker(ctx, tx, row);
+  return true;
 }
 
 export async function findSubscription(
@@ -128,6 +134,21 @@ export async function findSubscription(
     .where('account_id', '=', accountId)
     .where('subscription_id', '=', subscriptionId)
     .executeTakeFirst();
+}
+
+/** Returns how many subscriptions a key has. */
+export async function countOfKey(
+  { kysely }: Pick<Queryable, 'kysely'>,
+  accountId: string,
+  keyId: string,
+): Promise<number> {
+  const { count } = await kysely
+    .selectFrom('webhooks')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('key_id', '=', keyId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
 }
 
 /** Whether a key has a live subscription with this URL, so that the URL is verified. */
@@ -169,6 +190,16 @@ function waterlineOf(
 ): string {
   return eventLog.after(waiting) === upTo ? upTo : eventLog.before(waiting);
 }
+
+/** The end of a subscription begins with an expiry in the past. */
+const extend = query((db, p: { accountId: string; webhookId: string; expiresAt: number; now: number }) =>
+  db
+    .updateTable('webhooks')
+    .set({ expires_at: p.expiresAt })
+    .where('account_id', '=', p.accountId)
+    .where('webhook_id', '=', p.webhookId)
+    .where('expires_at', '>', p.now),
+);
 
 const queuedEvents = query((db, p: { webhookId: string }) =>
   pendingOf(db, p)

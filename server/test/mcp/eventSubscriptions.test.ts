@@ -7,6 +7,8 @@ import {
   experimental_createMCPEventWebhook as createMCPEventWebhook,
   type Experimental_MCPEvent as MCPEvent,
 } from '@ai-sdk/mcp';
+import type { WebhookContext } from '../../src/webhooks/destinations.ts';
+import { refreshSubscription } from '../../src/webhooks/subscriptions.ts';
 import { type Deployment, describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
@@ -371,19 +373,32 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     const { kysely } = server.app.services.database.reader;
     const [row] = await kysely.selectFrom('webhooks').selectAll().where('account_id', '=', accountId).execute();
     assert.ok(row);
-    const copies = Array.from({ length: 99 }, (_, n) => ({
-      ...{ ...row, webhook_id: `${row.webhook_id.slice(0, -3)}${n + 100}`, subscription_id: `sub_${n}` },
-    }));
-    await server.app.services.database.commit((tx) => tx.kysely.insertInto('webhooks').values(copies).execute());
-    const { error } = await rpc('events/subscribe', {
-      ...{ name: 'message.sent', delivery: { url: callback.url, secret: newSecret() } },
-    });
-    assert.deepEqual([error.code, error.data], [RESOURCE_EXHAUSTED, { limit: 'subscriptions', max: 100 }]);
+    const insert = async (keyId: string, from: number, count: number) => {
+      const copies = Array.from({ length: count }, (_, index) => from + index).map((n) => ({
+        ...{
+          ...row,
+          webhook_id: `${row.webhook_id.slice(0, -3)}${n + 100}`,
+          subscription_id: `sub_${n}`,
+          key_id: keyId,
+        },
+      }));
+      await server.app.services.database.commit((tx) => tx.kysely.insertInto('webhooks').values(copies).execute());
+    };
+    const more = { name: 'message.sent', delivery: { url: callback.url, secret: newSecret() } };
+    const refused = async (by: Rpc) => {
+      const { error } = await by('events/subscribe', more);
+      return [error.code, error.data];
+    };
+    await insert(row.key_id ?? '', 0, 24);
+    assert.deepEqual(await refused(rpc), [RESOURCE_EXHAUSTED, { limit: 'subscriptions', max: 25 }]);
+    for (const from of [24, 49, 74]) await insert((await makeKey(call, ['events:read'])).keyId, from, 25);
+    const { key: another } = await makeKey(call, ['events:read']);
+    assert.deepEqual(await refused(rpcOf(server, another)), [RESOURCE_EXHAUSTED, { limit: 'subscriptions', max: 100 }]);
     const webhook = { webhookUrl: 'https://example.com/hooks', events: ['message.sent'] };
     assert.equal((await call('POST', '/webhooks/endpoints', webhook)).status, 201);
   });
 
-  it('asks a host only a few times a minute whether it wants deliveries', async (test) => {
+  it('asks only a few times a minute whether a callback wants deliveries, for each account', async (test) => {
     const { server, call } = await agent(['events:read'], { env: QUICK });
     const callback = await startCallback(test);
     const codes: number[] = [];
@@ -395,6 +410,41 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
       codes.push(error?.code ?? 0);
     }
     assert.deepEqual(codes, [...Array.from({ length: 10 }, () => 0), RESOURCE_EXHAUSTED]);
+    const other = await server.account();
+    await subscribe(rpcOf(server, (await makeKey(other.call)).key), callback.url);
+  });
+
+  it('asks a host that refuses only a few times a minute for all accounts, and no other one less', async (test) => {
+    const { server } = await agent(['events:read'], { env: QUICK });
+    const [refusing, willing] = [await startCallback(test), await startCallback(test)];
+    refusing.confirm((_, response) => response.writeHead(200).end('{}'));
+    const codes: number[] = [];
+    for (let account = 0; account < 4; account++) {
+      const { call } = await server.account();
+      const rpc = rpcOf(server, (await makeKey(call)).key);
+      for (let n = 0; n < (account < 3 ? 10 : 1); n++) {
+        const delivery = { url: refusing.url, secret: newSecret() };
+        codes.push((await rpc('events/subscribe', { name, delivery })).error.code);
+      }
+      if (account === 3) await subscribe(rpc, willing.url);
+    }
+    assert.deepEqual(codes, [...Array.from({ length: 30 }, () => CALLBACK_ENDPOINT_ERROR), RESOURCE_EXHAUSTED]);
+  });
+
+  it('says how long to wait while another request makes the same one', async (test) => {
+    const { rpc, call } = await agent();
+    const callback = await startCallback(test);
+    const open: (() => void)[] = [];
+    callback.confirm((challenge, response) => {
+      open.push(() => response.writeHead(200).end(JSON.stringify({ challenge })));
+      if (open.length === 2) for (const answer of open) answer();
+    });
+    const wanted = { name, delivery: { url: callback.url, secret: newSecret() } };
+    const answers = await Promise.all([rpc('events/subscribe', wanted), rpc('events/subscribe', wanted)]);
+    const [refused] = answers.filter(({ error }) => error !== undefined);
+    const { code, data } = refused?.error ?? {};
+    assert.deepEqual([code, data], [RESOURCE_EXHAUSTED, { limit: 'concurrency', retryAfterMs: 2000 }]);
+    assert.equal((await subscriptionsOf(call)).length, 1);
   });
 
   it('is no webhook that people can change, but they see its deliveries and can end it', async (test) => {
@@ -425,6 +475,11 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     await callback.waitFor(2);
     assert.equal(callback.deliveries[1]?.parsed.type, 'terminated');
     assert.equal((await call('DELETE', `/webhooks/subscriptions/${webhookId}`)).status, 404);
+    const { body: later } = await call('GET', `/webhooks/deliveries/${deliveryId}`);
+    assert.equal(later.body, delivery.body);
+    const { 'x-mcp-subscription-id': _, ...kept } = delivery.attemptLog[0].headers;
+    assert.deepEqual(later.attemptLog[0].headers, kept);
+    assert.match(later.why, /subscription has ended/);
   });
 
   it('is made and ended with a key that asks its user before destructive calls', async (test) => {
@@ -578,6 +633,48 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     await callback.waitFor(1);
     assert.deepEqual(textsOf(callback.deliveries), ['too late for one']);
     assert.equal(callback.challenges.length, 2);
+  });
+
+  it('is removed if the node that made it died before it was active', async (test) => {
+    const clock = createFakeClock();
+    const server = await start({ database, clock });
+    const { call, accountId } = await server.account();
+    const { key } = await makeKey(call, ['*']);
+    const own = bearer(server.url, key);
+    const callback = await startCallback(test);
+    await subscribe(rpcOf(server, key), callback.url);
+    const { database: store, webhooks } = server.app.services;
+    await store.commit(({ kysely }) =>
+      kysely.updateTable('webhooks').set({ paused: 1 }).where('account_id', '=', accountId).execute(),
+    );
+    await webhooks.keeper.sweep();
+    assert.equal((await subscriptionsOf(own)).length, 1, 'it may still be in the making');
+    clock.skip(61_000);
+    await webhooks.keeper.sweep();
+    assert.deepEqual(await subscriptionsOf(own), []);
+  });
+
+  it('is made anew if it ends while it is refreshed', async (test) => {
+    const server = await start();
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const { key } = await makeKey(call, ['*']);
+    const callback = await startCallback(test);
+    const { id } = await subscribe(rpcOf(server, key), callback.url);
+    const { database: store, webhooks } = server.app.services;
+    const row = await store.reader.kysely
+      .selectFrom('webhooks')
+      .selectAll()
+      .where('subscription_id', '=', id)
+      .executeTakeFirstOrThrow();
+    // The end comes after the refresh has read the subscription.
+    const context = { ...server.app.services, accountId: row.account_id } as unknown as WebhookContext;
+    await webhooks.keeper.end(row);
+    const change = { secret: newSecret(), expiresAt: Date.now() + HOUR_MS, sessionIds: undefined };
+    assert.equal(await store.commit((tx) => refreshSubscription(context, tx, row, change)), false);
+    assert.equal((await subscribe(rpcOf(server, key), callback.url)).id, id);
+    await receive(call, sessionId, 'hello');
+    await callback.waitFor(1);
   });
 
   it('is removed if its key expires', async (test) => {

@@ -9,6 +9,7 @@ import { type Opened, openEvents, type Polled, pollEvents } from '../../operatio
 import { argumentsOf } from '../../operations/eventSelection.ts';
 import {
   MAX_SUBSCRIPTIONS,
+  MAX_SUBSCRIPTIONS_PER_KEY,
   type Subscribed,
   subscribeToEvents,
   unsubscribeFromEvents,
@@ -171,6 +172,12 @@ export class Events {
       throw exhausted('verifications', 'This callback was verified too often; wait a minute', {
         retryAfterMs: VERIFICATION_MS,
       });
+    if (subscribed.problem === 'key_full')
+      throw exhausted(
+        'subscriptions',
+        `The API key has reached its limit of ${MAX_SUBSCRIPTIONS_PER_KEY} event subscriptions; end one first`,
+        { max: MAX_SUBSCRIPTIONS_PER_KEY },
+      );
     if (subscribed.problem !== undefined)
       throw errorOf('callbackEndpointError', 'The callback did not confirm that it wants deliveries', {
         reason: subscribed.problem,
