@@ -15,7 +15,8 @@ export type IdPrefix =
   | 'nod' // node
   | 'req' // request
   | 'ses' // session
-  | 'whk'; // webhook
+  | 'whk' // webhook
+  | 'whs'; // webhook of an event subscription
 
 /** Makes an id such as `msg_01JD3V0Z5W8QK4T0N9R2X7C6BA`. */
 export type NewId = (prefix: IdPrefix) => string;

@@ -5,6 +5,7 @@ import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { type DeliveryRow, type DeliveryState, deliveryStates, type WebhookTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
+import { includes } from '../events/addedFields.ts';
 import { messageContent } from '../events/parts.ts';
 import {
   boolean,
@@ -32,7 +33,7 @@ import { cancelDelivery } from '../webhooks/destinations.ts';
 import { firstWaitingBefore } from '../webhooks/due.ts';
 import { redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
-import { subscriptionOf, unsignedHeadersOf } from '../webhooks/subscription.ts';
+import { isOfSubscription, subscriptionOf, unsignedHeadersOf } from '../webhooks/subscription.ts';
 import { includeOf } from '../webhooks/webhook.ts';
 import { visibleBody } from './events.ts';
 import { acceptedKinds, Kind } from './eventTypes.ts';
@@ -173,30 +174,33 @@ export const getDelivery = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('webhook_id', '=', row.webhook_id)
       .executeTakeFirst();
-    const include = webhook === undefined || row.is_test === 1 ? [] : includeOf(webhook);
+    const isOccurrence = isOfSubscription(row.webhook_id);
+    const own = isOccurrence ? includes : webhook === undefined ? [] : includeOf(webhook);
+    const include = row.is_test === 1 ? [] : own;
     const [{ body } = row] = await ctx.addFields(ctx.accountId, [row], include);
     const subscription = webhook && subscriptionOf(webhook);
     const shown = visibleBody(ctx, 'webhooks', row.kind, body);
     return {
       ...toDelivery(row, ctx.steady),
-      why: explain(row, webhook, ctx.steady),
-      body: subscription === undefined ? shown : occurrenceIn(row, shown),
+      why: [explain(row, webhook, ctx.steady), isOccurrence && subscription === undefined && SUBSCRIPTION_ENDED]
+        .filter(Boolean)
+        .join(' '),
+      body: isOccurrence ? occurrenceIn(row, shown) : shown,
       attemptLog: attempts.map((attempt) => ({
         number: attempt.number,
-        headers:
-          subscription === undefined
-            ? unsignedHeaders(
-                {
-                  kind: row.kind,
-                  eventId: row.event_id,
-                  attempt: attempt.number,
-                  isTest: row.is_test === 1,
-                  sequence: row.is_test === 1 ? 0 : row.sequence,
-                  now: attempt.started_at,
-                },
-                typeof webhook?.secret === 'string',
-              )
-            : unsignedHeadersOf({ id: row.event_id, subscriptionId: subscription.id, now: attempt.started_at }),
+        headers: !isOccurrence
+          ? unsignedHeaders(
+              {
+                kind: row.kind,
+                eventId: row.event_id,
+                attempt: attempt.number,
+                isTest: row.is_test === 1,
+                sequence: row.is_test === 1 ? 0 : row.sequence,
+                now: attempt.started_at,
+              },
+              typeof webhook?.secret === 'string',
+            )
+          : unsignedHeadersOf({ id: row.event_id, subscriptionId: subscription?.id, now: attempt.started_at }),
         class: attempt.class,
         status: attempt.status,
         durationMs: attempt.duration_ms,
@@ -207,6 +211,9 @@ export const getDelivery = defineOperation({
     };
   },
 });
+
+const SUBSCRIPTION_ENDED =
+  'Its event subscription has ended, so the `x-mcp-subscription-id` of its requests is no longer known.';
 
 export const cancelPendingDelivery = defineOperation({
   id: 'webhooks.cancel_delivery',

@@ -27,7 +27,7 @@ import type { Engine } from './engine.ts';
 import type { WebhookFilters } from './filters.ts';
 import { cancelOne, cancelUnwanted, dueNow, readHeld, type WebhookRef } from './queue.ts';
 import { release, releaseSome } from './strictOrder.ts';
-import type { NewSubscription } from './subscription.ts';
+import { type NewSubscription, SUBSCRIPTION_PREFIX } from './subscription.ts';
 import { storeBreakers } from './webhook.ts';
 
 /* Finds and changes the webhooks of an account, and notifies the engine. */
@@ -143,7 +143,8 @@ export async function insertWebhook(
 ): Promise<WebhookTable> {
   const now = ctx.clock.now();
   const breaker = newBreaker(ctx.steady.now());
-  const webhookId = ctx.resourceId === undefined ? ctx.newId('whk') : `whk_${ctx.resourceId}`;
+  const prefix = subscription === undefined ? 'whk' : SUBSCRIPTION_PREFIX;
+  const webhookId = ctx.resourceId === undefined ? ctx.newId(prefix) : `${prefix}_${ctx.resourceId}`;
   tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
   return tx.kysely
     .insertInto('webhooks')
