@@ -8,10 +8,12 @@ import {
   createFiles,
   createMessaging,
   createNodeRequests,
+  createOAuth,
   openCluster,
   openContentStore,
 } from './app/parts.ts';
 import { sleep, withTimeout } from './async.ts';
+import { KeyChanges } from './auth/keyChanges.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './config.ts';
 import { createServer } from './http/server.ts';
@@ -42,12 +44,14 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const auth = createAuth(foundation, cluster);
   const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
   const { engine, deliver, outgoing, verifier, keeper, emit, eventLog, filteredEventLog, addFields, feed } = delivery;
+  const keyChanges = new KeyChanges(auth.authenticator, keeper);
+  const oauth = createOAuth(foundation, keyChanges);
   const files = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, emit);
 
   const webhooks = { engine, deliver, targets, outgoing, verifier, keeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };
-  const parts = { ...auth, ...files, ...messaging, ...reading, cluster, forward, emit, webhooks };
+  const parts = { ...auth, keyChanges, oauth, ...files, ...messaging, ...reading, cluster, forward, emit, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);

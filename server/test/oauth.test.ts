@@ -4,6 +4,7 @@ import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { callTool } from './support/mcp.ts';
+import { newSecret, rpcOf, startCallback } from './support/mcpEvents.ts';
 import {
   approve,
   authorizationUrl,
@@ -78,18 +79,30 @@ describe('an app that connects by OAuth', () => {
     assert.notEqual(second.access_token, first.access_token);
   });
 
-  it('loses all its tokens when a refresh token is used twice', async () => {
+  it('loses all its tokens and subscriptions when a refresh token is used twice', async (test) => {
     const { call } = await server.account();
     const app = new TestApp();
+    // The client of the SDK asks for the usual permissions, and events are not among them.
+    app.redirectToAuthorization = (url) => {
+      url.searchParams.set('scope', 'sessions:read events:read');
+      app.authorizationUrl = url;
+    };
     await connectApp(server, call, app);
     const { access_token, refresh_token } = app.tokensOrFail;
     const { body: renewed } = await refresh(server, app, refresh_token);
     assert.equal(await statusWith(server, renewed.access_token), 200);
+    const callback = await startCallback(test);
+    const wanted = { name: 'message.incoming', delivery: { url: callback.url, secret: newSecret() } };
+    const { error } = await rpcOf(server, renewed.access_token)('events/subscribe', wanted);
+    assert.equal(error, undefined, JSON.stringify(error));
     const replayed = await refresh(server, app, refresh_token);
     assert.deepEqual([replayed.status, replayed.body.error], [400, 'invalid_grant']);
     assert.equal(await statusWith(server, access_token), 401);
     assert.equal(await statusWith(server, renewed.access_token), 401);
     assert.equal((await refresh(server, app, renewed.refresh_token)).status, 400);
+    await callback.waitFor(1);
+    assert.equal(callback.deliveries[0]?.parsed.type, 'terminated');
+    assert.deepEqual((await call('GET', '/webhooks/subscriptions')).body.data, []);
     // The person sees it among the connected apps, and keeps what they chose when it connects again.
     assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
   });

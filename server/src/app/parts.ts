@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { AppTokens } from '../auth/appTokens.ts';
 import { Authenticator } from '../auth/authenticate.ts';
+import type { KeyChanges } from '../auth/keyChanges.ts';
 import { LoginDevices } from '../auth/loginDevices.ts';
 import { LoginLimit } from '../auth/loginLimit.ts';
 import { PasswordRules } from '../auth/passwordRules.ts';
@@ -95,7 +96,6 @@ export function createAuth(foundation: Foundation, { signals }: Cluster) {
   });
   signals.on('credentials', (accountId) => authenticator.forget(accountId));
   signals.on('gap', () => authenticator.forget());
-  const changed = (accountId: string) => authenticator.changed(accountId);
   const requestsPerMinute = { perCredential: settings.rateLimit, perAccount: settings.accountRateLimit };
   const loginRates = { loginsPerMinute: settings.loginRateLimit, registrationsPerHour: settings.registrationRateLimit };
   return {
@@ -107,8 +107,12 @@ export function createAuth(foundation: Foundation, { signals }: Cluster) {
     passwords: new PasswordHasher(),
     passwordRules: new PasswordRules(),
     devices: new LoginDevices(secret),
-    oauth: at && new OAuth({ ...foundation, ...at, changed }),
   };
+}
+
+export function createOAuth(foundation: Foundation, keyChanges: KeyChanges): OAuth | undefined {
+  const at = oauthAddresses(foundation.settings);
+  return at && new OAuth({ ...foundation, ...at, keyChanges });
 }
 
 /** Undefined if OAuth is off. `readSettings` requires PUBLIC_URL with MCP_OAUTH. */

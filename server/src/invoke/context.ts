@@ -1,4 +1,5 @@
 import type { Authenticator } from '../auth/authenticate.ts';
+import type { KeyChanges } from '../auth/keyChanges.ts';
 import type { LoginDevices } from '../auth/loginDevices.ts';
 import type { LoginLimit } from '../auth/loginLimit.ts';
 import type { PasswordRules } from '../auth/passwordRules.ts';
@@ -46,6 +47,7 @@ export interface Services {
   readonly log: Log;
   readonly metrics: Metrics;
   readonly authenticator: Authenticator;
+  readonly keyChanges: KeyChanges;
   readonly tokens: LoginTokens;
   readonly requestLimits: RequestLimits;
   readonly waitingCalls: WaitingCalls;

@@ -1,4 +1,5 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
+import type { KeyChanges } from '../auth/keyChanges.ts';
 import type { OAuthModel } from '../db/schema.ts';
 import type { Connection, OAuthRecords } from './records.ts';
 
@@ -15,8 +16,7 @@ interface AdapterDeps {
   readonly records: OAuthRecords;
   /** The URL for which a grant is valid. */
   readonly resource: string;
-  /** Applies the end of tokens at once, on every node. */
-  readonly changed: (accountId: string) => void;
+  readonly keyChanges: KeyChanges;
 }
 
 /** The storage of `oidc-provider`. A grant is the API key that stands for the app, and has no record of its own. */
@@ -51,17 +51,17 @@ export class OAuthAdapter implements Adapter {
   }
 
   async destroy(id: string): Promise<void> {
-    const { records, changed } = this.#deps;
+    const { records, keyChanges } = this.#deps;
     if (this.#name !== 'Grant') return records.remove(this.#model, id);
     const accountId = await records.disconnect(id);
-    if (accountId !== undefined) changed(accountId);
+    if (accountId !== undefined) await keyChanges.changed(accountId, id);
   }
 
   async revokeByGrantId(keyId: string): Promise<void> {
-    const { records, changed } = this.#deps;
+    const { records, keyChanges } = this.#deps;
     await records.removeTokens(keyId);
     const connection = await records.connection(keyId);
-    if (connection !== undefined) changed(connection.accountId);
+    if (connection !== undefined) await keyChanges.tokensEnded(connection.accountId, keyId);
   }
 
   get #model(): OAuthModel {

@@ -2,6 +2,7 @@ import { hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Provider } from 'oidc-provider';
 import { recordIdOf } from '../auth/appTokens.ts';
 import { Buckets } from '../auth/buckets.ts';
+import type { KeyChanges } from '../auth/keyChanges.ts';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
@@ -25,8 +26,7 @@ interface OAuthDeps {
   /** The secret that all nodes share. */
   readonly secret: string;
   readonly targets: TargetPolicy;
-  /** Applies a change of an account's credentials at once, on every node. */
-  readonly changed: (accountId: string) => void;
+  readonly keyChanges: KeyChanges;
 }
 
 /** The page for errors that cannot be sent to the app. */
@@ -152,7 +152,7 @@ export class OAuth {
 
   async #load(renderError: RenderError): Promise<Provider> {
     const { createProvider } = await import('./provider.ts');
-    const { issuer, resource, secret, targets, changed, log } = this.#deps;
+    const { issuer, resource, secret, targets, keyChanges, log } = this.#deps;
     return createProvider({
       issuer,
       resource,
@@ -160,7 +160,7 @@ export class OAuth {
       records: this.#records,
       documents: new ClientDocuments(targets),
       mayFetch: (network) => this.#fetchesByNetwork.take(network).allowed && this.#fetches.take('all').allowed,
-      changed,
+      keyChanges,
       renderError,
       log,
     });

@@ -2,6 +2,7 @@ import { generateKeyPairSync } from 'node:crypto';
 import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
+import type { KeyChanges } from '../auth/keyChanges.ts';
 import { networkOf } from '../auth/network.ts';
 import type { Log } from '../log.ts';
 import { OAuthAdapter } from './adapter.ts';
@@ -19,7 +20,7 @@ interface ProviderDeps {
   readonly documents: ClientDocuments;
   /** Whether a caller from this network may make the server fetch one more document. */
   readonly mayFetch: (network: string) => boolean;
-  readonly changed: (accountId: string) => void;
+  readonly keyChanges: KeyChanges;
   readonly renderError: (title: string, detail: string) => { html: string; headers: Record<string, string> };
   readonly log: Log;
 }
@@ -63,9 +64,9 @@ export function createProvider(deps: ProviderDeps): Provider {
 }
 
 function configurationOf(deps: ProviderDeps): Configuration {
-  const { resource, cookieKey, records, documents, changed } = deps;
+  const { resource, cookieKey, records, documents, keyChanges } = deps;
   return {
-    adapter: (name: string) => new OAuthAdapter(name, { records, resource, changed }),
+    adapter: (name: string) => new OAuthAdapter(name, { records, resource, keyChanges }),
     routes: { ...paths },
     cookies: {
       names: {

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { recordIdOf } from '../auth/appTokens.ts';
+import { deleteKey } from '../auth/keyChanges.ts';
 import { allows, permissions as allPermissions } from '../auth/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
@@ -112,16 +113,11 @@ export class OAuthRecords {
 
   /** Removes an app that has disconnected itself. @returns its account; undefined if there was no such app */
   async disconnect(keyId: string): Promise<string | undefined> {
-    return this.#database.commit(async (tx) => {
-      const removed = await tx.kysely
-        .deleteFrom('api_keys')
-        .where('key_id', '=', keyId)
-        .where('oauth_client_id', 'is not', null)
-        .returning('account_id')
-        .executeTakeFirst();
-      await removeAllOf(tx, keyId);
-      return removed?.account_id;
-    });
+    const connection = await this.connection(keyId);
+    if (connection === undefined) return undefined;
+    const { accountId } = connection;
+    const isRemoved = await this.#database.commit((tx) => deleteKey(tx, { accountId, keyId }));
+    return isRemoved ? accountId : undefined;
   }
 
   async connection(keyId: string): Promise<Connection | undefined> {
@@ -141,16 +137,6 @@ export class OAuthRecords {
       expiresAt: row.expires_at,
     };
   }
-}
-
-/** Removes the codes and tokens of an app. Part of revoking it, and without effect for the key of another account. */
-export async function removeTokens(
-  { kysely }: Pick<Tx, 'kysely'>,
-  own: { readonly account_id: string; readonly key_id: string },
-): Promise<void> {
-  const isOwn = sql<boolean>`exists (
-    select 1 from api_keys where account_id = ${own.account_id} and api_keys.key_id = oauth_records.key_id)`;
-  await kysely.deleteFrom('oauth_records').where('key_id', '=', own.key_id).where(isOwn).execute();
 }
 
 /**

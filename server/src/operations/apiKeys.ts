@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { deleteKey } from '../auth/keyChanges.ts';
 import { isGrant, notGrantable } from '../auth/permissions.ts';
 import { makeApiKey } from '../auth/tokens.ts';
 import { isoTime } from '../clock.ts';
@@ -10,7 +11,6 @@ import { list, named, object, onlyTrue, optional, orNull, string, time } from '.
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { parseTime } from '../invoke/validate.ts';
-import { removeTokens } from '../oauth/records.ts';
 import { appOutput, noApp, toApp } from './connectedApp.ts';
 import { requireSessions } from './endpoints.ts';
 import { limitColumns, limitInput, limitOutput, noLimits, toLimits } from './keyLimits.ts';
@@ -180,21 +180,9 @@ export const revokeApiKey = defineOperation({
   output: object({ keyId: KeyId, revoked: onlyTrue() }),
   errors: ['not_found'],
   async run(ctx, { keyId }) {
-    const own = { account_id: ctx.accountId, key_id: keyId };
-    const { numDeletedRows } = await ctx.database.commit(async ({ kysely }) => {
-      await kysely
-        .deleteFrom('key_media')
-        .where((eb) => eb.and(own))
-        .execute();
-      await removeTokens({ kysely }, own);
-      return kysely
-        .deleteFrom('api_keys')
-        .where((eb) => eb.and(own))
-        .executeTakeFirstOrThrow();
-    });
-    if (numDeletedRows === 0n) throw noSuch('API key', keyId);
-    ctx.authenticator.changed(ctx.accountId);
-    await ctx.webhooks.keeper.review(ctx.accountId, keyId);
+    const { accountId } = ctx;
+    if (!(await ctx.database.commit((tx) => deleteKey(tx, { accountId, keyId })))) throw noSuch('API key', keyId);
+    await ctx.keyChanges.changed(accountId, keyId);
     return { keyId, revoked: true as const };
   },
 });
@@ -224,8 +212,7 @@ async function changeKey(
       .executeTakeFirst();
   });
   if (row === undefined) throw noSuch('API key', keyId);
-  ctx.authenticator.changed(ctx.accountId);
-  await ctx.webhooks.keeper.review(ctx.accountId, keyId);
+  await ctx.keyChanges.changed(ctx.accountId, keyId);
   return toApiKey(row);
 }
 

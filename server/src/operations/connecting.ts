@@ -125,7 +125,7 @@ export const approveConnection = defineOperation({
       if (redirectUrl === undefined) throw gone();
       return { keyId, redirectUrl };
     });
-    ctx.authenticator.changed(ctx.accountId);
+    await ctx.keyChanges.changed(ctx.accountId, answer.keyId);
     return answer;
   },
 });

@@ -92,6 +92,12 @@ export class SubscriptionKeeper {
     }
   }
 
+  /** Ends all subscriptions of a key. */
+  async endOfKey(accountId: string, keyId: string, notice: string): Promise<void> {
+    const rows = await subscriptionsOf.all(this.#options.database.reader, { accountId, keyId });
+    for (const row of rows) await this.end(row, notice);
+  }
+
   /** Like `review`, in the background. */
   reviewLater(accountId: string, keyId: string): void {
     const { log } = this.#options;
