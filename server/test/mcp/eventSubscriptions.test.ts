@@ -516,6 +516,30 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
     assert.equal(callback.challenges.length, 0);
   });
 
+  it('is listed among the calls of its key, without the secret and with only the host of the callback', async (test) => {
+    const { call, keyId, rpc, sessionId } = await agent();
+    const callback = await startCallback(test);
+    const url = `${callback.url}?token=hidden`;
+    const { secret } = await subscribe(rpc, url, { arguments: { sessionId }, ttlMs: HOUR_MS });
+    await rpc('events/unsubscribe', { name, arguments: { sessionId }, delivery: { url } });
+    await rpc('events/unsubscribe', { name, delivery: { url } });
+    callback.confirm((_, response) => response.writeHead(404).end());
+    await rpc('events/subscribe', { name, delivery: { url: callback.url, secret } });
+    await rpc('events/subscribe', { name, delivery: { url: callback.url, secret: 'short' } });
+    const { data } = (await call('GET', `/api-keys/${keyId}/calls`)).body;
+    const listed = data.map(({ tool, outcome }: { tool: string; outcome: string }) => [tool, outcome]).reverse();
+    assert.deepEqual(listed, [
+      ['events_subscribe', 'ok'],
+      ['events_unsubscribe', 'ok'],
+      ['events_unsubscribe', 'not_found'],
+      ['events_subscribe', 'callback_failed'],
+      ['events_subscribe', 'validation_failed'],
+    ]);
+    const kept = { sessionId, event: name, ttlMs: HOUR_MS, callbackHost: new URL(url).host };
+    assert.deepEqual(data.at(-1).arguments, kept);
+    assert.doesNotMatch(JSON.stringify(data), /hidden|whsec_/);
+  });
+
   it('belongs to its key: another one cannot end it', async (test) => {
     const { rpc, server, call } = await agent();
     const callback = await startCallback(test);

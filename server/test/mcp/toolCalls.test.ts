@@ -86,6 +86,23 @@ describeOnEachDeployment('the tool calls of a key', (_, database) => {
     });
   }
 
+  it('include the resources that it reads, as the tools that read the same', async () => {
+    const { call, key, keyId, sessionId } = await setUp(server);
+    const client = await mcpClient(server, key, '2026-07-28');
+    await client.readResource({ uri: `switchboard://sessions/${sessionId}` });
+    await assert.rejects(client.readResource({ uri: 'switchboard://sessions/ses_none' }));
+    await client.readResource({ uri: 'switchboard://event-kinds' });
+    await client.close();
+    const all = await callsOnce(call, keyId, 2);
+    assert.deepEqual(
+      all.map(({ tool, arguments: kept, outcome }) => [tool, kept, outcome]),
+      [
+        ['sessions_get', { sessionId: 'ses_none' }, 'not_found'],
+        ['sessions_get', { sessionId }, 'ok'],
+      ],
+    );
+  });
+
   it('are stored before the answer if they can change something', async () => {
     const { call, key, keyId } = await setUp(server);
     const client = await mcpClient(server, key, '2026-07-28');

@@ -1,9 +1,10 @@
-import { ProtocolError, ProtocolErrorCode, type Server } from '@modelcontextprotocol/server';
+import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } from '@modelcontextprotocol/server';
 import type { TObject } from 'typebox';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { type EventKind, eventKinds, events, isEventKind } from '../../events/events.ts';
 import { strictObject } from '../../invoke/fields.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
+import { keptArguments } from '../../invoke/toolCallArguments.ts';
 import { validator } from '../../invoke/validate.ts';
 import { type Opened, openEvents, type Polled, pollEvents } from '../../operations/eventReads.ts';
 import { argumentsOf } from '../../operations/eventSelection.ts';
@@ -17,6 +18,7 @@ import {
 import { listEvents, visibleBody } from '../../operations/events.ts';
 import { eventErrors } from '../../webhooks/subscription.ts';
 import type { EventReaders } from '../eventReader.ts';
+import type { CallLog } from './callLog.ts';
 import { EventStream } from './eventStream.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
@@ -28,6 +30,8 @@ const EXTENSION = 'io.modelcontextprotocol/events';
 const ROOM_BYTES = 50_000;
 const MAX_POLLED = 100;
 const NEXT_POLL_MS = 5000;
+/** Of a name in DNS, and a port. */
+const MAX_HOST_LENGTH = 260;
 /** The period of the limit of verifications. */
 const VERIFICATION_MS = 60_000;
 
@@ -60,10 +64,12 @@ interface Listed {
 export class Events {
   readonly #invoke: Invoke;
   readonly #readers: EventReaders;
+  readonly #calls: CallLog;
   readonly #types: ReadonlyMap<string, Listed & { readonly validate: ReturnType<typeof validator> }>;
 
-  constructor(invoke: Invoke, readers: EventReaders) {
+  constructor(invoke: Invoke, readers: EventReaders, calls: CallLog) {
     this.#invoke = invoke;
+    this.#calls = calls;
     this.#readers = readers;
     const types = eventKinds.map((name) => {
       const { description } = events[name];
@@ -80,19 +86,22 @@ export class Events {
     // The first clients look for `events`, as the drafts of the extension had it.
     const capabilities = { events: {}, extensions: { [EXTENSION]: {} } };
     server.registerCapabilities(capabilities);
-    const on = (
-      method: string,
-      handle: (params: EventParams, requestId: string | number) => Answer | Promise<Answer>,
-    ) =>
+    const on = (method: string, handle: (params: EventParams, context: ServerContext) => Answer | Promise<Answer>) =>
       // `params.ts` has checked the params.
-      server.setRequestHandler(method, { params: anyParams }, (params, { mcpReq }) =>
-        handle(params as EventParams, mcpReq.id),
+      server.setRequestHandler(method, { params: anyParams }, (params, context) =>
+        handle(params as EventParams, context),
       );
     on('events/list', ({ cursor }) => this.#list(principal, cursor ?? undefined));
     on('events/poll', (params) => this.#poll(principal, params));
-    on('events/stream', (params, requestId) => this.#stream(principal, params, requestId));
-    on('events/subscribe', (params) => this.#subscribe(principal, params));
-    on('events/unsubscribe', (params) => this.#unsubscribe(principal, params));
+    on('events/stream', (params, { mcpReq }) => this.#stream(principal, params, mcpReq.id));
+    const listed = (operation: Operation, params: EventParams, context: ServerContext, work: () => Promise<Answer>) =>
+      this.#calls.run(principal, context, { operation, kept: keptOf(operation, params) }, { work, outcomeOf });
+    on('events/subscribe', (params, context) =>
+      listed(subscribeToEvents, params, context, () => this.#subscribe(principal, params)),
+    );
+    on('events/unsubscribe', (params, context) =>
+      listed(unsubscribeFromEvents, params, context, () => this.#unsubscribe(principal, params)),
+    );
   }
 
   /** Pages, because the schemas of all event types do not fit into one response. */
@@ -257,6 +266,31 @@ function protocolErrorOf(code: ErrorCode, detail: string, retryAfterSeconds: num
       return new ProtocolError(ProtocolErrorCode.InternalError, detail);
   }
 }
+
+/** What is listed of a call: of the callback only its host, because the rest of a URL often contains a secret. */
+function keptOf(operation: Operation, { name, arguments: given, ttlMs, maxAgeMs, delivery }: EventParams): object {
+  const { url = '' } = delivery;
+  const host = URL.canParse(url) ? new URL(url).host : '';
+  const times = Object.entries({ ttlMs, maxAgeMs }).filter(([, value]) => value !== undefined);
+  const kept = keptArguments(operation, { ...given, event: name, ...Object.fromEntries(times) });
+  return { ...kept, callbackHost: beginningOf(host, MAX_HOST_LENGTH) };
+}
+
+/** The outcome of a listed call, by the codes of errors where there is one. */
+function outcomeOf({ error }: { readonly error?: unknown }): string {
+  if (error === undefined) return 'ok';
+  if (!(error instanceof ProtocolError)) return 'internal_error';
+  return outcomes.get(error.code) ?? 'internal_error';
+}
+
+const outcomes: ReadonlyMap<number, string> = new Map<number, string>([
+  [ProtocolErrorCode.InvalidParams, 'validation_failed'],
+  [eventErrors.notFound.code, 'not_found'],
+  [eventErrors.forbidden.code, 'permission_denied'],
+  [eventErrors.resourceExhausted.code, 'too_many'],
+  [eventErrors.unsupported.code, 'not_supported'],
+  [eventErrors.callbackEndpointError.code, 'callback_failed'],
+]);
 
 function errorOf(name: keyof typeof eventErrors, message: string, data: object): ProtocolError {
   return new ProtocolError(eventErrors[name].code, `${eventErrors[name].message}: ${message}`, data);

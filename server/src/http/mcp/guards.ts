@@ -2,8 +2,6 @@ import {
   acceptedContent,
   type CallToolResult,
   CLIENT_CAPABILITIES_META_KEY,
-  CLIENT_INFO_META_KEY,
-  type ClientCapabilities,
   type InputRequiredResult,
   inputRequired,
   type ServerContext,
@@ -12,13 +10,11 @@ import {
 import { scopeOf } from '../../auth/keyScope.ts';
 import { type Clock, isoTime } from '../../clock.ts';
 import { AppError, toProblem } from '../../errors.ts';
-import type { NewId } from '../../ids.ts';
 import { canNeedConfirmation } from '../../invoke/confirmationRule.ts';
 import type { Confirmation, Confirmations } from '../../invoke/confirmations.ts';
 import type { Operation } from '../../invoke/operation.ts';
 import { keptArguments } from '../../invoke/toolCallArguments.ts';
-import type { ToolCalls } from '../../invoke/toolCalls.ts';
-import { beginningOf } from './fit.ts';
+import { type CallLog, envelopeOf, isListed } from './callLog.ts';
 import type { Principal } from './mount.ts';
 import { errorCodeOf, failed } from './results.ts';
 import type { Tools } from './tools.ts';
@@ -30,9 +26,8 @@ import type { Tools } from './tools.ts';
 
 export interface GuardDeps {
   readonly confirmations: Confirmations;
-  readonly toolCalls: ToolCalls;
+  readonly calls: CallLog;
   readonly clock: Clock;
-  readonly newId: NewId;
 }
 
 type Params = { readonly name: string; readonly arguments?: Readonly<Record<string, unknown>> | undefined };
@@ -65,18 +60,15 @@ export class GuardedTools {
   /** Undefined if there is no such tool. */
   async call(principal: Principal, params: Params, context: ServerContext): Promise<Result | undefined> {
     const operation = this.#operations.get(params.name);
-    const keyId = keyIdOf(principal);
-    if (operation === undefined || keyId === undefined || !principal.allowance?.allowed)
+    if (operation === undefined || !isListed(principal))
       return this.#tools.call(principal, params.name, params.arguments);
-    const { clock } = this.#deps;
+    const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
     const { result, outcome } = await this.#ask(principal, params, context);
     if (result === undefined) return undefined;
-    await this.#record(principal, keyId, operation, params, {
-      outcome,
-      durationMs: Math.round(clock.elapsed() - startedAt),
-      client: clientOf(context),
-    });
+    const kept = keptArguments(operation, params.arguments);
+    const durationMs = Math.round(clock.elapsed() - startedAt);
+    await calls.record(principal, context, { operation, kept, outcome, durationMs });
     return result;
   }
 
@@ -96,37 +88,6 @@ export class GuardedTools {
     const operation = this.#operations.get(name);
     return operation !== undefined && scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(operation);
   }
-
-  async #record(
-    { caller, requestId }: Principal,
-    keyId: string,
-    operation: Operation,
-    { name, arguments: input }: Params,
-    { outcome, durationMs, client }: Ended,
-  ): Promise<void> {
-    const { toolCalls, clock, newId } = this.#deps;
-    const call = {
-      account_id: caller.accountId,
-      call_id: newId('cal'),
-      key_id: keyId,
-      tool: name,
-      arguments: JSON.stringify(keptArguments(operation, input)),
-      outcome,
-      duration_ms: durationMs,
-      client_name: client.name,
-      client_version: client.version,
-      request_id: requestId,
-      created_at: clock.now(),
-    };
-    if (operation.effect === 'read') toolCalls.recordRead(call);
-    else await toolCalls.recordChange(call);
-  }
-}
-
-interface Ended {
-  readonly outcome: string;
-  readonly durationMs: number;
-  readonly client: Client;
 }
 
 /** The question of one call, and how the client brought its answer. */
@@ -209,38 +170,10 @@ function declined(answer: unknown): AppError {
   );
 }
 
-interface Client {
-  readonly name: string | null;
-  readonly version: string | null;
-}
-
-const MAX_CLIENT_LENGTH = 100;
-
-/** The client's name for itself. Older protocol versions have it only in `initialize`, which has no session here. */
-function clientOf(context: ServerContext): Client {
-  const { name, version } = envelopeOf(context)[CLIENT_INFO_META_KEY] ?? {};
-  return { name: briefly(name), version: briefly(version) };
-}
-
-const briefly = (text: unknown) =>
-  typeof text === 'string' ? beginningOf(text, MAX_CLIENT_LENGTH).toWellFormed().replaceAll('\0', '') : null;
-
 /** Clients of older protocol versions declare this only in `initialize`. A bare `elicitation: {}` means forms. */
 function canElicit(context: ServerContext): boolean {
   const { elicitation } = envelopeOf(context)[CLIENT_CAPABILITIES_META_KEY] ?? {};
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
-}
-
-interface Envelope {
-  readonly [CLIENT_INFO_META_KEY]?: { readonly name?: unknown; readonly version?: unknown };
-  readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities;
-}
-
-/** The library has validated it, but leaves its type empty. */
-const envelopeOf = ({ mcpReq }: ServerContext): Envelope => (mcpReq.envelope ?? {}) as Envelope;
-
-function keyIdOf({ caller: { credential } }: Principal): string | undefined {
-  return credential.type === 'api_key' ? credential.keyId : undefined;
 }
 
 function withToken(tool: Tool): Tool {

@@ -6,15 +6,18 @@ import {
   type Resource,
   ResourceNotFoundError,
   type ResourceTemplateType,
+  type ServerContext,
   UriTemplate,
 } from '@modelcontextprotocol/server';
 import type { Static } from 'typebox';
 import { eventKinds, events } from '../../events/events.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
+import { keptArguments } from '../../invoke/toolCallArguments.ts';
 import { listChats } from '../../operations/chats.ts';
 import { getMedia } from '../../operations/media.ts';
 import { listMessages } from '../../operations/messageList.ts';
 import { getSession, listSessions } from '../../operations/sessions.ts';
+import type { CallLog } from './callLog.ts';
 import type { Source } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
@@ -90,9 +93,11 @@ const JSON_TYPE = 'application/json';
 
 export class Resources {
   readonly #invoke: Invoke;
+  readonly #calls: CallLog;
 
-  constructor(invoke: Invoke) {
+  constructor(invoke: Invoke, calls: CallLog) {
     this.#invoke = invoke;
+    this.#calls = calls;
   }
 
   async list(principal: Principal): Promise<Resource[]> {
@@ -151,7 +156,7 @@ export class Resources {
   }
 
   /** @throws {ResourceNotFoundError} also if the caller may not read it */
-  async read(principal: Principal, uri: string): Promise<ReadResourceResult> {
+  async read(principal: Principal, uri: string, context: ServerContext): Promise<ReadResourceResult> {
     if (uri === EVENT_KINDS) {
       const kinds = eventKinds.map((kind) => ({ kind, ...events[kind] }));
       return { contents: [json(uri, kinds)] };
@@ -160,7 +165,15 @@ export class Resources {
       const input = match(template, uri);
       if (input === undefined) continue;
       const call = { ...principal, input: withPageSize(operation, input), channel: 'mcp' as const };
-      const answer = await this.#invoke(operation, call);
+      const answer = await this.#calls.run(
+        principal,
+        context,
+        { operation, kept: keptArguments(operation, input) },
+        {
+          work: () => this.#invoke(operation, call),
+          outcomeOf: ({ result }) => (result?.ok === false ? result.problem.code : 'ok'),
+        },
+      );
       if (!answer.ok) throw notFound(uri, answer.problem.detail);
       const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, answer))];
       const preview = await answer.preview();

@@ -11,6 +11,7 @@ import type { Invoke, Operation } from '../../invoke/operation.ts';
 import type { Log } from '../../log.ts';
 import type { EventReaders } from '../eventReader.ts';
 import { Apps, UI_EXTENSION } from './apps.ts';
+import { CallLog, type CallLogDeps } from './callLog.ts';
 import { Completions } from './completions.ts';
 import { Events } from './events.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
@@ -58,7 +59,7 @@ export class ParamsServer extends Server {
   }
 }
 
-export interface McpServerDeps extends GuardDeps {
+export interface McpServerDeps extends Omit<GuardDeps, 'calls'>, CallLogDeps {
   readonly invoke: Invoke;
   readonly readers: EventReaders;
   readonly log: Log;
@@ -67,8 +68,9 @@ export interface McpServerDeps extends GuardDeps {
 
 /** Makes the handler of all requests. Each gets a server of its own, made for its caller. */
 export function createHandler(operations: readonly Operation[], deps: McpServerDeps): McpHttpHandler {
-  const serverFor = createServers(operations, deps);
-  const events = new Events(deps.invoke, deps.readers);
+  const calls = new CallLog(deps);
+  const serverFor = createServers(operations, deps, calls);
+  const events = new Events(deps.invoke, deps.readers, calls);
   return handlerOf(({ authInfo, era }) => {
     const principal = authInfo?.extra?.['principal'] as Principal;
     const server = serverFor(principal);
@@ -83,10 +85,14 @@ export function handlerOf(factory: McpServerFactory, log: Pick<Log, 'debug'>): M
 }
 
 /** Makes the server for one request, with the operations that its caller may use. */
-function createServers(operations: readonly Operation[], deps: McpServerDeps): (principal: Principal) => Server {
+function createServers(
+  operations: readonly Operation[],
+  deps: McpServerDeps,
+  calls: CallLog,
+): (principal: Principal) => Server {
   const parts: Parts = {
-    tools: new GuardedTools(new Tools(operations, deps.invoke), operations, deps),
-    resources: new Resources(deps.invoke),
+    tools: new GuardedTools(new Tools(operations, deps.invoke), operations, { ...deps, calls }),
+    resources: new Resources(deps.invoke, calls),
     completions: new Completions(deps.invoke),
     apps: new Apps(),
   };
@@ -146,7 +152,7 @@ function register(server: Server, { tools, resources, completions, apps }: Parts
   server.setRequestHandler('resources/templates/list', () => ({ resourceTemplates: resources.templates(principal) }));
   server.setRequestHandler(
     'resources/read',
-    ({ params: { uri } }) => apps.read(usable(), uri) ?? resources.read(principal, uri),
+    ({ params: { uri } }, context) => apps.read(usable(), uri) ?? resources.read(principal, uri, context),
   );
   server.setRequestHandler('prompts/list', () => ({ prompts: listPrompts(usable()) }));
   server.setRequestHandler('prompts/get', ({ params }) => getPrompt(usable(), params.name, params.arguments));
