@@ -1,7 +1,7 @@
 import type { Tx } from '../db/commit.ts';
 import type { Authenticator } from './authenticate.ts';
 
-/** What API keys have subscribed to, which must not outlive them. */
+/** The subscriptions of API keys, which must not outlive them. */
 interface Subscriptions {
   /** Applies what a key may see now, and ends everything of a key that has ended. */
   review(accountId: string, keyId: string): Promise<void>;

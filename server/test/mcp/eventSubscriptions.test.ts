@@ -678,7 +678,7 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     assert.deepEqual(await subscriptionsOf(own), []);
   });
 
-  it('is made anew if it ends while it is refreshed', async (test) => {
+  it('is made again if it ends while it is refreshed', async (test) => {
     const server = await start();
     const { call } = await server.account();
     const sessionId = await connectSession(call);

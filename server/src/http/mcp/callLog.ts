@@ -19,7 +19,7 @@ export interface CallLogDeps {
 
 interface Ended {
   readonly operation: Operation;
-  /** What is kept of the arguments. */
+  /** The arguments as they are listed. */
   readonly kept: object;
   /** `ok`, or the code of an error. */
   readonly outcome: string;

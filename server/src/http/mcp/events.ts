@@ -242,7 +242,7 @@ function requireSelected({ selection }: Principal, operation: Operation): void {
   throw errorOf('forbidden', reason, { reason });
 }
 
-/** What has run out, by the code of an error that passes by itself. */
+/** The exhausted limit, by the code of an error that passes by itself. */
 const exhaustedBy: Readonly<Partial<Record<ErrorCode, string>>> = {
   rate_limited: 'requests',
   too_busy: 'concurrency',
@@ -267,7 +267,7 @@ function protocolErrorOf(code: ErrorCode, detail: string, retryAfterSeconds: num
   }
 }
 
-/** What is listed of a call: of the callback only its host, because the rest of a URL often contains a secret. */
+/** The listed arguments. Of the callback only the host stays, because the rest of a URL often contains a secret. */
 function keptOf(operation: Operation, { name, arguments: given, ttlMs, maxAgeMs, delivery }: EventParams): object {
   const { url = '' } = delivery;
   const host = URL.canParse(url) ? new URL(url).host : '';
