@@ -139,7 +139,8 @@ describeOnEachDatabase('a webhook secret that the server makes', (_, database) =
         ['POST', `/webhooks/endpoints/${webhookId}/secret/rotate`, { secret }],
       ] as const) {
         const { status, body: problem } = await call(method, path, body);
-        assert.deepEqual([status, problem.errors[0].field], [400, 'secret'], `${method} ${path}`);
+        const [{ field, code }] = problem.errors;
+        assert.deepEqual([status, field, code], [400, 'secret', 'reserved'], `${method} ${path}`);
         assert.match(problem.detail, /must not have the form of a secret that the server makes/);
         assert.ok(!JSON.stringify(problem).includes(secret));
       }

@@ -59,9 +59,11 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
     case 'boolean':
     case 'const':
       return [];
-    // A custom rule; only phone numbers have one.
-    case '~refine':
-      return [{ field: path.join('.'), code: 'phone_number', message: error.message }];
+    // A custom rule; only phone numbers and webhook secrets have one.
+    case '~refine': {
+      const code = path.at(-1) === 'secret' ? 'reserved' : 'phone_number';
+      return [{ field: path.join('.'), code, message: error.message }];
+    }
     default: {
       const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));
       const [field = '', entry] = path;
