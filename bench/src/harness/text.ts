@@ -1,16 +1,9 @@
+import { spelled } from '../../../server/test/support/words.ts';
+
 /* Texts with the word frequencies of natural language, for searches. */
 
 const VOCABULARY = 20_000;
 const WORDS_PER_MESSAGE = 8;
-const SYLLABLES = 'ba co di fu ge ha jo ki lu me na po ri su te va wo xi yu ze'.split(' ');
-
-/** Returns the n-th word of the vocabulary. Consecutive words start differently. */
-export function spelled(n: number): string {
-  const size = SYLLABLES.length;
-  return [n % size, Math.floor(n / size) % size, Math.floor(n / size ** 2) % size, Math.floor(n / size ** 3)]
-    .map((index) => SYLLABLES[index])
-    .join('');
-}
 
 /** Returns texts in which the n-th word of the vocabulary is 1/n as frequent as the first. */
 export function createText(): () => string {

@@ -1,4 +1,4 @@
-import { mcpClient } from '../../../server/test/support/mcp.ts';
+import { mcpClient } from '../mcp.ts';
 
 type Client = Awaited<ReturnType<typeof mcpClient>>;
 
