@@ -47,7 +47,7 @@ export function createLive(): Live {
 
   async function listen(signal: AbortSignal) {
     try {
-      for await (const event of client.events.stream({ kinds: ['*'], signal })) {
+      for await (const event of client.events.stream({ events: ['*'], signal })) {
         setState('live');
         for (const listener of listeners) listener(event);
       }

@@ -107,7 +107,7 @@ async function listen(url: string, token: string) {
   const abort = new AbortController();
   const at = new Map<string, number>();
   const waiting = new Map<string, (at: number) => void>();
-  const response = await fetch(`${url}/api/v1/events/stream?kinds=message.incoming`, {
+  const response = await fetch(`${url}/api/v1/events/stream?events=message.incoming`, {
     headers: { authorization: `Bearer ${token}` },
     signal: abort.signal,
   });

@@ -15,7 +15,7 @@ export interface FeedPage {
 }
 
 interface FeedOptions {
-  readonly kinds?: readonly string[] | undefined;
+  readonly events?: readonly string[] | undefined;
   /** Undefined for the events from now on. */
   readonly after: string | undefined;
   readonly signal: AbortSignal;
@@ -93,8 +93,8 @@ export class EventFeed {
   }
 
   #query(after: string | undefined) {
-    const { kinds } = this.#options;
-    return { ...(after !== undefined && { after }), ...(kinds !== undefined && { kinds: [...kinds] }) };
+    const { events } = this.#options;
+    return { ...(after !== undefined && { afterCursor: after }), ...(events !== undefined && { events: [...events] }) };
   }
 }
 

@@ -22,7 +22,7 @@ export function FilterBar({ webhooks }: { readonly webhooks: readonly WebhookEnd
   const change = (more: DeliveryFilters) =>
     navigate({ to: '/deliveries', search: { ...filters, ...more }, replace: true });
   const orNone = (value: string) => (value === '' ? undefined : value);
-  const chat = useCommittedInput(filters.phoneNumber ?? '', (text) => change({ phoneNumber: orNone(text.trim()) }));
+  const chat = useCommittedInput(filters.chatId ?? '', (text) => change({ chatId: orNone(text.trim()) }));
 
   return (
     <details open={isWide || isFiltered} className="border-b border-line px-5 py-3">

@@ -15,7 +15,8 @@ export interface DeliveryFilters {
   readonly state?: DeliveryState | undefined;
   readonly event?: string | undefined;
   readonly webhookId?: string | undefined;
-  readonly phoneNumber?: string | undefined;
+  /** A phone number, or the id of a group. */
+  readonly chatId?: string | undefined;
   readonly messageId?: string | undefined;
   /** ISO times. */
   readonly after?: string | undefined;
@@ -36,7 +37,7 @@ export function deliveryFilters(search: Readonly<Record<string, unknown>>): Deli
     state: deliveryStates.find((state) => state === search['state']),
     event: text('event'),
     webhookId: text('webhookId'),
-    phoneNumber: text('phoneNumber'),
+    chatId: text('chatId') ?? text('phoneNumber'), // its name in links of earlier versions
     messageId: text('messageId'),
     after: time('after'),
     before: time('before'),
@@ -45,9 +46,15 @@ export function deliveryFilters(search: Readonly<Record<string, unknown>>): Deli
 
 type ListInput = NonNullable<Parameters<typeof api.webhooks.listDeliveries>[0]>;
 
-/** The input of the API: filters that are not set are left out. */
+/** The input of the API: filters that are not set, and unknown search parameters, are left out. */
 export function asInput(filters: DeliveryFilters): ListInput {
-  // Drops unknown search parameters. The others have the names that the API uses.
-  const known = Object.entries(deliveryFilters({ ...filters }));
-  return Object.fromEntries(known.filter(([, value]) => value !== undefined)) as ListInput;
+  const { state, event, after, before, ...same } = deliveryFilters({ ...filters });
+  const input = {
+    ...same,
+    states: state && [state],
+    events: event && [event],
+    afterTime: after,
+    beforeTime: before,
+  };
+  return Object.fromEntries(Object.entries(input).filter(([, value]) => value !== undefined)) as ListInput;
 }

@@ -63,9 +63,9 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
   const [perSecond, setPerSecond] = useState('100');
   const { count, replay, matched } = useReplay(
     {
-      from: from ?? '',
-      to: to ?? '',
-      kinds: [...types],
+      afterTime: from ?? '',
+      beforeTime: to ?? '',
+      events: [...types],
       states: [...states],
       perSecond: Number(perSecond),
       ...(webhookId !== '' && { webhookId }),
@@ -122,7 +122,11 @@ function ReplayForm({ webhooks, onCancel, onReplayed }: ReplayFormProps) {
   );
 }
 
-type ReplayInput = Parameters<typeof api.webhooks.replay>[0] & { from: string; to: string; kinds: EventType[] };
+type ReplayInput = Parameters<typeof api.webhooks.replay>[0] & {
+  afterTime: string;
+  beforeTime: string;
+  events: EventType[];
+};
 
 /** Counts the deliveries of a replay, then replays them. `matched` is undefined until this input has been counted. */
 function useReplay(input: ReplayInput, onReplayed: ReplayProps['onReplayed']) {
@@ -135,8 +139,8 @@ function useReplay(input: ReplayInput, onReplayed: ReplayProps['onReplayed']) {
     mutationFn: () => api.webhooks.replay(input),
     onSuccess: ({ replayed }) => {
       toast(deliveryStrings.replayed(replayed));
-      const { from: after, to: before, webhookId, kinds } = input;
-      onReplayed({ after, before, webhookId, ...(kinds.length === 1 && { event: kinds[0] }) });
+      const { afterTime: after, beforeTime: before, webhookId, events } = input;
+      onReplayed({ after, before, webhookId, ...(events.length === 1 && { event: events[0] }) });
     },
   });
   return { count, replay, matched: count.data?.key === key ? count.data.matched : undefined };

@@ -23,8 +23,8 @@ export function LogEvents({ type, onChoose }: EventListProps) {
     queryFn: ({ pageParam }) =>
       api.events.list({
         limit: PAGE,
-        ...(pageParam !== null && { after: pageParam }),
-        kinds: [type ?? '*'],
+        ...(pageParam !== null && { afterCursor: pageParam }),
+        events: [type ?? '*'],
       }),
     initialPageParam: null as string | null,
     // The last page has a cursor too, for events to come.

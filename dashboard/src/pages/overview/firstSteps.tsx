@@ -18,7 +18,7 @@ interface FirstStepsProps {
 export function FirstSteps({ sessions, webhooks }: FirstStepsProps) {
   const hasMessage = useHas(['messages', 'any'], () => api.messages.list({ limit: 1 }));
   const hasDelivery = useHas(['deliveries', 'any'], () =>
-    api.webhooks.listDeliveries({ state: 'delivered', limit: 1 }),
+    api.webhooks.listDeliveries({ states: ['delivered'], limit: 1 }),
   );
   const hasKey = useHas(['api_keys', 'any'], () => api.apiKeys.list({ limit: 1 }));
   // Only then is it known whether the card is needed.

@@ -33,7 +33,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
   const secret = await secretOf(context, options.secret);
   const signal = io.stopSignal();
   const feed = new EventFeed(client, {
-    kinds: options.events,
+    events: options.events,
     after: options.after,
     signal,
     onBreak: (error) => out.note(`Lost the server, and keep trying: ${error.message}`),

@@ -16,8 +16,12 @@ export interface MessageFilters extends ListOptions {
   readonly q?: string;
 }
 
-export async function listMessages(context: Context, filters: MessageFilters): Promise<void> {
-  const page = await (await context.client()).messages.list(filters);
+export async function listMessages(context: Context, { after, before, ...filters }: MessageFilters): Promise<void> {
+  const page = await (await context.client()).messages.list({
+    ...filters,
+    ...(after !== undefined && { afterTime: after }),
+    ...(before !== undefined && { beforeTime: before }),
+  });
   showPage(context, page, {
     none: 'There are no such messages.',
     heads: ['TIME', 'MESSAGE', 'FROM', 'TO', 'STATUS', 'TEXT'],

@@ -15,9 +15,13 @@ export async function tail(context: Context, { events, session, after }: TailOpt
   await requireSession(client, session);
   const signal = io.stopSignal();
   // The server names the types that it does not know.
-  const kinds = events as StreamOptions['kinds'];
-  await client.events.list({ after: 'now', limit: 1 }); // the stream would wait for a server that does not answer
-  const stream = client.events.stream({ signal, ...(kinds && { kinds }), ...(after !== undefined && { after }) });
+  const types = events as StreamOptions['events'];
+  await client.events.list({ afterCursor: 'now', limit: 1 }); // the stream would wait for a server that does not answer
+  const stream = client.events.stream({
+    signal,
+    ...(types && { events: types }),
+    ...(after !== undefined && { after }),
+  });
   let last = after;
   try {
     for await (const event of stream) {

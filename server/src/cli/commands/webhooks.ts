@@ -87,7 +87,15 @@ export interface DeliveryFilters extends ListOptions {
 }
 
 export async function listDeliveries(context: Context, filters: DeliveryFilters): Promise<void> {
-  const page = await (await context.client()).webhooks.listDeliveries(filters);
+  const { state, event, phoneNumber, after, before, ...same } = filters;
+  const page = await (await context.client()).webhooks.listDeliveries({
+    ...same,
+    ...(state !== undefined && { states: [state] }),
+    ...(event !== undefined && { events: [event] }),
+    ...(phoneNumber !== undefined && { chatId: phoneNumber }),
+    ...(after !== undefined && { afterTime: after }),
+    ...(before !== undefined && { beforeTime: before }),
+  });
   showPage(context, page, {
     none: 'There are no such deliveries.',
     heads: ['DELIVERY', 'CREATED', 'EVENT', 'STATE', 'ATTEMPTS', 'LAST RESULT'],
@@ -120,9 +128,9 @@ export async function replay(context: Context, ids: readonly string[], options: 
     throw new CliError('usage', 'Name deliveries, or a period with --from and --to.');
   const replayed = await (await context.client()).webhooks.replay({
     ...(ids.length > 0 && { deliveryIds: [...ids] }),
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-    ...(events && { kinds: [...events] }),
+    ...(from !== undefined && { afterTime: from }),
+    ...(to !== undefined && { beforeTime: to }),
+    ...(events && { events: [...events] }),
     ...(webhookId !== undefined && { webhookId }),
     ...(dryRun && { dryRun }),
   });
