@@ -15,6 +15,7 @@ export interface Schema {
   readonly patternProperties?: Readonly<Record<string, Schema>>;
   readonly required?: readonly string[];
   readonly description?: string;
+  readonly deprecated?: boolean;
 }
 
 export interface Field {
@@ -65,6 +66,7 @@ interface Parameter {
   readonly in: string;
   readonly required?: boolean;
   readonly description?: string;
+  readonly deprecated?: boolean;
   readonly schema: Schema;
   readonly example?: unknown;
 }
@@ -141,9 +143,9 @@ function operationOf(method: string, path: string, described: Described): ApiOpe
   const fieldsIn = (where: string) =>
     parameters
       .filter((parameter) => parameter.in === where)
-      .map(({ name, schema, required = false, description, example }) => ({
+      .map(({ name, schema, required = false, description, deprecated, example }) => ({
         name,
-        schema: description === undefined ? schema : { ...schema, description },
+        schema: { ...schema, ...(description !== undefined && { description }), ...(deprecated && { deprecated }) },
         isRequired: required,
         example,
       }));

@@ -263,7 +263,9 @@ function parameterOf(
     : nullable
       ? `${python}: Union[${type}, Unset] = UNSET`
       : `${python}: Optional[${type}] = None`;
-  return { field: name, python, declaration: declared, isInPath, about: schema.description };
+  const { description, deprecated = false } = schema;
+  const about = deprecated ? `Deprecated. ${description ?? ''}` : description;
+  return { field: name, python, declaration: declared, isInPath, about };
 }
 
 /** Accepts any sequence and mapping. Inside a class, `list` would be its method. */

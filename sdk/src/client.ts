@@ -78,7 +78,7 @@ export type EventPattern = '*' | `${string}.*`;
 export interface StreamOptions {
   /** By default the first eight types of the list of events. */
   readonly events?: readonly (EventKind | EventPattern)[];
-  /** Former name of `events`. */
+  /** @deprecated Former name of `events`. */
   readonly kinds?: readonly (EventKind | EventPattern)[];
   /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;

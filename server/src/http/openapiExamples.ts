@@ -13,6 +13,7 @@ export interface Schema {
   readonly required?: readonly string[];
   readonly title?: string;
   readonly description?: string;
+  readonly deprecated?: boolean;
   readonly default?: unknown;
   readonly minimum?: number;
   readonly format?: string;

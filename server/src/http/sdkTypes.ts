@@ -103,8 +103,8 @@ function typeOf(schema: Schema, named = new Map<string, string>()): string {
 function members({ properties = {}, required = [] }: Schema, named: Map<string, string>): string {
   const lines = Object.entries(properties).map(([name, member]) => {
     const isOptional = !required.includes(name);
-    const { description } = member;
-    const about = description === undefined ? '' : comment(description);
+    const { description, deprecated = false } = member;
+    const about = description === undefined ? '' : comment(deprecated ? `@deprecated ${description}` : description);
     const key = /^[a-z_]\w*$/i.test(name) ? name : `'${name}'`;
     return `${about}${key}${isOptional ? '?' : ''}: ${typeOf(member, named)};`;
   });

@@ -29,7 +29,7 @@ class EventsWithStream(operations.EventsResource):
         """Stream events as they happen, starting with the next one. Reconnects without losing any.
 
         :param events: Event types, or patterns such as `message.*`. By default the first eight types of the list.
-        :param kinds: Former name of `events`.
+        :param kinds: Deprecated. Former name of `events`.
         :param after: The `id` of the last event that you received. The stream resumes after it.
         :param silence: Seconds without data until it reconnects. The server sends a heartbeat every 15 s.
         """
