@@ -66,23 +66,38 @@ describeOnEachDeployment('a file in the request itself', (_, database) => {
         ...{ to: newNumber(), type: 'document' },
         ...fields,
       });
-      return { status, code: body.code, field: body.errors?.[0]?.field, detail: body.detail };
+      const named: string[] = (body.errors ?? []).map((error: { field: string }) => error.field);
+      return { status, code: body.code, field: named[0], fields: named, detail: body.detail };
     };
     const largest = Buffer.alloc((700_000 / 4) * 3, 'x').toString('base64');
     assert.equal((await send({ content: largest })).status, 201);
     const tooLarge = await send({ content: `${largest}AAAA` });
-    assert.deepEqual([tooLarge.status, tooLarge.code], [413, 'payload_too_large']);
-    assert.match(tooLarge.detail, /700004 characters, more than 700000; upload the file with POST \/media/);
+    assert.deepEqual([tooLarge.status, tooLarge.code, tooLarge.field], [413, 'payload_too_large', 'content']);
+    assert.match(tooLarge.detail, /^content has 700004 characters, more than 700000; pass an https `url` instead/);
     for (const content of ['data:text/plain;base64,YWJj', 'YWJ', 'Y=Jj', 'äöü!', '    ', 'YWJj====']) {
       const { status, field, detail } = await send({ content });
       assert.deepEqual([status, field], [400, 'content'], content);
       assert.match(detail, /base64/);
     }
     assert.deepEqual(await send({ content: '' }), {
-      ...{ status: 400, code: 'validation_failed', field: 'content', detail: 'content must not be empty' },
+      ...{
+        status: 400,
+        code: 'validation_failed',
+        field: 'content',
+        fields: ['content'],
+        detail: 'content must not be empty',
+      },
     });
-    for (const fields of [{}, { content: 'YWJj', url: 'https://example.com/a' }, { content: 'YWJj', mediaId: 'med_1' }])
-      assert.match((await send(fields)).detail, /exactly one of `mediaId`, `url` and `content`/);
+    const url = 'https://example.com/a';
+    for (const [fields, named] of [
+      [{}, ['mediaId']],
+      [{ content: 'YWJj', url }, ['url', 'content']],
+      [{ content: 'YWJj', mediaId: 'med_1' }, ['mediaId', 'content']],
+    ] as const) {
+      const refused = await send(fields);
+      assert.match(refused.detail, /exactly one of `mediaId`, `url` and `content`/);
+      assert.deepEqual(refused.fields, named);
+    }
     assert.equal((await send({ url: 'https://example.com/a', mimeType: 'text/csv' })).field, 'mimeType');
   });
 
@@ -131,5 +146,29 @@ describeOnEachDeployment('a file in the request itself', (_, database) => {
     assert.equal(await files(), before);
     assert.equal(await send(limited, once), 201, 'a repeat is still answered');
     assert.equal(await files(), before);
+  });
+
+  it('has a name without folders and marks that reorder it, wherever the name comes from', async (test) => {
+    const server = await startServer({ database });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    await connectSession(call);
+    const text = { to: newNumber(), type: 'document', content: 'YWJj' };
+    const nameOf = async (fields: object) =>
+      (await call('POST', '/messages/send-media', { ...text, ...fields })).body.media.fileName;
+    const { mediaId } = (await call('POST', '/messages/send-media', { ...text, fileName: 'first.txt' })).body.media;
+    const stored = { content: undefined, mediaId };
+    for (const [given, kept] of [
+      ['../../etc/passwd', 'passwd'],
+      ['C:\\temp\\a.txt', 'a.txt'],
+      ['photo\u202egpj.exe', 'photogpj.exe'],
+      ['a\r\nb.txt', 'ab.txt'],
+      ['x'.repeat(255), 'x'.repeat(200)],
+      ['..', 'first.txt'],
+    ] as const) {
+      assert.equal(await nameOf({ fileName: given }), kept);
+      assert.equal(await nameOf({ ...stored, fileName: given }), kept);
+    }
+    assert.equal(await nameOf(stored), 'first.txt');
   });
 });

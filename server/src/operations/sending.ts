@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { integer, list, number, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { cleanFileName } from '../media/content.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
 import { MessageId, requireMessage } from './messages.ts';
 import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
@@ -59,7 +60,7 @@ export const sendMedia = defineOperation({
     const session = await requireSendable(ctx, input, input.type);
     const mentions = mentioning(input.mentions);
     const row = await fileOf(ctx, input);
-    const media = { ...storedMedia(row), fileName: input.fileName ?? row.file_name };
+    const media = { ...storedMedia(row), fileName: cleanFileName(input.fileName ?? null) ?? row.file_name };
     const content = { media, ...mentions };
     return send(
       ctx,
@@ -191,8 +192,10 @@ interface GivenFile {
  * that may send may attach.
  */
 async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fileName }: GivenFile) {
-  if ([mediaId, url, content].filter((given) => given !== undefined).length !== 1)
-    throw invalidField('mediaId', 'Pass exactly one of `mediaId`, `url` and `content`', 'required');
+  const given = Object.entries({ mediaId, url, content }).flatMap(([name, value]) =>
+    value === undefined ? [] : [name],
+  );
+  if (given.length !== 1) throw notOneSource(given);
   if (mimeType !== undefined && content === undefined)
     throw invalidField('mimeType', 'is only for `content`; other files have a type', 'unknown');
   const requireType = (found: string) => requireMimeType(type, found);
@@ -206,16 +209,24 @@ async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fil
   return row;
 }
 
+/** @param given the fields that have a file */
+function notOneSource(given: readonly string[]): AppError {
+  const [detail, code] = ['Pass exactly one of `mediaId`, `url` and `content`', 'required'];
+  if (given.length === 0) return invalidField('mediaId', detail, code);
+  const message = `${detail}, not ${given.join(' and ')}`;
+  return new AppError('validation_failed', message, { fields: given.map((field) => ({ field, code, message })) });
+}
+
 /** Leaves room for the other fields in a body of 1 MiB. */
 const MAX_CONTENT_CHARACTERS = 700_000;
 
 /** @throws {AppError} `payload_too_large`, or `validation_failed` if it is not base64 (RFC 4648) */
 function decoded(content: string): Buffer {
-  if (content.length > MAX_CONTENT_CHARACTERS)
-    throw new AppError(
-      'payload_too_large',
-      `\`content\` has ${content.length} characters, more than ${MAX_CONTENT_CHARACTERS}; upload the file with POST /media, or pass its \`url\``,
-    );
+  if (content.length > MAX_CONTENT_CHARACTERS) {
+    const message = `has ${content.length} characters, more than ${MAX_CONTENT_CHARACTERS}; pass an https \`url\` instead, or the \`mediaId\` of an uploaded file`;
+    const fields = [{ field: 'content', code: 'maxLength', message }];
+    throw new AppError('payload_too_large', `content ${message}`, { fields });
+  }
   const text = content.replace(/\s+/g, '');
   if (text === '' || text.length % 4 !== 0 || !/^[A-Za-z0-9+/]+={0,2}$/.test(text))
     throw invalidField(

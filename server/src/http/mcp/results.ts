@@ -86,6 +86,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   webhook_not_set: 'Call webhooks_set first.',
   recipient_not_on_network: 'Check the number with contacts_check before you write to it.',
   idempotency_mismatch: 'Use a new idempotencyKey for a different request.',
+  payload_too_large: 'Pass the https url of a file, or a smaller file.',
   rate_limited: 'Wait for retryAfterSeconds, then call again.',
   quota_exceeded: 'Tell the user that the key cannot send more messages today.',
   storage_unavailable: 'Wait a few seconds, then call again.',
