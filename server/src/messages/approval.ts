@@ -5,6 +5,7 @@ import { contentOf, searchText } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { emissionOf, emitFailed, statusOf } from './outgoingProgress.ts';
 import { dropWords, indexWords } from './search.ts';
+import { CANCELLED } from './status.ts';
 import { findMessage, type NewRow, touchChat } from './store.ts';
 
 /*
@@ -118,7 +119,7 @@ function progressOf(decision: ApprovalDecision, { scheduled_at: scheduledAt }: M
 function errorOf(decision: Exclude<ApprovalDecision, { outcome: 'approved' }>): string {
   if (decision.outcome === 'rejected')
     return decision.reason === undefined ? 'The message was rejected' : `The message was rejected: ${decision.reason}`;
-  if (decision.outcome === 'withdrawn') return 'Cancelled before it was sent';
+  if (decision.outcome === 'withdrawn') return CANCELLED;
   return `The message was not approved within ${EXPIRY_DAYS} days`;
 }
 

@@ -6,7 +6,7 @@ import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { progressOf, type Step } from './status.ts';
+import { CANCELLED, progressOf, type Step } from './status.ts';
 import { findMessage, type SessionRef, touchChat } from './store.ts';
 
 export type SentMessage = Pick<
@@ -91,7 +91,7 @@ export class OutgoingProgress {
   /** Cancels a scheduled message. Returns whether it was still scheduled. */
   async cancel(tx: Tx, row: MessageRow): Promise<boolean> {
     const failed_at = this.#options.clock.now();
-    const failed = { status: 'failed', error: 'Cancelled before it was sent', failed_at } as const;
+    const failed = { status: 'failed', error: CANCELLED, failed_at } as const;
     const isCancelled = await changeScheduled(tx, row, failed);
     if (isCancelled) emitFailed(this.#options, tx, { ...row, ...failed });
     return isCancelled;

@@ -9,6 +9,12 @@ import type { MessageRow } from '../db/schema.ts';
 export const STEPS = ['sent', 'delivered', 'read'] as const;
 export type Step = (typeof STEPS)[number];
 
+/** The error of a message that was cancelled while it was scheduled or waited for approval. */
+export const CANCELLED = 'Cancelled before it was sent';
+
+export const isCancelled = ({ status, error }: Pick<MessageRow, 'status' | 'error'>): boolean =>
+  status === 'failed' && error === CANCELLED;
+
 /** Whether an outgoing message has got as far as a step. */
 export const hasReached = (status: MessageRow['status'], step: Step): boolean =>
   STEPS.indexOf(status as Step) >= STEPS.indexOf(step);

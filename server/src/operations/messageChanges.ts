@@ -5,6 +5,7 @@ import { string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
+import { isCancelled } from '../messages/status.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
 import { keyToApprove } from './send.ts';
@@ -87,8 +88,9 @@ export const deleteMessage = defineOperation({
   input: { messageId: MessageId },
   async run(ctx, { messageId }) {
     const present = await requireMessage(ctx, messageId);
-    if (['scheduled', 'pending_approval'].includes(present.status) && (await ctx.sender.cancel(present)))
-      return readMessage(ctx, await requireMessage(ctx, messageId));
+    if (['scheduled', 'pending_approval'].includes(present.status)) await ctx.sender.cancel(present);
+    const now = await requireMessage(ctx, messageId);
+    if (isCancelled(now)) return readMessage(ctx, now);
     const row = await requireOutgoing(ctx, messageId);
     const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
     await remove(await keyOf(ctx.database.reader, row));

@@ -5,6 +5,7 @@ import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
+import { isCancelled } from '../messages/status.ts';
 import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
 import {
   AnyRecipient,
@@ -106,20 +107,20 @@ export const cancelMessage = defineOperation({
   effect: 'destructive',
   summary: 'Cancel a scheduled message',
   description:
-    'Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled.',
+    'Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled. Repeating the call changes nothing.',
   input: { messageId: MessageId },
   output: Message,
   errors: ['not_found', 'message_state'],
   async run(ctx, { messageId }) {
     const row = await requireMessage(ctx, messageId);
-    if (!(await ctx.sender.cancel(row))) {
-      const { status } = await requireMessage(ctx, messageId);
+    await ctx.sender.cancel(row);
+    const now = await requireMessage(ctx, messageId);
+    if (!isCancelled(now))
       throw new AppError(
         'message_state',
-        `Only a message that is scheduled or waits for approval can be cancelled; this one is ${status}`,
+        `Only a message that is scheduled or waits for approval can be cancelled; this one is ${now.status}`,
       );
-    }
-    return toMessage(ctx, await requireMessage(ctx, messageId));
+    return toMessage(ctx, now);
   },
 });
 

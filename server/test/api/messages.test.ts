@@ -203,6 +203,31 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     );
   });
 
+  it('answers the repetition of a cancellation as the first time', async () => {
+    const server = await start();
+    const { call } = await server.account();
+    await connect(call, newNumber());
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const ofScheduled = async () => {
+      const { body } = await call('POST', '/messages/send', { to: newNumber(), message: 'Later', sendAt });
+      return `/messages/${body.messageId}`;
+    };
+    const [cancelled, deleted] = [await ofScheduled(), await ofScheduled()];
+    const calls = [
+      [cancelled, () => call('POST', `${cancelled}/cancel`)],
+      [deleted, () => call('DELETE', deleted)],
+    ] as const;
+    for (const [path, cancel] of calls) {
+      const first = await cancel();
+      assert.deepEqual([first.status, first.body.status], [200, 'failed'], path);
+      const second = await cancel();
+      assert.deepEqual([second.status, second.body], [200, first.body], path);
+    }
+    assert.deepEqual((await call('DELETE', cancelled)).body.status, 'failed');
+    const { body } = await call('POST', '/messages/send', { to: newNumber(), message: 'Now' });
+    assert.equal((await call('POST', `/messages/${body.messageId}/cancel`)).body.code, 'message_state');
+  });
+
   it('fails queued messages of a session that is logged out', async () => {
     const clock = createFakeClock(Date.now());
     const server = await start({ clock });
