@@ -25,6 +25,7 @@ const outcomeLabels: Readonly<Record<string, string>> = {
   failed: 'Any error',
   confirmation_required: 'Asked the user',
   confirmation_declined: 'User declined',
+  not_selected: 'Not selected by the client',
 };
 
 /** Errors are shown by their code, as agents and logs name them. */

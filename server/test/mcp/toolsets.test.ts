@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
-import { connectSession, startServer, type TestServer } from '../support/server.ts';
+import { eventually } from '../support/eventually.ts';
+import { bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
 
 describe('toolsets', () => {
   let server: TestServer;
@@ -86,6 +87,25 @@ describe('toolsets', () => {
       assert.match(error.message, /^toolsets must name some of sessions, messages, chats, .*webhooks, events, not "/);
       assert.ok(error.message.length < 500);
     }
+  });
+
+  it('do not hide refused calls from the list of the calls of a key', async () => {
+    const call = bearer(server.url, token);
+    const { body } = await call('POST', '/api-keys/create', { name: 'some', permissions: ['messages:read'] });
+    const client = await connect('?toolsets=messages', {}, body.key);
+    const hidden = () => client.callTool({ name: 'chats_list', arguments: {} });
+    await assert.rejects(hidden, /chats_list does not exist/);
+    await assert.rejects(client.callTool({ name: 'chats_archive_all', arguments: {} }));
+    const refused = { name: 'messages_send', arguments: { to: '491701111111', message: 'x' } };
+    assert.equal((await client.callTool(refused)).isError, true);
+    const listed = await eventually(
+      async () => (await call('GET', `/api-keys/${body.keyId}/calls`)).body.data as Record<string, string>[],
+      ({ length }) => length === 2,
+    );
+    assert.deepEqual(listed.map(({ tool, outcome }) => `${tool} ${outcome}`).sort(), [
+      'chats_list not_selected',
+      'messages_send permission_denied',
+    ]);
   });
 
   it('leave out prompts whose tools cannot be used', async () => {

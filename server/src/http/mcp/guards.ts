@@ -65,10 +65,11 @@ export class GuardedTools {
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
     const { result, outcome } = await this.#ask(principal, params, context);
-    if (result === undefined) return undefined;
     const kept = keptArguments(operation, params.arguments);
     const durationMs = Math.round(clock.elapsed() - startedAt);
-    await calls.record(principal, context, { operation, kept, outcome, durationMs });
+    // Without a result, the client has hidden the tool from itself.
+    const shown = result === undefined ? 'not_selected' : outcome;
+    await calls.record(principal, context, { operation, kept, outcome: shown, durationMs });
     return result;
   }
 
