@@ -102,6 +102,15 @@ describe('completions', () => {
     assert.deepEqual((await complete(setUp, 'url', 'https://')).values, []);
   });
 
+  it('suggest nothing for spaces and punctuation', async (test) => {
+    const { complete, prompt } = await accountWithChats(test);
+    for (const value of [' ', '+', '-', '()', ', ', '…']) {
+      assert.deepEqual((await complete(prompt('summarize_chat'), 'session', value)).values, [], value);
+      assert.deepEqual((await complete(prompt('set_up_webhook'), 'events', value)).values, [], value);
+    }
+    assert.equal((await complete(prompt('summarize_chat'), 'session', '')).values.length, 2);
+  });
+
   it('suggest messages whose webhook failed', async (test) => {
     const receiver = await startReceiver();
     test.after(() => receiver.close());

@@ -53,6 +53,8 @@ export class Completions {
   }
 
   async complete(principal: Principal, source: Source | undefined, typed: Typed): Promise<CompleteResult> {
+    // It would match everything, because spaces and the punctuation of numbers are ignored.
+    if (/^[\s\p{P}+]+$/u.test(typed.value)) return answer([], false);
     if (source === 'events') return answer(eventLists(typed.value), false);
     const { candidates, hasMore } = source === undefined ? NONE : await this.#find(principal, source, typed);
     const matches = candidates.filter(({ terms }) => terms.some((term) => begins(term, typed.value)));

@@ -117,7 +117,7 @@ const entries: readonly Entry[] = [
     title: 'Go through unread chats',
     tools: ['chats_list', 'messages_list'],
     description: 'Read the unread chats and sort them by what they need from you.',
-    arguments: [session],
+    arguments: [{ ...session, description: 'Name, phone number or id of the session; all sessions if left out.' }],
     text: ({ session: name }) => [
       `Go through the chats with unread messages${ofSession(name)}.`,
       ...(name ? ['If the session is given by name or number, find its id with sessions_list.'] : []),
