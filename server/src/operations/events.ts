@@ -21,7 +21,7 @@ const AfterCursor = string('`nextCursor` of the previous response, or `now`; wit
 });
 const EventTypes = list(
   Type.String(),
-  'Only these types, such as `message.*`; `*` for all. By default the first eight types.',
+  'Only these types, such as `message.*`; `*` for all. By default the first eight of `switchboard://event-kinds`.',
   { maxItems: 50 },
 );
 

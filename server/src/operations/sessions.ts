@@ -41,7 +41,7 @@ export const OptionalSessionId = optional(
   string('Id of the session (`ses_…`). Required if the account has several sessions.'),
 );
 const Name = string('Label for people, such as `support`.', { minLength: 1, maxLength: 100 });
-const Options = openObject('Options of the network, as `connectors.list` describes them.');
+const Options = openObject('Options of the network that the user names, see `GET /connectors`.');
 
 export const Session = named('Session', {
   sessionId: SessionId,

@@ -37,7 +37,7 @@ export const webhookFields = {
   }),
   events: list(
     Type.String({ maxLength: 50 }),
-    'Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them.',
+    'Event types, such as `message.incoming`, or patterns, such as `message.*`. `GET /events/types` and `switchboard://event-kinds` list them.',
     { minItems: 1, maxItems: 50 },
   ),
   secret: secretField(KEPT),
