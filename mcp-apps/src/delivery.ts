@@ -1,4 +1,4 @@
-import { button, h, root, setText } from './elements.ts';
+import { button, h, root, setText, visible } from './elements.ts';
 import { asOutput, Host, listOf, type Output, textOf } from './host.ts';
 import { Polling } from './polling.ts';
 
@@ -58,7 +58,7 @@ function show(delivery: Output): void {
   const state = textOf(delivery['state']);
   content.replaceChildren(
     h('p', {}, h('span', { class: `state ${state}` }, state), ' ', h('code', {}, textOf(delivery['event']))),
-    h('p', { class: 'why' }, textOf(delivery['why'])),
+    h('p', { class: 'why' }, visible(textOf(delivery['why']))),
     h('ol', { class: 'stages' }, ...stagesOf(delivery)),
     h(
       'dl',
@@ -67,7 +67,7 @@ function show(delivery: Output): void {
         delivery[name] ? [h('dt', {}, LABELS[name]), h('dd', {}, h('code', {}, textOf(delivery[name])))] : [],
       ),
     ),
-    h('details', {}, h('summary', {}, 'Body'), h('pre', { tabindex: '0' }, textOf(delivery['body']))),
+    h('details', {}, h('summary', {}, 'Body'), h('pre', { tabindex: '0' }, visible(textOf(delivery['body'])))),
     actionsFor(delivery),
   );
 }
@@ -90,11 +90,11 @@ function attemptOf(attempt: Output): HTMLElement {
   const http = attempt['status'] === null || attempt['status'] === undefined ? '' : `HTTP ${attempt['status']}, `;
   return stage(
     isGood ? 'good' : 'bad',
-    `Attempt ${textOf(attempt['number'])}: ${textOf(attempt['message'])}`,
+    `Attempt ${textOf(attempt['number'])}: ${visible(textOf(attempt['message']))}`,
     attempt['at'],
     h('p', { class: 'soft' }, `${http}${textOf(attempt['durationMs'])} ms`),
     textOf(attempt['response']) !== '' &&
-      h('details', {}, h('summary', {}, 'Response'), h('pre', { tabindex: '0' }, textOf(attempt['response']))),
+      h('details', {}, h('summary', {}, 'Response'), h('pre', { tabindex: '0' }, visible(textOf(attempt['response'])))),
   );
 }
 

@@ -20,6 +20,16 @@ export function button(label: string, onClick: () => void, attributes: Readonly<
   return element;
 }
 
+/**
+ * Shows control characters and marks that change the direction of writing as their code, so that a text of a third party
+ * reads in the order in which it is.
+ */
+export const visible = (text: string): string =>
+  text.replace(
+    /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+
 /** The element that holds the app. */
 export function root(): HTMLElement {
   const element = document.querySelector('main');

@@ -143,6 +143,31 @@ describe('the app for deliveries', () => {
     assert.deepEqual(await told(), [`The user replayed the delivery ${deliveryId}.`]);
   });
 
+  it('shows a delivery that arrived, with marks that reorder its body as codes', async (test) => {
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    const { call } = await dashboard.server.account();
+    const sessionId = await connectSession(call);
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.incoming'] });
+    const message = 'pay \u202e001 \u2066to\u2069 Ann';
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message });
+    const [{ deliveryId }] = await eventually(
+      async () => (await call('GET', '/webhooks/deliveries?state=delivered')).body.data,
+      (data) => data.length === 1,
+    );
+    const key = await keyOf(call);
+    const { frame } = await openApp(test, { dashboard, hostScript }, key, 'webhooks_get_delivery', { deliveryId });
+    await frame.getByText('delivered', { exact: true }).waitFor();
+    const stages = await frame.getByRole('list').getByRole('listitem').allInnerTexts();
+    assert.match(stages[1] ?? '', /^Attempt 1: .*HTTP 200, \d+ ms/s);
+    assert.match(stages[2] ?? '', /^Delivered/);
+    await frame.getByText('Body', { exact: true }).click();
+    const body = await frame.locator('details', { hasText: 'Body' }).locator('pre').innerText();
+    assert.ok(body.includes('pay \\u{202e}001 \\u{2066}to\\u{2069} Ann'), body);
+    assert.doesNotMatch(body, /[\u202e\u2066\u2069]/);
+    await assertAccessible(frame);
+  });
+
   it('says if the key cannot replay', async (test) => {
     const { frame } = await failedDelivery(test, ['webhooks:read']);
     await frame.getByRole('button', { name: 'Replay' }).click();
