@@ -221,6 +221,33 @@ describe('API keys page', async () => {
     await assertAccessible(page);
   });
 
+  it('shows the first error of a long form, and focuses its field', async (test) => {
+    const { page } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    await page.goto('/keys');
+    await page.getByRole('button', { name: 'Create key' }).first().click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name').fill('Long');
+    const networks = dialog.getByLabel('Networks');
+    const submit = dialog.getByRole('button', { name: 'Create key' });
+    for (const wrong of ['localhost', 'elsewhere']) {
+      await networks.fill(wrong);
+      await dialog.getByLabel('Recipients').fill('somebody');
+      await submit.scrollIntoViewIfNeeded();
+      await submit.click();
+      await dialog.getByText(`not "${wrong}"`).waitFor();
+      await assertSoon(() => networks.evaluate((field) => field === document.activeElement), true);
+      await assertSoon(
+        () =>
+          networks.evaluate((field) => {
+            const [{ top, bottom }, panel] = [field.getBoundingClientRect(), field.closest('[role="dialog"]')];
+            const view = panel?.getBoundingClientRect();
+            return view !== undefined && top >= view.top && bottom <= view.bottom;
+          }),
+        true,
+      );
+    }
+  });
+
   it('lets an agent ask its user, and no longer', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await call('POST', '/api-keys/create', { name: 'Agent', confirm: ['destructive', 'new_recipients'] });

@@ -185,8 +185,11 @@ describe('webhooks pages', async () => {
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Show secret' }).click();
     const { secret } = (await call('POST', '/webhooks/secret/reveal')).body;
-    assert.equal(await page.getByLabel('Webhook secret').innerText(), secret);
-    await page.getByRole('button', { name: 'I have saved it' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Webhook secret' });
+    assert.equal(await dialog.getByRole('status').innerText(), secret);
+    assert.equal(await dialog.getByText('only once').count(), 0);
+    await dialog.getByRole('button', { name: 'Done' }).click();
+    await dialog.waitFor({ state: 'detached' });
     await call('POST', '/webhooks/secret/rotate', { secret: 'one that a person passed' });
     await page.reload();
     await page.getByText('Every delivery is signed').waitFor();

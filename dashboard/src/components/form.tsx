@@ -1,4 +1,4 @@
-import type { ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { errorText, formError } from '../api.ts';
 import { sharedStrings } from '../strings/shared.ts';
 import { Button } from './button.tsx';
@@ -34,8 +34,13 @@ export function Form({
   children,
 }: FormProps) {
   const shown = formError(error, fields);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => {
+    if (error !== null) showFirstError(form.current);
+  }, [error]);
   return (
     <form
+      ref={form}
       className="grid grid-cols-1 gap-4"
       onSubmit={(event) => {
         event.preventDefault();
@@ -54,4 +59,11 @@ export function Form({
       )}
     </form>
   );
+}
+
+/** Scrolls to the first error of a form, which may be out of view, and focuses its field. */
+function showFirstError(form: HTMLFormElement | null): void {
+  const first = form?.querySelector<HTMLElement>('[aria-invalid="true"], [role="alert"]');
+  first?.focus({ preventScroll: true });
+  first?.scrollIntoView({ block: 'center' });
 }

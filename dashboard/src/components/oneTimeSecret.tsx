@@ -2,7 +2,7 @@ import { Button } from './button.tsx';
 import { CopyButton } from './copyButton.tsx';
 import { Dialog, FormActions } from './dialog.tsx';
 
-/** Shows a secret that the server will not return again. Only its button closes the dialog. */
+/** Shows a secret, which the server may not return again. Only its button closes the dialog. */
 export function OneTimeSecret({
   strings,
   secret,

@@ -34,6 +34,9 @@ export const webhookStrings = {
 
   secretTitle: 'Save this secret now',
   secretDescription: 'The secret is shown only once. Set it in your receiver as WEBHOOK_SECRET.',
+  revealedTitle: 'Webhook secret',
+  revealedDescription: 'Set it in your receiver as WEBHOOK_SECRET.',
+  closeSecret: 'Done',
   secretLabel: 'Webhook secret',
   copySecret: 'Copy secret',
   secretSaved: 'I have saved it',

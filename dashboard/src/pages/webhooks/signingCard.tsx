@@ -32,6 +32,7 @@ interface Signed {
 export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUntil, isHttp }: Signed) {
   const [isReplacing, setReplacing] = useState(false);
   const [shown, setShown] = useState<string>();
+  const [revealed, setRevealed] = useState<string>();
   const [bothUntil, setBothUntil] = useState<string | null>(null);
 
   return (
@@ -53,7 +54,7 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUn
           <Notice tone="warn">{webhookStrings.hasNoSecret}</Notice>
         )}
         {secretReadableUntil !== null && (
-          <MadeSecret webhookId={webhookId} until={secretReadableUntil} onRevealed={setShown} />
+          <MadeSecret webhookId={webhookId} until={secretReadableUntil} onRevealed={setRevealed} />
         )}
         {bothUntil !== null && (
           <p className="text-sm text-ink-soft">
@@ -80,6 +81,7 @@ export function SigningCard({ webhookId, webhookUrl, hasSecret, secretReadableUn
         />
       </Dialog>
       <OneTimeSecret strings={webhookStrings} secret={shown} onDone={() => setShown(undefined)} />
+      <OneTimeSecret strings={revealedStrings} secret={revealed} onDone={() => setRevealed(undefined)} />
     </Card>
   );
 }
@@ -149,6 +151,14 @@ function Examples({ webhookUrl }: Pick<Signed, 'webhookUrl'>) {
     </div>
   );
 }
+
+/** For a secret that can be read again. */
+const revealedStrings = {
+  ...webhookStrings,
+  secretTitle: webhookStrings.revealedTitle,
+  secretDescription: webhookStrings.revealedDescription,
+  secretSaved: webhookStrings.closeSecret,
+};
 
 function ReplaceForm({
   webhookId,
