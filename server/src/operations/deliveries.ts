@@ -52,7 +52,7 @@ const EventTypes = list(Type.String({ maxLength: 50 }), 'Only these event types,
 
 const Delivery = named('Delivery', {
   deliveryId: DeliveryId,
-  webhookId: string('Id of the webhook (`whk_…`).'),
+  webhookId: string('Id of the webhook (`whk_…`) or of the event subscription (`whs_…`).'),
   eventId: string('Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`.'),
   event: Kind,
   state: State,
