@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { after, describe, it } from 'node:test';
+import { after, describe, it, type TestContext } from 'node:test';
 import { missing, startRedis } from '../../server/test/support/brokers.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
+import { makeKey, newSecret, rpcOf, startCallback } from '../../server/test/support/mcpEvents.ts';
 import { type Receiver, startReceiver } from '../../server/test/support/receiver.ts';
 import { connectSession, type TestServer } from '../../server/test/support/server.ts';
 import {
@@ -27,6 +28,17 @@ async function setWebhook(call: Call, receiver: Receiver, more: object = {}): Pr
 
 describe('webhooks pages', async () => {
   const dashboard = startDashboard({ env: { WEBHOOK_RETRY_SECONDS: '1', BREAKER_OPEN_SECONDS: '600' } });
+
+  /** Lets an agent subscribe to incoming messages. */
+  async function subscribeAgent(test: TestContext, call: Call) {
+    const { key } = await makeKey(call, ['events:read']);
+    const callback = await startCallback(test);
+    const url = `${callback.url}?token=hidden`;
+    const params = { name: 'message.incoming', delivery: { url, secret: newSecret() } };
+    const { error } = await rpcOf(dashboard.server, key)('events/subscribe', params);
+    assert.equal(error, undefined, JSON.stringify(error));
+    return { host: new URL(url).host, url, deliveries: () => callback.deliveries, waitFor: callback.waitFor };
+  }
   const receiver = await startReceiver();
   after(() => receiver.close());
 
@@ -53,6 +65,27 @@ describe('webhooks pages', async () => {
     const { body } = await call('GET', '/webhooks');
     assert.equal(body.webhookUrl, receiver.url, 'it is the default webhook');
     assert.equal(body.events.length, 8);
+  });
+
+  it('list the subscriptions of agents as they come, and end one', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    await page.goto('/webhooks');
+    await page.getByText('No webhooks yet').waitFor();
+    const { host, url, deliveries, waitFor } = await subscribeAgent(test, call);
+    const table = page.getByRole('table', { name: "Agents' subscriptions" });
+    const row = table.getByRole('row').filter({ hasText: host });
+    await row.getByText('message.incoming').waitFor();
+    await row.getByRole('link', { name: 'agent' }).waitFor();
+    assert.ok(!(await page.content()).includes(url.slice(url.indexOf('?'))), 'the rest of the URL is not shown');
+    await assertUsable(page);
+    await row.getByRole('button', { name: `End the subscription of ${host}` }).click();
+    const dialog = page.getByRole('alertdialog');
+    await assertAccessible(page);
+    await dialog.getByRole('button', { name: 'End' }).click();
+    await page.getByText('Subscription ended').waitFor();
+    await assertSoon(() => table.count(), 0);
+    await waitFor(1);
+    assert.equal(deliveries()[0]?.parsed.type, 'terminated');
   });
 
   it('keep a default webhook that was set elsewhere meanwhile', async (test) => {
@@ -312,9 +345,12 @@ describe('webhooks pages', async () => {
 
   it('are accessible and fit on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    await subscribeAgent(test, call);
     const webhookId = await setWebhook(call, receiver, { secret: 'short' });
     receiver.respond(200);
     await page.goto('/webhooks');
+    await page.getByRole('button', { name: /^End the subscription of/ }).waitFor();
+    await assertUsable(page);
     await page.getByRole('link', { name: receiver.url }).click();
     await page.getByRole('button', { name: 'Send test' }).click();
     await page.getByText('The receiver accepted the request').waitFor();

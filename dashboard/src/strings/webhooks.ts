@@ -121,4 +121,19 @@ export const webhookStrings = {
   failed: 'Failed attempts',
   plotSummary: attemptsSummary,
   showDeliveries: 'View deliveries',
+
+  subscriptions: {
+    title: "Agents' subscriptions",
+    hint: 'Events that agents have subscribed to over MCP. They end with their API key.',
+    callback: 'Callback',
+    key: 'API key',
+    expiry: 'Expires',
+    action: 'Action',
+    end: 'End',
+    endAt: (host: string) => `End the subscription of ${host}`,
+    endTitle: 'End this subscription?',
+    endHint:
+      'Pending deliveries are cancelled, and the agent is told. It can subscribe again until you revoke its API key.',
+    ended: 'Subscription ended',
+  },
 } as const;

@@ -13,6 +13,7 @@ import { destinationStrings } from '../../strings/destinations.ts';
 import { eventTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { AddWebhook } from './addWebhook.tsx';
+import { SubscriptionsCard } from './subscriptionsCard.tsx';
 
 const columns: readonly Column<WebhookEndpoint>[] = [
   {
@@ -66,6 +67,7 @@ export function WebhooksPage() {
       rowKey={({ webhookId }) => webhookId}
       onCreate={() => setAdding(true)}
     >
+      <SubscriptionsCard />
       <AddWebhook
         open={isAdding}
         onOpenChange={setAdding}
