@@ -152,6 +152,25 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
     assert.equal((await get(messageId)).status, 'failed');
   });
 
+  it('hides why it was rejected from keys that see no message content', async () => {
+    const { call, ask, get, reject, keyOf } = await setUp(server);
+    await call('POST', '/messages/send', { to, message: 'so that there is a chat' });
+    const { messageId } = await ask();
+    assert.equal((await reject(messageId, { reason: 'May I? is rude' })).status, 200);
+    const paths = [`/messages/${messageId}`, '/messages', `/chats/${to}`, '/events?events=*&limit=200'];
+    const readOf = async (permissions: readonly string[]) => {
+      const as = bearer(server.url, (await keyOf({ permissions })).key);
+      return Promise.all(paths.map(async (path) => JSON.stringify((await as('GET', path)).body)));
+    };
+    const seen = await readOf(['messages:metadata', 'chats:metadata', 'events:metadata']);
+    for (const text of seen) assert.doesNotMatch(text, /is rude/);
+    assert.match(seen[0] ?? '', /"error":"The message was rejected"/);
+    assert.match(seen[3] ?? '', /"error":"The message was rejected"/);
+    for (const [index, text] of (await readOf(['messages:read', 'events:read'])).entries())
+      if (paths[index] !== `/chats/${to}`) assert.match(text, /is rude/);
+    assert.equal((await get(messageId)).error, 'The message was rejected: May I? is rude');
+  });
+
   it('cannot be decided by the key itself, or by any key that needs approval', async () => {
     const { call, agent, ask, keyId, keyOf, approve, reject } = await setUp(server, { permissions: ['*'] });
     const { messageId } = await ask();

@@ -98,7 +98,7 @@ export const optInEvents = {
         description: '`pending`: the message waits. `withdrawn`: it was cancelled before anybody decided.',
       }),
       keyId: Type.String({ description: 'Id of the API key that asked for the message (`key_…`).' }),
-      reason: Type.Optional(Type.String({ description: 'Why it was rejected, if a reason was given.' })),
+      reason: OptionalContent(Type.String({ description: 'Why it was rejected, if a reason was given.' })),
     }),
   },
   'poll.vote': {

@@ -117,8 +117,8 @@ function progressOf(decision: ApprovalDecision, { scheduled_at: scheduledAt }: M
 }
 
 function errorOf(decision: Exclude<ApprovalDecision, { outcome: 'approved' }>): string {
-  if (decision.outcome === 'rejected')
-    return decision.reason === undefined ? 'The message was rejected' : `The message was rejected: ${decision.reason}`;
+  // Without the reason, which can quote the message: see `shownError`.
+  if (decision.outcome === 'rejected') return 'The message was rejected';
   if (decision.outcome === 'withdrawn') return CANCELLED;
   return `The message was not approved within ${EXPIRY_DAYS} days`;
 }
@@ -138,6 +138,12 @@ function columnOf(pending: Approval, decision: ApprovalDecision, { body }: Messa
     ...(isEdited && { edited: true as const }),
   };
   return JSON.stringify(decided);
+}
+
+/** Why the message failed, in the form of the API. @param hidesContent whether to leave out why it was rejected */
+export function shownError(row: Pick<MessageRow, 'approval' | 'error'>, hidesContent: boolean): string | null {
+  const reason = hidesContent ? undefined : approvalOf(row)?.reason;
+  return row.error === null || reason === undefined ? row.error : `${row.error}: ${reason}`;
 }
 
 /** The approval of a message in the form of the API. */

@@ -265,7 +265,7 @@ async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chat
 async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
   const ids = JSON.stringify(rows.flatMap(({ last_message_id }) => last_message_id ?? []));
   const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
-  const read = await messageReader(ctx, last);
+  const read = await messageReader(ctx, last, 'chats');
   const messages = new Map(last.map((row) => [row.message_id, read(row)]));
   const addresses = await addressReader(ctx, rows);
   const nameOf = await namesOfChats(ctx.database.reader, ctx.accountId, rows);

@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
+import type { ContentResource } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
 import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
@@ -28,8 +29,8 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
-import { approvalOutcomes, approvedAs, shownApproval } from '../messages/approval.ts';
+import { type Context, defineOperation, isContentHidden, sessionsOf } from '../invoke/operation.ts';
+import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../messages/approval.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
@@ -52,7 +53,7 @@ const Approval = object('Approval of the message; only if its API key needs one.
   expiresAt: optional(time('When a message that waits is given up.')),
   decidedAt: optional(time('When it was decided.')),
   decidedBy: optional(string('Id of the API key that approved or rejected it, or `login`.')),
-  reason: optional(string('Why it was rejected, if a reason was given.')),
+  reason: OptionalContent(string('Why it was rejected, if a reason was given.')),
   edited: optional(onlyTrue('Present if the text was edited when it was approved.')),
 });
 
@@ -220,8 +221,11 @@ export async function readMessage(ctx: Context, row: MessageRow) {
   return (await messageReader(ctx, [row]))(row);
 }
 
-/** Reads the reactions and votes of all messages at once, and returns a function that shows a message. */
-export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
+/**
+ * Reads the reactions and votes of all messages at once, and returns a function that shows a message.
+ * @param resource whose permission decides whether message content is shown
+ */
+export async function messageReader(ctx: Context, rows: readonly MessageRow[], resource: ContentResource = 'messages') {
   const { reader } = ctx.database;
   const ids = { accountId: ctx.accountId, ids: JSON.stringify(rows.map(({ message_id }) => message_id)) };
   const isAnyPoll = rows.some(({ type }) => type === 'poll');
@@ -229,7 +233,7 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
   const votes = isAnyPoll ? await votesFor.all(reader, ids) : [];
   const reactionsById = Map.groupBy(reactions, ({ message_id }) => message_id);
   const votesById = Map.groupBy(votes, ({ message_id }) => message_id);
-  const show = await plainReader(ctx, rows);
+  const show = await plainReader(ctx, rows, resource);
   return (row: MessageRow) => {
     const reacted = reactionsById.get(row.message_id)?.map((one) => ({
       from: one.from_number,
@@ -250,11 +254,13 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[]) {
 
 /** A message without reactions and votes, such as one that was just sent. */
 export async function toMessage(ctx: Context, row: NewRow) {
-  return (await plainReader(ctx, [row]))(row);
+  return (await plainReader(ctx, [row], 'messages'))(row);
 }
 
 /** Returns a function that shows a message without reactions and votes. */
-async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]) {
+async function plainReader(ctx: Context, rows: readonly NewRow[], resource: ContentResource) {
+  const { media, sessions } = ctx;
+  const hidesContent = isContentHidden(ctx, resource);
   const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   return (row: NewRow) => ({
     messageId: row.message_id,
@@ -275,9 +281,14 @@ async function plainReader({ media, sessions }: Context, rows: readonly NewRow[]
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
-    ...(row.error !== null && { error: row.error }),
+    ...errorField(row, hidesContent),
     ...approvalField(row),
   });
+}
+
+function errorField(row: NewRow, hidesContent: boolean) {
+  const error = shownError(row, hidesContent);
+  return error !== null && { error };
 }
 
 function approvalField(row: NewRow) {
