@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { createFakeClock } from './support/fakeClock.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import {
   approve,
@@ -290,7 +291,10 @@ describe('the OAuth endpoints', () => {
 describe('the address of a client', () => {
   let files: FileServer;
   before(async () => {
-    files = await startFileServer((_, response) => response.end('{}'));
+    files = await startFileServer((request, response) => {
+      const document = { client_id: files.url + request.url, redirect_uris: [CALLBACK] };
+      response.end(request.url?.startsWith('/valid/') ? JSON.stringify(document) : '{}');
+    });
   });
   after(() => files.close());
 
@@ -316,17 +320,46 @@ describe('the address of a client', () => {
     }
   });
 
+  it('lets a connected app refresh its tokens while strangers use up what the server fetches', async () => {
+    const clock = createFakeClock(Date.now());
+    const server = await startOAuthServer({ clock });
+    try {
+      const { call } = await server.account();
+      const app = new TestApp({ documentUrl: `${files.url}/valid/app` });
+      await connectApp(server, call, app);
+      const visits = () => files.visits.filter((path) => path === '/valid/app').length;
+      assert.equal(visits(), 1);
+      const open = (path: string) => new Browser().open(authorizationUrl(server, `${files.url}/valid/${path}`));
+      // More documents than the server keeps, and then as many as it fetches for strangers in a minute.
+      for (let minute = 0; minute < 12; minute++) {
+        clock.skip(60_000);
+        for (let index = 0; index < 20; index++) assert.equal((await open(`${minute}/${index}`)).status, 303);
+      }
+      await assertStays(await open('another'));
+      const form = { grant_type: 'refresh_token', client_id: `${files.url}/valid/app` };
+      const refreshed = await postForm(`${server.url}/oauth/token`, {
+        ...form,
+        refresh_token: app.tokensOrFail.refresh_token,
+      });
+      assert.equal(refreshed.status, 200, JSON.stringify(refreshed.body));
+      assert.equal(visits(), 2);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('makes it fetch only so many documents for one network', async () => {
     const server = await startOAuthServer();
     try {
+      const before = files.visits.length;
       for (let index = 0; index < 25; index++)
         await assertStays(await new Browser().open(authorizationUrl(server, `${files.url}/${index}`)));
-      assert.equal(files.visits.length, 20);
+      assert.equal(files.visits.length, before + 20);
       // The token endpoint looks up clients, too.
       const { code, verifier } = { code: 'x', verifier: newProof().verifier };
       const form = { grant_type: 'authorization_code', client_id: `${files.url}/token`, code, code_verifier: verifier };
       assert.equal((await postForm(`${server.url}/oauth/token`, form)).body.error, 'invalid_client');
-      assert.equal(files.visits.length, 20);
+      assert.equal(files.visits.length, before + 20);
     } finally {
       await server.stop();
     }

@@ -14,6 +14,7 @@ describeOnEachDatabase('the records of OAuth', (_, databaseName) => {
   async function open() {
     const { app } = await start();
     const { database } = app.services;
+    const { retention } = app;
     await database.commit(({ kysely }) => kysely.deleteFrom('oauth_records').execute());
     const clock = createFakeClock();
     const count = async () => {
@@ -25,7 +26,7 @@ describeOnEachDatabase('the records of OAuth', (_, databaseName) => {
     };
     /** A new instance cleans up with its first write. */
     const records = () => new OAuthRecords(database, clock);
-    return { database, clock, count, records };
+    return { database, clock, count, records, retention };
   }
 
   it('are found until they expire, and then removed', async () => {
@@ -41,6 +42,17 @@ describeOnEachDatabase('the records of OAuth', (_, databaseName) => {
     assert.equal(await records().find('RefreshToken', 'secret'), undefined);
     await records().put('Session', 'other', {}, MINUTE_MS);
     assert.equal(await count(), 1);
+  });
+
+  it('are removed by the retention of a server that does not connect apps, once they have expired', async () => {
+    const { clock, count, records, retention } = await open();
+    await records().put('RefreshToken', 'old', {}, MINUTE_MS);
+    clock.skip(Date.now() - clock.now());
+    await records().put('RefreshToken', 'new', {}, 60 * MINUTE_MS);
+    await records().put('Client', 'unused', {}, 0);
+    await retention.run();
+    assert.equal(await count(), 2);
+    assert.ok(await records().find('RefreshToken', 'new'));
   });
 
   it('are used up by exactly one of several calls at the same time', async () => {

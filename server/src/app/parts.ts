@@ -28,6 +28,7 @@ import { type ContentStore, createDiskStore } from '../media/store.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { OAuth } from '../oauth/oauth.ts';
+import { pruneOAuthRecords } from '../oauth/records.ts';
 import { createFindAccess, createShowOccurrence } from '../operations/subscriberAccess.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { Sender } from '../sending/sender.ts';
@@ -172,8 +173,11 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     ...foundation,
     eventDays: settings.eventRetentionDays,
     heldDays: settings.heldRetentionDays,
-    pruneMore: pruneToolCalls,
-    pruneExpired: pruneConfirmations,
+    pruneToolCalls,
+    pruneExpiredRecords: async (tx, now) => {
+      await pruneConfirmations(tx, now);
+      await pruneOAuthRecords(tx, now);
+    },
   });
   return {
     openFiles,

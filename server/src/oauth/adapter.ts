@@ -1,5 +1,6 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { KeyChanges } from '../auth/keyChanges.ts';
+import type { Clock } from '../clock.ts';
 import type { OAuthModel } from '../db/schema.ts';
 import type { Connection, OAuthRecords } from './records.ts';
 
@@ -17,6 +18,7 @@ interface AdapterDeps {
   /** The URL for which a grant is valid. */
   readonly resource: string;
   readonly keyChanges: KeyChanges;
+  readonly clock: Clock;
 }
 
 /** The storage of `oidc-provider`. A grant is the API key that stands for the app, and has no record of its own. */
@@ -34,10 +36,10 @@ export class OAuthAdapter implements Adapter {
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
-    const { records, resource } = this.#deps;
+    const { records, resource, clock } = this.#deps;
     if (this.#name !== 'Grant') return records.find(this.#model, id);
     const connection = await records.connection(id);
-    return connection && grantOf(connection, resource);
+    return connection && grantOf(connection, resource, clock.now());
   }
 
   /** Sessions are found by their cookie, which this server never reads, and devices have no codes. */
@@ -73,7 +75,7 @@ export class OAuthAdapter implements Adapter {
 /** A grant without an expiry needs one for the library. Every request reads it again. */
 const GRANT_SECONDS = 24 * 60 * 60;
 
-function grantOf(connection: Connection, resource: string): AdapterPayload {
+function grantOf(connection: Connection, resource: string, now: number): AdapterPayload {
   const { keyId, accountId, clientId, permissions, createdAt, expiresAt } = connection;
   const secondsOf = (ms: number) => Math.floor(ms / 1000);
   return {
@@ -83,6 +85,6 @@ function grantOf(connection: Connection, resource: string): AdapterPayload {
     clientId,
     resources: { [resource]: permissions.join(' ') },
     iat: secondsOf(createdAt),
-    exp: expiresAt === null ? secondsOf(Date.now()) + GRANT_SECONDS : secondsOf(expiresAt),
+    exp: expiresAt === null ? secondsOf(now) + GRANT_SECONDS : secondsOf(expiresAt),
   };
 }

@@ -43,6 +43,8 @@ export interface AppRequest extends RequestDetails {
 /** Documents that strangers let this node fetch, in a minute. */
 const FETCHES_PER_NETWORK = 20;
 const FETCHES = 120;
+/** Fetches of the document of one client that an account has connected: strangers must not use up its share. */
+const FETCHES_PER_CONNECTED = 20;
 
 /**
  * The OAuth server of the MCP endpoint: an app asks for a connection, a person answers in the dashboard, and the app
@@ -55,6 +57,7 @@ export class OAuth {
   readonly #records: OAuthRecords;
   readonly #fetchesByNetwork: Buckets;
   readonly #fetches: Buckets;
+  readonly #fetchesByConnected: Buckets;
   #provider: Promise<Provider> | undefined;
 
   constructor(deps: OAuthDeps) {
@@ -64,10 +67,14 @@ export class OAuth {
     this.#records = new OAuthRecords(deps.database, deps.clock);
     this.#fetchesByNetwork = new Buckets(FETCHES_PER_NETWORK, deps.clock);
     this.#fetches = new Buckets(FETCHES, deps.clock);
+    this.#fetchesByConnected = new Buckets(FETCHES_PER_CONNECTED, deps.clock);
   }
 
   provider(renderError: RenderError): Promise<Provider> {
-    this.#provider ??= this.#load(renderError);
+    this.#provider ??= this.#load(renderError).catch((error: unknown) => {
+      this.#provider = undefined; // the next request tries again
+      throw error;
+    });
     return this.#provider;
   }
 
@@ -152,18 +159,24 @@ export class OAuth {
 
   async #load(renderError: RenderError): Promise<Provider> {
     const { createProvider } = await import('./provider.ts');
-    const { issuer, resource, secret, targets, keyChanges, log } = this.#deps;
+    const { issuer, resource, secret, targets, keyChanges, clock, log } = this.#deps;
     return createProvider({
       issuer,
       resource,
       cookieKey: Buffer.from(hkdfSync('sha256', secret, '', 'switchboard: cookies of OAuth', 32)).toString('base64'),
       records: this.#records,
       documents: new ClientDocuments(targets),
-      mayFetch: (network) => this.#fetchesByNetwork.take(network).allowed && this.#fetches.take('all').allowed,
+      mayFetch: (clientId, network) => this.#mayFetch(clientId, network),
       keyChanges,
+      clock,
       renderError,
       log,
     });
+  }
+
+  async #mayFetch(clientId: string, network: string): Promise<boolean> {
+    if (await this.#records.isConnectedClient(clientId)) return this.#fetchesByConnected.take(clientId).allowed;
+    return this.#fetchesByNetwork.take(network).allowed && this.#fetches.take('all').allowed;
   }
 
   async #answer(tx: Tx, id: string, answer: Payload): Promise<string | undefined> {

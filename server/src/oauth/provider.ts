@@ -4,6 +4,7 @@ import type { ServerResponse } from 'node:http';
 import { type Configuration, errors, interactionPolicy, type KoaContextWithOIDC, Provider } from 'oidc-provider';
 import type { KeyChanges } from '../auth/keyChanges.ts';
 import { networkOf } from '../auth/network.ts';
+import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import { OAuthAdapter } from './adapter.ts';
 import type { ClientDocuments } from './clientDocuments.ts';
@@ -18,8 +19,9 @@ interface ProviderDeps {
   readonly cookieKey: string;
   readonly records: OAuthRecords;
   readonly documents: ClientDocuments;
-  /** Whether a caller from this network may make the server fetch one more document. */
-  readonly mayFetch: (network: string) => boolean;
+  /** Whether a caller from this network may make the server fetch the document of a client once more. */
+  readonly mayFetch: (clientId: string, network: string) => Promise<boolean>;
+  readonly clock: Clock;
   readonly keyChanges: KeyChanges;
   readonly renderError: (title: string, detail: string) => { html: string; headers: Record<string, string> };
   readonly log: Log;
@@ -64,9 +66,9 @@ export function createProvider(deps: ProviderDeps): Provider {
 }
 
 function configurationOf(deps: ProviderDeps): Configuration {
-  const { resource, cookieKey, records, documents, keyChanges } = deps;
+  const { resource, cookieKey, records, documents, keyChanges, clock } = deps;
   return {
-    adapter: (name: string) => new OAuthAdapter(name, { records, resource, keyChanges }),
+    adapter: (name: string) => new OAuthAdapter(name, { records, resource, keyChanges, clock }),
     routes: { ...paths },
     cookies: {
       names: {
@@ -125,7 +127,7 @@ function featuresOf({ resource, mayFetch }: ProviderDeps): Configuration['featur
       enabled: true,
       ack: 'draft-02',
       allowFetch: async (ctx: KoaContextWithOIDC, clientId: string) =>
-        clientId.length <= MAX_CLIENT_ID_LENGTH && mayFetch(networkOf(ctx.ip)),
+        clientId.length <= MAX_CLIENT_ID_LENGTH && (await mayFetch(clientId, networkOf(ctx.ip))),
       allowClient: async () => true,
     },
     registration: { enabled: true, issueRegistrationAccessToken: false },

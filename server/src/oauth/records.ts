@@ -59,7 +59,7 @@ export class OAuthRecords {
         .execute();
       if (keyId !== null) await trimTokens(tx, keyId);
       if (!isCleanup) return;
-      await removeExpired(tx, now);
+      await pruneOAuthRecords(tx, now);
       await trimWaiting(tx);
     });
   }
@@ -120,6 +120,17 @@ export class OAuthRecords {
     return isRemoved ? accountId : undefined;
   }
 
+  /** Whether an account has connected the client. */
+  async isConnectedClient(clientId: string): Promise<boolean> {
+    const row = await this.#database.reader.kysely
+      .selectFrom('api_keys')
+      .select('key_id')
+      .where('oauth_client_id', '=', clientId)
+      .limit(1)
+      .executeTakeFirst();
+    return row !== undefined;
+  }
+
   async connection(keyId: string): Promise<Connection | undefined> {
     const row = await this.#database.reader.kysely
       .selectFrom('api_keys')
@@ -175,7 +186,8 @@ const nameOf = (model: OAuthModel, id: string) => (model === 'Client' ? id : rec
 const isConnected = sql<boolean>`exists (
   select 1 from api_keys where api_keys.oauth_client_id = oauth_records.record_id)`;
 
-async function removeExpired({ kysely }: Tx, now: number): Promise<void> {
+/** Deletes what has expired, except clients that an account has connected. */
+export async function pruneOAuthRecords({ kysely }: Pick<Tx, 'kysely'>, now: number): Promise<void> {
   await sql`delete from oauth_records where expires_at <= ${now} and not (model = 'Client' and ${isConnected})`.execute(
     kysely,
   );

@@ -20,10 +20,10 @@ interface Options {
   readonly metrics: Metrics;
   readonly eventDays: number;
   readonly heldDays: number;
-  /** Deletes a chunk of what else an account has from before a time, and returns how much. */
-  readonly pruneMore?: (tx: Tx, accountId: string, before: number) => Promise<number>;
-  /** Deletes what else has expired, by the clock. */
-  readonly pruneExpired?: (tx: Tx, now: number) => Promise<void>;
+  /** Deletes a chunk of the account's tool calls from before a time, and returns their number. */
+  readonly pruneToolCalls?: (tx: Tx, accountId: string, before: number) => Promise<number>;
+  /** Deletes expired records of other modules. */
+  readonly pruneExpiredRecords?: (tx: Tx, now: number) => Promise<void>;
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -64,7 +64,7 @@ export class Retention {
   }
 
   async run(): Promise<{ expired: number; pruned: number }> {
-    const { steady, metrics, eventDays, heldDays, pruneMore = async () => 0 } = this.#options;
+    const { steady, metrics, eventDays, heldDays, pruneToolCalls = async () => 0 } = this.#options;
     const now = steady.now();
     const expired = await this.#expireHeld(now - heldDays * DAY_MS);
     metrics.settled.inc({ state: 'expired' }, expired);
@@ -74,7 +74,7 @@ export class Retention {
       if (this.#isStopped) break;
       pruned += await this.#repeat((tx) => pruneDeliveries(tx, accountId, now - eventDays * DAY_MS));
       pruned += await this.#repeat((tx) => pruneEvents(tx, accountId, now - eventDays * DAY_MS));
-      pruned += await this.#repeat((tx) => pruneMore(tx, accountId, now - eventDays * DAY_MS));
+      pruned += await this.#repeat((tx) => pruneToolCalls(tx, accountId, now - eventDays * DAY_MS));
     }
     await this.#pruneCounters(now);
     await this.#purgeWords();
@@ -120,7 +120,7 @@ export class Retention {
   async #pruneCounters(now: number): Promise<void> {
     await this.#database.commit(async (tx) => {
       const { kysely } = tx;
-      await this.#options.pruneExpired?.(tx, this.#options.clock.now());
+      await this.#options.pruneExpiredRecords?.(tx, this.#options.clock.now());
       await kysely
         .deleteFrom('idempotency_keys')
         .where('created_at', '<', now - DAY_MS)
