@@ -6,6 +6,7 @@ import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { callTool } from './support/mcp.ts';
 import { newSecret, rpcOf, startCallback } from './support/mcpEvents.ts';
 import {
+  ACCEPT,
   approve,
   authorizationUrl,
   Browser,
@@ -13,6 +14,7 @@ import {
   CALLBACK,
   connectApp,
   connectedClient,
+  LIST,
   newProof,
   newRequest,
   postForm,
@@ -22,9 +24,6 @@ import {
   TestApp,
 } from './support/oauth.ts';
 import { bearer, type Call, connectSession, newNumber, startServer, type TestServer } from './support/server.ts';
-
-const ACCEPT = { accept: 'application/json, text/event-stream' };
-const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** The status of a request to the MCP endpoint with a token. */
 async function statusWith({ url }: Pick<TestServer, 'url'>, token: string): Promise<number> {

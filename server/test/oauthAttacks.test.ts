@@ -3,12 +3,14 @@ import { after, before, describe, it } from 'node:test';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import {
+  ACCEPT,
   approve,
   authorizationUrl,
   Browser,
   beginRequest,
   CALLBACK,
   connectApp,
+  LIST,
   newProof,
   newRequest,
   postForm,
@@ -17,9 +19,6 @@ import {
   TestApp,
 } from './support/oauth.ts';
 import { bearer, callerOf, connectSession, startServer, type TestServer } from './support/server.ts';
-
-const ACCEPT = { accept: 'application/json, text/event-stream' };
-const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
 
 /** Fails unless a browser gets a page that explains the problem, and is sent nowhere. */
 async function assertStays(response: Response): Promise<string> {

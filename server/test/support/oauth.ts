@@ -69,6 +69,10 @@ export class Browser {
   }
 }
 
+/** The headers and the body of a request to the MCP endpoint. */
+export const ACCEPT = { accept: 'application/json, text/event-stream' };
+export const LIST = { jsonrpc: '2.0', id: 1, method: 'tools/list' };
+
 export const CALLBACK = 'http://127.0.0.1:39871/callback';
 
 /** An app that keeps its tokens in memory, for the client of the official SDK. */
