@@ -13,9 +13,12 @@ import { Questions } from './questions.ts';
 type Input = Record<string, unknown>;
 
 /** Whether keys can ask their user before an operation. */
-export function canNeedConfirmation({ effect, ...operation }: Pick<Operation, 'effect'> & object): boolean {
-  return effect === 'destructive' || recipientField(operation) !== undefined;
+export function canNeedConfirmation({ effect, ...operation }: Pick<Operation, 'id' | 'effect'> & object): boolean {
+  return effect === 'destructive' || reachesStrangers(operation) || recipientField(operation) !== undefined;
 }
+
+/** Whether an operation always reaches people for the first time. Afterwards, a group that was joined has a chat. */
+const reachesStrangers = ({ id }: Pick<Operation, 'id'>) => id === 'groups.join';
 
 /** The fields of `recipients` whose people or groups an operation can write to for the first time. */
 const FIRST_CONTACT = { to: 'to', phoneNumbers: 'phoneNumbers', each: 'to' } as const;
@@ -39,8 +42,9 @@ export class ConfirmationRule {
   }
 
   /**
-   * Returns the input, with the session that the answer is about.
-   * @throws {AppError} what `Confirm` throws; `not_found` for what the question would be about; `session_required`
+   * Asks if the key requires it. Returns the input with the session that was resolved for the question.
+   * @throws {AppError} the errors of `Confirm`; `not_found` if the message or group of the question does not exist;
+   * `session_required`
    */
   async require(operation: Operation, call: Call, input: Input): Promise<Input> {
     const { caller, isForwarded, confirm } = call;
@@ -48,11 +52,13 @@ export class ConfirmationRule {
     // The node that forwarded a call has asked.
     if (caller === undefined || kinds === undefined || isForwarded === true) return input;
     const isDestructive = kinds.includes('destructive') && operation.effect === 'destructive';
-    const named = kinds.includes('new_recipients') ? recipientsOf(operation, input) : [];
-    if (!isDestructive && named.length === 0) return input;
+    const asksFirst = kinds.includes('new_recipients');
+    const named = asksFirst ? recipientsOf(operation, input) : [];
+    const isCertain = isDestructive || (asksFirst && reachesStrangers(operation));
+    if (!isCertain && named.length === 0) return input;
     const known = await this.#withSession(operation, caller, input);
     const newRecipients = await this.#withoutChat(caller, known, named);
-    if (!isDestructive && newRecipients.length === 0) return known.input;
+    if (!isCertain && newRecipients.length === 0) return known.input;
     if (confirm === undefined)
       throw new AppError(
         'confirmation_required',

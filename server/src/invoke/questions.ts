@@ -69,6 +69,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
       ? `Make ${people} admin of ${group}?`
       : `Make ${people} an ordinary member of ${group}?`;
   },
+  'groups.join': async ({ invite }, words) =>
+    `Join the group with the invite ${quoted(invite, MAX_TEXT)} on ${await words.session()}? Its members see the number.`,
   'groups.leave': async ({ groupId }, words) =>
     `Leave ${await words.group(groupId)} with ${await words.session()}? Coming back needs an invite.`,
   'webhooks.set': async ({ webhookId, webhookUrl, events, secret, rotateSecret }) => {

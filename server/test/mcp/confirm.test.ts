@@ -6,7 +6,7 @@ import { operations } from '../../src/operations/index.ts';
 import { describeOnEachDatabase, describeOnEachDeployment, newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
+import { callTool, mcpClient, type ProtocolVersion, protocolVersions, withApps } from '../support/mcp.ts';
 import { bearer, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 const ALL = ['destructive', 'new_recipients'];
@@ -231,6 +231,21 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     assert.equal(sent.isError, false, 'a group of the session is no new recipient');
   });
 
+  it('asks before a group is joined, which would then be no new recipient', async (test) => {
+    const { key, number } = await setUp(server, ['new_recipients']);
+    const { client, questions } = await askingClient(test, server, key, [{ action: 'decline' }]);
+    const invite = 'https://chat.example.com/abc';
+    const refused = await callTool(client, 'groups_join', { invite });
+    assert.equal(refused.output.code, 'confirmation_declined');
+    assert.deepEqual(questions, [
+      `Join the group with the invite “${invite}” on the session “Shop” (${number})? Its members see the number.`,
+    ]);
+    const careful = await setUp(server, ['destructive']);
+    const other = await askingClient(test, server, careful.key, []);
+    const joined = await callTool(other.client, 'groups_join', { invite });
+    assert.notEqual(joined.output.code, 'confirmation_required');
+  });
+
   it('refuses such calls over REST, and makes all others', async () => {
     const { call, sessionId, key } = await setUp(server);
     const asAgent = bearer(server.url, key);
@@ -238,6 +253,7 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     const refused = [
       await asAgent('POST', '/messages/send', { to, message: 'x' }),
       await asAgent('POST', '/messages/send-bulk', { to: [to], message: 'x' }),
+      await asAgent('POST', '/groups/join', { invite: 'abc' }),
       await asAgent('DELETE', `/sessions/${sessionId}`),
       await asAgent('POST', '/webhooks/set', { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'] }),
     ];
@@ -311,6 +327,17 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     assert.ok(asking.names.includes('messages_send') && asking.names.includes('groups_leave'));
     assert.ok(!asking.names.includes('messages_list') && !asking.names.includes('sessions_connect'));
     assert.equal(asking.tools.length, without.tools.length);
+  });
+
+  it('gets a list of tools of under 45 KB, also with the links of MCP Apps', async (test) => {
+    const { key } = await setUp(server);
+    const client = await mcpClient(server, key, '2026-07-28', withApps);
+    test.after(() => client.close());
+    const { tools } = await client.listTools();
+    assert.ok(tools.some(({ inputSchema }) => 'confirmationToken' in (inputSchema.properties ?? {})));
+    assert.ok(tools.some(({ _meta }) => _meta !== undefined));
+    const size = Buffer.byteLength(JSON.stringify({ tools }));
+    assert.ok(size < 45_000, `${size} bytes`);
   });
 
   for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {

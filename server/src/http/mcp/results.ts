@@ -74,7 +74,7 @@ const hints: Readonly<Partial<Record<ErrorCode, string>>> = {
   validation_failed: 'Correct the fields in errors and call again.',
   permission_denied: 'Ask the user for a key that permits this.',
   confirmation_required:
-    'Ask the user this question. Only if the user agrees, repeat the same call with confirmationToken.',
+    'Ask the user the question. Only if the user agrees, call the tool again with the same arguments and this confirmationToken.',
   confirmation_declined: 'Do not repeat the call unless the user asks for it.',
   network_denied: 'In a group, an admin must do this, or make the session an admin.',
   not_found: 'Call the list tool of this resource to get valid ids.',
