@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { allows, permissions } from '../src/auth/permissions.ts';
+import { permissionFor } from '../src/invoke/operation.ts';
+import { defaultScopes, supportedScopes } from '../src/oauth/scopes.ts';
+import { operations } from '../src/operations/index.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
@@ -137,11 +141,43 @@ describe('an app that connects by OAuth', () => {
     assert.equal((await send({ to: friend })).code, 'quota_exceeded');
 
     const [{ keyId }] = (await call('GET', '/api-keys')).body.data;
-    await call('PATCH', `/api-keys/${keyId}`, { permissions: ['sessions:read', 'webhooks:*'], sendQuota: null });
+    await call('PATCH', `/api-keys/${keyId}`, { permissions: ['sessions:read', 'groups:*'], sendQuota: null });
     assert.equal((await send({ to: friend })).code, 'permission_denied');
-    // A permission that the app did not ask for, or that was not granted to its tokens, is not in its tokens.
     const now = (await client.listTools()).tools.map(({ name }) => name);
-    assert.ok(now.includes('sessions_list') && !now.includes('webhooks_set'));
+    assert.ok(now.includes('sessions_list') && !now.includes('groups_list'));
+    // What a person adds is in the next token, which says so.
+    const { body } = await refresh(server, app, app.tokensOrFail.refresh_token);
+    assert.equal(body.scope, 'sessions:read groups:read groups:write');
+    const tools = await bearer(server.url, body.access_token)('POST', '/mcp', LIST, ACCEPT);
+    assert.match(tools.body, /"name":"groups_list"/);
+    // An app can ask for less, also for a permission that it no longer has.
+    const less = await refresh(server, app, body.refresh_token, { scope: 'sessions:read messages:send' });
+    assert.deepEqual([less.status, less.body.scope], [200, 'sessions:read']);
+  });
+
+  it('asks for what it wants, and gets what the person adds', async () => {
+    const { call } = await server.account();
+    const app = new TestApp({ scope: 'chats:read' });
+    const client = await connectApp(server, call, app, { permissions: ['chats:read', 'events:read'] });
+    assert.deepEqual(app.authorizationUrl?.searchParams.get('scope')?.split(' '), ['chats:read']);
+    assert.equal(app.stored?.scope, 'chats:read events:read');
+    assert.equal((await callTool(client, 'events_list')).isError, false);
+    // Nothing of what it asked for.
+    const other = new TestApp({ scope: 'messages:read' });
+    await connectApp(server, call, other, { permissions: ['events:read'] });
+    assert.equal(other.stored?.scope, 'events:read');
+  });
+
+  it('loses nothing by a request for another resource', async () => {
+    const { call } = await server.account();
+    const app = new TestApp();
+    await connectApp(server, call, app);
+    const { access_token, refresh_token } = app.tokensOrFail;
+    const wrong = await refresh(server, app, refresh_token, { resource: 'https://other.example.com/mcp' });
+    assert.deepEqual([wrong.status, wrong.body.error], [400, 'invalid_target']);
+    assert.equal(await statusWith(server, access_token), 200);
+    const right = await refresh(server, app, refresh_token, { resource: `${server.url}/api/v1/mcp` });
+    assert.equal(right.status, 200, JSON.stringify(right.body));
   });
 
   it('stops at once when the person disconnects it, and its key cannot be rotated', async () => {
@@ -162,20 +198,21 @@ describe('an app that connects by OAuth', () => {
     assert.equal((await refresh(server, app, refresh_token)).status, 400);
   });
 
-  it('disconnects itself by revoking its refresh token, and keeps its connection without its access token', async () => {
-    const { call } = await server.account();
-    const app = new TestApp();
-    await connectApp(server, call, app);
-    const { access_token, refresh_token } = app.tokensOrFail;
-    const revoke = (token: string, client_id = app.client?.client_id ?? '') =>
-      postForm(`${server.url}/oauth/revoke`, { token, client_id });
-    const { body: stranger } = await register(server, { redirect_uris: [CALLBACK] });
-    await revoke(refresh_token, stranger.client_id);
-    assert.equal(await statusWith(server, access_token), 200);
-    assert.equal((await revoke(refresh_token)).status, 200);
-    assert.equal(await statusWith(server, access_token), 401);
-    assert.deepEqual((await call('GET', '/api-keys')).body.data, []);
-  });
+  for (const name of ['access_token', 'refresh_token'] as const)
+    it(`disconnects itself by revoking its ${name}, and another app cannot`, async () => {
+      const { call } = await server.account();
+      const app = new TestApp();
+      await connectApp(server, call, app);
+      const tokens = app.tokensOrFail;
+      const revoke = (client_id = '') => postForm(`${server.url}/oauth/revoke`, { token: tokens[name], client_id });
+      const { body: stranger } = await register(server, { redirect_uris: [CALLBACK] });
+      await revoke(stranger.client_id);
+      assert.equal(await statusWith(server, tokens.access_token), 200);
+      assert.equal((await revoke(app.client?.client_id)).status, 200);
+      assert.equal(await statusWith(server, tokens.access_token), 401);
+      assert.equal((await refresh(server, app, tokens.refresh_token)).status, 400);
+      assert.deepEqual((await call('GET', '/api-keys')).body.data, []);
+    });
 
   it('keeps one connection per account, and replaces what it may do when it asks again', async () => {
     const [one, two] = [await server.account(), await server.account()];
@@ -244,16 +281,29 @@ describe('an app that connects by OAuth', () => {
     );
   });
 
-  it('asks for the usual permissions if it names none that exist, and never gets more than it asked for', async () => {
+  it('asks for the usual permissions if it names none for apps, and gets no others than these', async () => {
     const { call } = await server.account();
-    const requestId = await newRequest(server, new Browser(), { scope: 'openid offline_access profile' });
+    const scope = 'openid offline_access profile messages:approve account:read';
+    const requestId = await newRequest(server, new Browser(), { scope });
     const { body } = await call('GET', `/connections/requests/${requestId}`);
-    assert.ok(body.permissions.includes('messages:send') && !body.permissions.includes('account:read'));
-    for (const permission of ['account:read', 'messages:*', '*', 'nonsense']) {
+    assert.deepEqual(body.permissions.toSorted(), [...defaultScopes].toSorted());
+    assert.deepEqual([...body.permissions, ...body.morePermissions].toSorted(), supportedScopes.toSorted());
+    for (const permission of ['account:read', 'messages:approve', 'messages:*', '*', 'nonsense']) {
       const answer = await call('POST', `/connections/requests/${requestId}/approve`, { permissions: [permission] });
       assert.deepEqual([answer.status, answer.body.errors?.[0].field], [400, 'permissions.0'], permission);
     }
   });
+});
+
+it('offers the permissions that a tool needs, and no others', () => {
+  const tools = operations.filter(({ tool }) => tool);
+  const useful = permissions.filter((one) =>
+    tools.some((tool) => {
+      const needed = permissionFor(tool, [one]);
+      return needed !== null && allows([one], needed);
+    }),
+  );
+  assert.deepEqual(supportedScopes, useful);
 });
 
 describe('a client ID metadata document', () => {
@@ -361,6 +411,9 @@ describe('codes', () => {
       { resource: server.url },
       { code: 'nonsense' },
     ];
+    const exchange = await newCode();
+    assert.equal((await exchange({ resource: server.url })).body.error, 'invalid_target');
+    assert.equal((await exchange()).status, 200, 'a refused request uses up nothing');
     for (const wrong of cases) {
       const answer = await (await newCode())(wrong);
       assert.ok([400, 401].includes(answer.status), JSON.stringify([wrong, answer.body]));

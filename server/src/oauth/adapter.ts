@@ -1,5 +1,6 @@
 import { type Adapter, type AdapterPayload, errors } from 'oidc-provider';
 import type { KeyChanges } from '../auth/keyChanges.ts';
+import { includes } from '../auth/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { OAuthModel } from '../db/schema.ts';
 import type { Connection, OAuthRecords } from './records.ts';
@@ -37,7 +38,7 @@ export class OAuthAdapter implements Adapter {
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { records, resource, clock } = this.#deps;
-    if (this.#name !== 'Grant') return records.find(this.#model, id);
+    if (this.#name !== 'Grant') return this.#withGranted(await records.find(this.#model, id));
     const connection = await records.connection(id);
     return connection && grantOf(connection, resource, clock.now());
   }
@@ -64,6 +65,17 @@ export class OAuthAdapter implements Adapter {
     await records.removeTokens(keyId);
     const connection = await records.connection(keyId);
     if (connection !== undefined) await keyChanges.tokensEnded(connection.accountId, keyId);
+  }
+
+  /**
+   * A refresh token gives what is granted now, which can be more than when the app was connected. The library leaves
+   * out what is no longer granted, and tells the app (RFC 6749, section 3.3).
+   */
+  async #withGranted(found: AdapterPayload | undefined): Promise<AdapterPayload | undefined> {
+    if (found?.grantId === undefined || this.#name !== 'RefreshToken') return found;
+    const { permissions = [] } = (await this.#deps.records.connection(found.grantId)) ?? {};
+    const named = permissions.filter((one) => !permissions.some((other) => includes(other, one)));
+    return { ...found, scope: [...new Set([...(found.scope ?? '').split(' '), ...named])].join(' ').trim() };
   }
 
   get #model(): OAuthModel {

@@ -13,7 +13,7 @@ import { describeRedirect } from './clientMetadata.ts';
 import type { RequestDetails } from './provider.ts';
 import { OAuthRecords, type Payload, putAnswer } from './records.ts';
 import { paths } from './requests.ts';
-import { defaultScopes, supportedScopes } from './scopes.ts';
+import { supportedScopes } from './scopes.ts';
 
 interface OAuthDeps {
   /** The origin of `PUBLIC_URL`, which is the issuer. */
@@ -38,6 +38,13 @@ export interface AppRequest extends RequestDetails {
   /** Whether the redirect leads to the device of the person, so that no host vouches for the app. */
   readonly isLocal: boolean;
   readonly expiresAt: number;
+}
+
+interface Approval {
+  readonly accountId: string;
+  /** The key that stands for the app. */
+  readonly keyId: string;
+  readonly permissions: readonly string[];
 }
 
 /** Documents that strangers let this node fetch, in a minute. */
@@ -90,8 +97,10 @@ export class OAuth {
   }
 
   /** Connects the app, as part of a transaction. @returns where the browser continues; undefined as `readRequest` */
-  approve(tx: Tx, id: string, { accountId, keyId }: { accountId: string; keyId: string }): Promise<string | undefined> {
-    return this.#answer(tx, id, { login: { accountId }, consent: { grantId: keyId } });
+  approve(tx: Tx, id: string, { accountId, keyId, permissions }: Approval): Promise<string | undefined> {
+    // The app gets what the person chose, which can be more than it asked for.
+    const params = { scope: permissions.join(' ') };
+    return this.#answer(tx, id, { login: { accountId }, consent: { grantId: keyId } }, params);
   }
 
   deny(tx: Tx, id: string): Promise<string | undefined> {
@@ -117,7 +126,7 @@ export class OAuth {
       resource_name: 'Switchboard',
       resource_documentation: `${this.issuer}/docs/guides/mcp`,
       authorization_servers: [this.issuer],
-      scopes_supported: supportedScopes,
+      // Without scopes: clients would ask for all of them instead of those that they want.
       bearer_methods_supported: ['header'],
     };
   }
@@ -144,17 +153,14 @@ export class OAuth {
   }
 
   /**
-   * The `WWW-Authenticate` of a 401 of the MCP endpoint (RFC 6750 and 9728).
+   * The `WWW-Authenticate` of a 401 of the MCP endpoint (RFC 6750 and 9728). It names no scopes, which clients would
+   * ask for instead of those that they want.
    * @param isRefused whether the request had a credential
    */
   challenge(isRefused: boolean): string {
     const { pathname } = new URL(this.resource);
     const metadata = `${this.issuer}/.well-known/oauth-protected-resource${pathname}`;
-    return [
-      `Bearer resource_metadata="${metadata}"`,
-      `scope="${defaultScopes.join(' ')}"`,
-      ...(isRefused ? ['error="invalid_token"'] : []),
-    ].join(', ');
+    return [`Bearer resource_metadata="${metadata}"`, ...(isRefused ? ['error="invalid_token"'] : [])].join(', ');
   }
 
   async #load(renderError: RenderError): Promise<Provider> {
@@ -179,9 +185,10 @@ export class OAuth {
     return this.#fetchesByNetwork.take(network).allowed && this.#fetches.take('all').allowed;
   }
 
-  async #answer(tx: Tx, id: string, answer: Payload): Promise<string | undefined> {
+  async #answer(tx: Tx, id: string, answer: Payload, params: Payload = {}): Promise<string | undefined> {
     const secret = randomBytes(32).toString('base64url');
-    const isStored = await putAnswer(tx, id, { ...answer, answeredBy: recordIdOf(secret) }, this.#deps.clock.now());
+    const result = { ...answer, answeredBy: recordIdOf(secret) };
+    const isStored = await putAnswer(tx, id, { result, params }, this.#deps.clock.now());
     if (!isStored) return undefined;
     return `${paths.authorization}/${encodeURIComponent(id)}?answer=${secret}`;
   }

@@ -152,9 +152,15 @@ export class OAuthRecords {
 
 /**
  * Stores the answer to a request of an app, once.
+ * @param answer its result, and the parameters of the request that it replaces
  * @returns false if the request has expired or was answered before
  */
-export async function putAnswer({ kysely }: Tx, id: string, answer: Payload, now: number): Promise<boolean> {
+export async function putAnswer(
+  { kysely }: Tx,
+  id: string,
+  { result, params }: { readonly result: Payload; readonly params: Payload },
+  now: number,
+): Promise<boolean> {
   const row = await kysely
     .selectFrom('oauth_records')
     .select('payload')
@@ -164,7 +170,8 @@ export async function putAnswer({ kysely }: Tx, id: string, answer: Payload, now
     .where('consumed_at', 'is', null)
     .executeTakeFirst();
   if (row === undefined) return false;
-  const payload = JSON.stringify({ ...JSON.parse(row.payload), result: answer });
+  const stored: { readonly params: Payload } & Payload = JSON.parse(row.payload);
+  const payload = JSON.stringify({ ...stored, params: { ...stored.params, ...params }, result });
   const { numUpdatedRows } = await kysely
     .updateTable('oauth_records')
     .set({ payload, consumed_at: now })

@@ -1,9 +1,12 @@
 import { type Permission, permissions } from '../auth/permissions.ts';
 
-/** Every permission is an OAuth scope of the same name. */
-export const supportedScopes: readonly string[] = permissions;
+/** No tool needs these, and apps have tokens only for the MCP endpoint. */
+const OF_NO_TOOL: readonly Permission[] = ['messages:approve', 'media:write', 'account:read'];
 
-/** The scopes of a request that names none: to use chats, without webhooks, the event log and the account. */
+/** Every permission that has an effect over MCP is an OAuth scope of the same name. */
+export const supportedScopes: readonly string[] = permissions.filter((one) => !OF_NO_TOOL.includes(one));
+
+/** The scopes of a request that names none: to use chats, without webhooks and the event log. */
 export const defaultScopes: readonly Permission[] = [
   'sessions:read',
   'messages:read',

@@ -8,6 +8,7 @@ import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import { boolean, list, named, object, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import type { AppRequest, OAuth } from '../oauth/oauth.ts';
+import { supportedScopes } from '../oauth/scopes.ts';
 import { ExpiresAt, expiry } from './apiKeys.ts';
 import { type App, appColumns } from './connectedApp.ts';
 import { requireSessions } from './endpoints.ts';
@@ -31,6 +32,7 @@ const ConnectionRequest = named('ConnectionRequest', {
   redirectHost: string('Host of `redirectUri`, or the scheme of a native app.'),
   isLocal: boolean('Whether `redirectUri` leads to a program on the device of the person.'),
   permissions: list(Type.String(), 'Permissions that the app asks for.'),
+  morePermissions: list(Type.String(), 'Permissions that the app does not ask for, and that you can add.'),
   connection: orNull(Connection, 'The present connection of the app, which an approval replaces; null if none.'),
   expiresAt: time('When the request expires.'),
 });
@@ -64,6 +66,7 @@ export const getConnectionRequest = defineOperation({
       redirectHost: request.redirectHost,
       isLocal: request.isLocal,
       permissions: [...request.scopes],
+      morePermissions: supportedScopes.filter((one) => !request.scopes.includes(one)),
       connection:
         present === undefined
           ? null
@@ -87,10 +90,10 @@ export const approveConnection = defineOperation({
   effect: 'write',
   summary: 'Connect an app',
   description:
-    'Approve the request of an app, with some or all of the permissions that it asks for, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue.',
+    'Approve the request of an app, with the permissions that you choose, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue.',
   input: {
     requestId: RequestId,
-    permissions: list(Type.String(), 'Permissions for the app, among those of the request.', {
+    permissions: list(Type.String(), 'Permissions for the app, among `permissions` and `morePermissions`.', {
       minItems: 1,
       maxItems: 50,
     }),
@@ -102,12 +105,9 @@ export const approveConnection = defineOperation({
   async run(ctx, input) {
     const { requestId, permissions } = input;
     const request = await readRequest(ctx, requestId);
-    const unasked = permissions.findIndex((permission) => !request.scopes.includes(permission));
-    if (unasked >= 0)
-      throw invalidField(
-        `permissions.${unasked}`,
-        `"${permissions[unasked]}" is not among those that the app asks for`,
-      );
+    const unknown = permissions.findIndex((permission) => !supportedScopes.includes(permission));
+    if (unknown >= 0)
+      throw invalidField(`permissions.${unknown}`, `"${permissions[unknown]}" is not a permission for apps`);
     const { clientId, name, url, redirectHost } = request;
     const app: App = { clientId, name, url, redirectHost };
     const granted = {
@@ -121,7 +121,7 @@ export const approveConnection = defineOperation({
       await requireSessions(tx, ctx.accountId, input.sessionIds, present && toLimits(present).sessionIds);
       const expires_at = wantedExpiry === undefined ? presentExpiry(ctx, present) : wantedExpiry;
       const keyId = await putConnection(ctx, tx, present, app, { ...granted, expires_at });
-      const redirectUrl = await oauthOf(ctx).approve(tx, requestId, { accountId: ctx.accountId, keyId });
+      const redirectUrl = await oauthOf(ctx).approve(tx, requestId, { accountId: ctx.accountId, keyId, permissions });
       if (redirectUrl === undefined) throw gone();
       return { keyId, redirectUrl };
     });
