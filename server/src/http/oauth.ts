@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Buckets } from '../auth/buckets.ts';
 import { networkOf } from '../auth/network.ts';
 import { AppError } from '../errors.ts';
@@ -35,6 +35,11 @@ export function addOAuth(app: FastifyInstance, { oauth, settings, loginLimit, cl
 
   addMetadata(app, oauth);
   app.register(async (scope) => {
+    scope.setErrorHandler((error: FastifyError, _request, reply) => {
+      if (error.code !== 'FST_ERR_CTP_BODY_TOO_LARGE') throw error;
+      const description = `The request body is larger than ${BODY_LIMIT_BYTES / 1024} KiB`;
+      return reply.code(413).send({ error: 'invalid_request', error_description: description });
+    });
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: BODY_LIMIT_BYTES }, (_, body, done) =>
       done(null, body),
@@ -55,6 +60,9 @@ export function addOAuth(app: FastifyInstance, { oauth, settings, loginLimit, cl
     for (const path of [paths.token, paths.revocation]) {
       scope.post(path, { onRequest: limit(tokens) }, async (request, reply) => {
         const form = tokenForm(new URLSearchParams(textOf(request)));
+        // The library uses up the code or refresh token before it checks this.
+        if (path === paths.token && form.getAll('resource').some((one) => one !== '' && one !== oauth.resource))
+          return reply.code(400).header('cache-control', 'no-store').send(wrongResource(oauth.resource));
         return endpoint.answer(request, reply, { url: path, body: form.toString() });
       });
     }
@@ -70,12 +78,16 @@ export function addOAuth(app: FastifyInstance, { oauth, settings, loginLimit, cl
 
 function addMetadata(app: FastifyInstance, oauth: OAuth): void {
   const send = (document: object) => async (_: FastifyRequest, reply: FastifyReply) =>
-    // Clients in browsers may read it: it is public.
-    reply.headers({ 'cache-control': 'public, max-age=300', 'access-control-allow-origin': '*' }).send(document);
+    reply.header('cache-control', 'public, max-age=300').send(document);
   app.get('/.well-known/oauth-authorization-server', send(oauth.authorizationServer()));
   for (const path of ['', `${API_PREFIX}/mcp`])
     app.get(`/.well-known/oauth-protected-resource${path}`, send(oauth.protectedResource()));
 }
+
+const wrongResource = (resource: string) => ({
+  error: 'invalid_target',
+  error_description: `The only resource is ${resource}`,
+});
 
 interface Forwarded {
   readonly url: string;
