@@ -31,9 +31,13 @@ const MAX_NAME_LENGTH = 100;
 const MAX_URI_LENGTH = 1000;
 const MAX_REDIRECT_URIS = 10;
 const GRANTS = ['authorization_code', 'refresh_token'];
-/** Schemes that a browser handles itself, or that name no app. Others are the private schemes of native apps. */
-const REFUSED_SCHEMES =
-  /^(about|blob|chrome|chrome-extension|data|file|filesystem|ftp|intent|jar|javascript|mailto|moz-extension|sms|tel|urn|vbscript|view-source|wss?):$/;
+/**
+ * The private scheme of a native app is a domain name in reverse (RFC 8252, section 7.1). Others can start programs of
+ * the operating system.
+ */
+const PRIVATE_SCHEME = /^[a-z]{2,}(\.[a-z0-9-]+)+:$/;
+/** Schemes of well-known MCP clients, which are older than that rule or ignore it. */
+const KNOWN_SCHEMES = ['claude:', 'cursor:', 'kiro:', 'vscode:', 'vscode-insiders:', 'windsurf:', 'zed:'];
 
 /** @throws {ClientMetadataError} */
 export function readClientMetadata(given: unknown): ClientMetadata {
@@ -108,7 +112,8 @@ function brokenRule(text: string): string | undefined {
   if (url.protocol === 'https:') return undefined;
   if (url.protocol === 'http:')
     return isLoopback(url.hostname) ? undefined : 'must use https, unless it leads to localhost';
-  return REFUSED_SCHEMES.test(url.protocol) ? 'must use https, or the private scheme of an app' : undefined;
+  const isOfApp = PRIVATE_SCHEME.test(url.protocol) || KNOWN_SCHEMES.includes(url.protocol);
+  return isOfApp ? undefined : 'must use https, or the private scheme of an app, such as com.example.app';
 }
 
 /** Where a redirect leads, as people read it: a host, or the scheme of an app. */
