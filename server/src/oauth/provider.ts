@@ -37,6 +37,7 @@ const INTERACTION_SECONDS = 15 * MINUTE;
 /** Sessions of the library are of no use here: every request of an app asks the person. */
 const SESSION_SECONDS = MINUTE;
 const MAX_CLIENT_ID_LENGTH = 500;
+const TOO_MANY_FETCHES = 'too many descriptions of apps were fetched; wait a minute before you try again';
 
 /**
  * Creates the authorization server: code flow with PKCE for public clients, opaque tokens, and nothing of OpenID
@@ -100,8 +101,8 @@ function configurationOf(deps: ProviderDeps): Configuration {
     issueRefreshToken: async (_ctx, client) => client.grantTypeAllowed('refresh_token'),
     rotateRefreshToken: true,
     expiresWithSession: async () => false,
-    // An app that revokes its refresh token disconnects. After a replay it stays connected, without any token.
-    revokeGrantPolicy: ({ oidc }) => oidc.route === 'revocation' && oidc.entities.AccessToken === undefined,
+    // An app that revokes one of its tokens disconnects. After a replay it stays connected, without any token.
+    revokeGrantPolicy: ({ oidc }) => oidc.route === 'revocation',
     loadExistingGrant: async ({ oidc }) => {
       const keyId = oidc.result?.consent?.grantId;
       return keyId === undefined ? undefined : oidc.provider.Grant.find(keyId);
@@ -122,12 +123,19 @@ function configurationOf(deps: ProviderDeps): Configuration {
 
 function featuresOf({ resource, mayFetch }: ProviderDeps): Configuration['features'] {
   const scope = supportedScopes.join(' ');
+  // The library looks up a client again to report that it could not be fetched.
+  const fetching = new WeakSet<KoaContextWithOIDC>();
   return {
     clientIdMetadataDocument: {
       enabled: true,
       ack: 'draft-02',
-      allowFetch: async (ctx: KoaContextWithOIDC, clientId: string) =>
-        clientId.length <= MAX_CLIENT_ID_LENGTH && (await mayFetch(clientId, networkOf(ctx.ip))),
+      allowFetch: async (ctx: KoaContextWithOIDC, clientId: string) => {
+        if (clientId.length > MAX_CLIENT_ID_LENGTH || fetching.has(ctx)) return false;
+        fetching.add(ctx);
+        // Not `invalid_client`, after which clients forget their tokens.
+        if (!(await mayFetch(clientId, networkOf(ctx.ip)))) throw new errors.TemporarilyUnavailable(TOO_MANY_FETCHES);
+        return true;
+      },
       allowClient: async () => true,
     },
     registration: { enabled: true, issueRegistrationAccessToken: false },
