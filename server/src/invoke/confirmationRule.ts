@@ -12,9 +12,16 @@ import { Questions } from './questions.ts';
 
 type Input = Record<string, unknown>;
 
+type Effects = Pick<Operation, 'effect' | 'stopsMessages'>;
+
 /** Whether keys can ask their user before an operation. */
-export function canNeedConfirmation({ effect, ...operation }: Pick<Operation, 'id' | 'effect'> & object): boolean {
-  return effect === 'destructive' || reachesStrangers(operation) || recipientField(operation) !== undefined;
+export function canNeedConfirmation(operation: Effects & Pick<Operation, 'id'> & object): boolean {
+  return isDestructive(operation) || reachesStrangers(operation) || recipientField(operation) !== undefined;
+}
+
+/** What `destructive` of `confirm` means: it removes or changes something, or stops what others rely on. */
+function isDestructive({ effect, stopsMessages }: Effects): boolean {
+  return effect === 'destructive' || stopsMessages === true;
 }
 
 /** Whether an operation always reaches people for the first time. Afterwards, a group that was joined has a chat. */
@@ -51,10 +58,10 @@ export class ConfirmationRule {
     const kinds = caller === undefined ? undefined : scopeOf(caller)?.confirm;
     // The node that forwarded a call has asked.
     if (caller === undefined || kinds === undefined || isForwarded === true) return input;
-    const isDestructive = kinds.includes('destructive') && operation.effect === 'destructive';
     const asksFirst = kinds.includes('new_recipients');
     const named = asksFirst ? recipientsOf(operation, input) : [];
-    const isCertain = isDestructive || (asksFirst && reachesStrangers(operation));
+    const isCertain =
+      (kinds.includes('destructive') && isDestructive(operation)) || (asksFirst && reachesStrangers(operation));
     if (!isCertain && named.length === 0) return input;
     const known = await this.#withSession(operation, caller, input);
     const newRecipients = await this.#withoutChat(caller, known, named);

@@ -25,6 +25,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly effect: Effect;
   /** Whether a second call with the same input changes nothing more; by default, unless the effect is `write`. */
   readonly isRepeatable?: boolean;
+  /** Whether it stops the messages of a session, before which keys with `confirm` ask as before a destructive call. */
+  readonly stopsMessages?: true;
   /** Whether it is exposed over MCP. */
   readonly tool?: true;
   readonly summary: string;

@@ -13,6 +13,8 @@ import { digitsOf } from './phoneNumbers.ts';
 
 const MAX_NAME = 60;
 const MAX_TEXT = 200;
+/** For what others will read. A question stays within the texts of a result (`fit.ts`), so that its end is not cut. */
+const MAX_WORDS = 1000;
 /** People who are named one by one. */
 const MAX_PEOPLE = 5;
 
@@ -58,7 +60,7 @@ const sentences: Readonly<Record<string, Sentence>> = {
   'contacts.set_blocked': async ({ phoneNumber, blocked }, words) =>
     `${blocked === true ? 'Block' : 'Unblock'} ${await words.people([phoneNumber])} on ${await words.session()}?`,
   'groups.create': async ({ subject, phoneNumbers }, words) =>
-    `Create the group ${quoted(subject, MAX_NAME)} with ${await words.people(phoneNumbers)}, on ${await words.session()}?`,
+    `Create the group ${quotedWords(subject)} with ${await words.people(phoneNumbers)}, on ${await words.session()}?`,
   'groups.update': async ({ groupId, ...changes }, words) =>
     `Change ${namesOf(changes)} of ${await words.group(groupId)}?`,
   'groups.update_participants': async ({ groupId, action, phoneNumbers }, words) => {
@@ -71,6 +73,8 @@ const sentences: Readonly<Record<string, Sentence>> = {
   },
   'groups.join': async ({ invite }, words) =>
     `Join the group with the invite ${quoted(invite, MAX_TEXT)} on ${await words.session()}? Its members see the number.`,
+  'sessions.disconnect': async (_, words) =>
+    `Disconnect ${await words.session()}? It neither sends nor receives until it is connected again.`,
   'groups.leave': async ({ groupId }, words) =>
     `Leave ${await words.group(groupId)} with ${await words.session()}? Coming back needs an invite.`,
   'webhooks.set': async ({ webhookId, webhookUrl, events, secret, rotateSecret }) => {
@@ -100,7 +104,7 @@ async function anySentence({ summary }: Operation, input: Input, words: Words): 
 /** The text of the caller that people will read. */
 function textIn({ message, caption, question }: Input): string {
   const text = message ?? caption ?? question;
-  return typeof text === 'string' && text !== '' ? `Text: ${quoted(text, MAX_TEXT)}.` : '';
+  return typeof text === 'string' && text !== '' ? `Text: ${quotedWords(text)}.` : '';
 }
 
 async function firstContact({ newRecipients }: About, words: Words): Promise<string> {
@@ -111,8 +115,8 @@ async function firstContact({ newRecipients }: About, words: Words): Promise<str
 function namesOf(changes: Input): string {
   const { sessionId: _, ...rest } = changes;
   const parts = Object.entries(rest).map(([name, value]) =>
-    name === 'subject'
-      ? `the name to ${quoted(value, MAX_NAME)}`
+    name === 'subject' || (name === 'description' && value !== null && value !== '')
+      ? `the ${name === 'subject' ? 'name' : name} to ${quotedWords(value)}`
       : `the ${name === 'pictureMediaId' ? 'picture' : name}`,
   );
   return parts.join(', ') || 'nothing';
@@ -123,17 +127,28 @@ function namedEvents(events: unknown): string {
   return kinds.length > MAX_PEOPLE ? `${kinds.length} event types` : `the events ${quoted(kinds.join(', '), MAX_TEXT)}`;
 }
 
-/** Quotes a text on one line, without invisible characters that could make the question look different. */
+/** Quotes a short text on one line. */
 function quoted(text: unknown, most: number): string {
-  const plain = String(text)
-    .slice(0, 4 * most)
+  const letters = lettersOf(String(text).slice(0, 4 * most));
+  return letters.length > most ? `“${letters.slice(0, most).join('')}…”` : `“${letters.join('')}”`;
+}
+
+/** Quotes what others will read, and says how much of it is not shown. */
+function quotedWords(text: unknown): string {
+  const letters = lettersOf(String(text));
+  const more = letters.length - MAX_WORDS;
+  const shown = `“${letters.slice(0, MAX_WORDS).join('')}”`;
+  return more > 0 ? `${shown} and ${more} more ${more === 1 ? 'character' : 'characters'}` : shown;
+}
+
+/** Characters on one line, without invisible ones that could make the question look different. */
+const lettersOf = (text: string): string[] => [
+  ...text
     .toWellFormed()
     .replace(/[\s\p{C}\p{Z}]+/gu, ' ')
     .replace(/["“”„]/g, "'")
-    .trim();
-  const letters = [...plain];
-  return letters.length > most ? `“${letters.slice(0, most).join('')}…”` : `“${plain}”`;
-}
+    .trim(),
+];
 
 /** Words for the parties of a call. A name is shown only if the key may read it. */
 class Words {

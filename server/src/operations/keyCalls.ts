@@ -14,7 +14,7 @@ const ToolCall = named('ToolCall', {
     'Ids, recipients, choices, times and numbers as they were passed. Every other value is replaced by its size, such as `(24 characters)`.',
   ),
   outcome: string(
-    '`ok`, or the code of the error. `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree.',
+    '`ok`, or the code of the error. `pending_approval`: the message waits for a person; `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree.',
   ),
   durationMs: integer('Duration of the call in milliseconds.'),
   clientName: orNull(
@@ -39,9 +39,12 @@ export const listKeyCalls = defineOperation({
     keyId: string('Id of the key (`key_…`), which may be revoked.', { maxLength: 100 }),
     tool: optional(string('Only calls of this tool, such as `messages_send`.', { maxLength: 100 })),
     outcome: optional(
-      string('Only calls with this outcome: `ok`, `failed` for any error, or the code of an error.', {
-        maxLength: 100,
-      }),
+      string(
+        'Only calls with this outcome: `ok`, `pending_approval`, `failed` for any error, or the code of an error.',
+        {
+          maxLength: 100,
+        },
+      ),
     ),
     ...pageInput,
   },
@@ -55,7 +58,7 @@ export const listKeyCalls = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('key_id', '=', keyId);
     if (tool !== undefined) own = own.where('tool', '=', tool);
-    if (outcome === 'failed') own = own.where('outcome', '!=', 'ok');
+    if (outcome === 'failed') own = own.where('outcome', 'not in', ['ok', 'pending_approval']);
     else if (outcome !== undefined) own = own.where('outcome', '=', outcome);
     const found = await readPage('key_calls', own, 'call_id', page, (rows) => rows.map(toCall));
     if (found.data.length === 0) await requireKey(ctx, keyId);

@@ -106,6 +106,7 @@ export const disconnectSession = defineOperation({
   permission: 'sessions:write',
   scope: 'sessionId',
   effect: 'write',
+  stopsMessages: true,
   isRepeatable: true,
   tool: true,
   receipt: sessionReceipt,

@@ -116,7 +116,7 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
   });
 
   it('asks before every destructive tool, in words that name its target', async (test) => {
-    const { call, number, key } = await setUp(server, ['destructive']);
+    const { call, sessionId, number, key } = await setUp(server, ['destructive']);
     const to = newNumber();
     const { messageId } = (await call('POST', '/messages/send', { to, message: 'first' })).body;
     const group = { subject: 'Family', phoneNumbers: [to] };
@@ -129,6 +129,10 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     const cases: Record<string, readonly [input: Record<string, unknown>, question: string][]> = {
       messages_edit: [
         [{ messageId, message: 'new' }, `Change the text of the message ${messageId} to ${to}? Text: “new”.`],
+        [
+          { messageId, message: `${'x'.repeat(1000)}hidden` },
+          `Change the text of the message ${messageId} to ${to}? Text: “${'x'.repeat(1000)}” and 6 more characters.`,
+        ],
       ],
       messages_delete: [[{ messageId }, `Delete the message ${messageId} to ${to}, for everyone who received it?`]],
       contacts_set_blocked: [
@@ -140,7 +144,12 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
           { groupId, subject: 'Friends', description: null },
           `Change the name to “Friends”, the description of ${named}?`,
         ],
+        [
+          { groupId, description: `${'x'.repeat(300)} end` },
+          `Change the description to “${'x'.repeat(300)} end” of ${named}?`,
+        ],
       ],
+      sessions_disconnect: [[{ sessionId }, `Disconnect ${session}? It neither sends nor receives until it is connected again.`]],
       groups_update_participants: [
         [{ ...people, action: 'remove' }, `Remove ${to} from ${named}?`],
         [{ ...people, action: 'add' }, `Add ${to} to ${named}?`],
@@ -161,7 +170,9 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
         ),
       ],
     };
-    const destructive = operations.filter(({ tool, effect }) => tool && effect === 'destructive');
+    const destructive = operations.filter(
+      ({ tool, effect, stopsMessages }) => tool && (effect === 'destructive' || stopsMessages),
+    );
     assert.deepEqual(Object.keys(cases).toSorted(), destructive.map(({ id }) => id.replaceAll('.', '_')).toSorted());
     const all = Object.entries(cases).flatMap(([name, list]) => list.map((one) => [name, ...one] as const));
     const answers = all.map((): ElicitResult => ({ action: 'decline' }));
@@ -444,6 +455,18 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
     const sent = await post(inputs.map((input, place) => ({ ...input, confirmationToken: tokens[place] })));
     for (const { result } of sent) assert.notEqual(result.isError, true, JSON.stringify(result));
     assert.equal((await call('GET', '/messages')).body.data.length, 2);
+  });
+
+  it('accepts no answer to a question that was declined', async () => {
+    const { call, key } = await setUp(server);
+    const asking = { name: 'messages_send', arguments: { to: newNumber(), message: 'Hello' } };
+    const { requestState } = await postCall(server, key, asking);
+    const no = { inputResponses: { confirm: { action: 'decline' } }, requestState };
+    const declined = await postCall(server, key, { ...asking, ...no });
+    assert.match(JSON.stringify(declined), /confirmation_declined/);
+    const late = await postCall(server, key, { ...asking, ...agreed(requestState) });
+    assert.equal(late.resultType, 'input_required', 'asks again');
+    assert.deepEqual((await call('GET', '/messages')).body.data, []);
   });
 
   it('accepts no answer of one way to ask as an answer of the other', async () => {

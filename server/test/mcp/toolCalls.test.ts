@@ -113,6 +113,19 @@ describeOnEachDeployment('the tool calls of a key', (_, database) => {
     await client.close();
   });
 
+  it('say that a message waits for approval, which is no error', async () => {
+    const { call, key, keyId } = await setUp(server, { requiresApproval: true });
+    const client = await mcpClient(server, key, '2026-07-28');
+    const { messageId } = (await callTool(client, 'messages_send', { to: newNumber(), message: 'May I?' })).output;
+    await callTool(client, 'messages_get', { messageId });
+    await client.close();
+    const all = await callsOnce(call, keyId, 2);
+    const outcomes = Object.fromEntries(all.map(({ tool, outcome }) => [tool, outcome]));
+    assert.deepEqual(outcomes, { messages_send: 'pending_approval', messages_get: 'ok' });
+    assert.equal((await callsOf(call, keyId, '?outcome=pending_approval')).length, 1);
+    assert.deepEqual(await callsOf(call, keyId, '?outcome=failed'), []);
+  });
+
   it('are filtered by tool and outcome, and paged', async () => {
     const { call, key, keyId } = await setUp(server);
     const client = await mcpClient(server, key, '2026-07-28');

@@ -64,12 +64,15 @@ export class GuardedTools {
       return this.#tools.call(principal, params.name, params.arguments);
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
-    const { result, outcome } = await this.#ask(principal, params, context);
+    const { result, outcome = 'ok' } = await this.#ask(principal, params, context);
     const kept = keptArguments(operation, params.arguments);
     const durationMs = Math.round(clock.elapsed() - startedAt);
-    // Without a result, the client has hidden the tool from itself.
-    const shown = result === undefined ? 'not_selected' : outcome;
-    await calls.record(principal, context, { operation, kept, outcome: shown, durationMs });
+    await calls.record(principal, context, {
+      operation,
+      kept,
+      outcome: listedOutcome(operation, result, outcome),
+      durationMs,
+    });
     return result;
   }
 
@@ -81,14 +84,26 @@ export class GuardedTools {
     // `invoke` passes the question on.
     const asking: Principal = { ...principal, confirm };
     const result = await this.#tools.call(asking, name, given);
-    const outcome = (result && errorCodeOf(result)) ?? 'ok';
-    return { result: question.asked ?? result, outcome };
+    return { result: question.asked ?? result, outcome: result && outcomeOf(result) };
   }
 
   #takesToken({ caller }: Principal, name: string): boolean {
     const operation = this.#operations.get(name);
     return operation !== undefined && scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(operation);
   }
+}
+
+/** The outcome of a call whose message waits for a person. */
+const WAITS = 'pending_approval';
+
+function outcomeOf(result: CallToolResult): string {
+  const { status }: { status?: unknown } = result.structuredContent ?? {};
+  return errorCodeOf(result) ?? (status === WAITS ? WAITS : 'ok');
+}
+
+function listedOutcome({ effect }: Operation, result: Result | undefined, outcome: string): string {
+  if (result === undefined) return 'not_selected'; // the client has hidden the tool from itself
+  return outcome === WAITS && effect === 'read' ? 'ok' : outcome;
 }
 
 /** The question of one call, and how the client brought its answer. */
@@ -118,7 +133,11 @@ class Question {
     const answer = mcpReq.inputResponses?.[QUESTION];
     const state = mcpReq.requestState<string>();
     if (answer !== undefined) {
-      if (!isAccepted(answer)) throw declined(answer);
+      if (!isAccepted(answer)) {
+        // A later answer to the same question would contradict this one.
+        if (typeof state === 'string') await this.#redeem('elicitation', confirmation, state);
+        throw declined(answer);
+      }
       if (typeof state === 'string' && (await this.#redeem('elicitation', confirmation, state))) return;
     }
     const { token } = await this.#confirmations.issue('elicitation', confirmation);
