@@ -14,7 +14,6 @@ import type { Breaker } from '../webhooks/breaker.ts';
 import { type CallbackProblem, problemOf } from '../webhooks/callbackVerifier.ts';
 import { findLaneRow } from '../webhooks/destinations.ts';
 import type { LoggedEvent } from '../webhooks/eventLog.ts';
-import { readFigures } from '../webhooks/stats.ts';
 import { CREATION_MS, signingKey } from '../webhooks/subscription.ts';
 import {
   activate,
@@ -182,7 +181,7 @@ async function refresh(
   row: WebhookTable,
   { id, secret, expiresAt }: Wanted,
 ): Promise<Subscribed | undefined> {
-  const deliveryStatus = await statusOf(ctx, row);
+  const deliveryStatus = statusOf(ctx, row);
   const change = { secret, expiresAt, sessionIds };
   const isExtended = await ctx.database.commit((tx) => refreshSubscription(ctx, tx, row, change), ctx.accountId);
   if (!isExtended) return undefined;
@@ -255,16 +254,13 @@ async function currentWatermark(ctx: Context, webhookId: string): Promise<string
 }
 
 /** How the deliveries of a subscription went, without what its callback answered. */
-async function statusOf(ctx: Context, { webhook_id: webhookId, breaker: stored }: WebhookTable): Promise<object> {
+function statusOf(ctx: Context, { breaker: stored }: WebhookTable): object {
   const { state, failures, lastError, outageSince, pausedUntil }: Breaker = JSON.parse(stored);
   const now = ctx.steady.now();
   const isFailing = state !== 'closed' || failures > 0;
   const isPaused = pausedUntil !== null && pausedUntil > now;
-  const minutes = await readFigures(ctx.database.reader, webhookId, 0);
-  const last = minutes.findLast(({ figures }) => (figures.states.delivered ?? 0) > 0);
   return {
     active: state === 'closed',
-    lastDeliveryAt: last === undefined ? null : isoTime(last.minute),
     lastError: isFailing && lastError !== null ? problemOf(lastError.class) : null,
     ...(state !== 'closed' && outageSince && { failedSince: isoTime(ctx.steady.toWall(outageSince)) }),
     ...(isPaused && { throttled: true, retryAfterMs: pausedUntil - now }),
