@@ -131,7 +131,8 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
     const reviewer = await keyOf({ permissions: ['messages:approve'] });
     const asReviewer = bearer(server.url, reviewer.key);
     assert.equal((await reject(messageId, { reason: 'x'.repeat(501) }, asReviewer)).status, 400);
-    const { status, body } = await reject(messageId, { reason: 'Too pushy.' }, asReviewer);
+    const reason = 'Too\u202e \npushy.';
+    const { status, body } = await reject(messageId, { reason }, asReviewer);
     assert.deepEqual([status, body.status], [200, 'failed']);
     const seen = (await agent('GET', `/messages/${messageId}?wait=30`)).body;
     assert.equal(seen.error, 'The message was rejected: Too pushy.');

@@ -59,9 +59,12 @@ export const rejectMessage = defineOperation({
   example: { messageId: 'msg_01JZ0000000000000000000000', reason: 'Do not promise a date.' },
   async run(ctx, { messageId, reason }) {
     const row = await requireMessage(ctx, messageId);
-    return decide(ctx, row, { outcome: 'rejected', by: deciderOf(ctx, row), reason });
+    return decide(ctx, row, { outcome: 'rejected', by: deciderOf(ctx, row), reason: visible(reason) });
   },
 });
+
+/** One line of visible text: a reason must not look different to an agent than to a person. */
+const visible = (reason = ''): string | undefined => reason.replace(/[\p{C}\p{Z}]+/gu, ' ').trim() || undefined;
 
 /** @throws {AppError} `message_state` if the message no longer waits for approval */
 async function decide(ctx: Context, row: MessageRow, decision: ApprovalDecision) {
