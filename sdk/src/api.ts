@@ -99,7 +99,7 @@ export interface ToolCall {
   tool: string;
   /** Ids, recipients, choices, times and numbers as they were passed. Every other value is replaced by its size, such as `(24 characters)`. */
   arguments: Record<string, unknown>;
-  /** `ok`, or the code of the error. `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree. */
+  /** `ok`, or the code of the error. `pending_approval`: the message waits for a person; `confirmation_required`: the user was asked; `confirmation_declined`: the user did not agree. */
   outcome: string;
   /** Duration of the call in milliseconds. */
   durationMs: number;
@@ -151,6 +151,8 @@ export interface ConnectionRequest {
   isLocal: boolean;
   /** Permissions that the app asks for. */
   permissions: string[];
+  /** Permissions that the app does not ask for, and that you can add. */
+  morePermissions: string[];
   /** The present connection of the app, which an approval replaces; null if none. */
   connection: AppConnection | null;
   /** When the request expires. */
@@ -885,7 +887,7 @@ export interface BreakerReset {
 export interface Delivery {
   /** Id of the delivery (`dlv_…`). */
   deliveryId: string;
-  /** Id of the webhook (`whk_…`). */
+  /** Id of the webhook (`whk_…`) or of the event subscription (`whs_…`). */
   webhookId: string;
   /** Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`. */
   eventId: string;
@@ -956,7 +958,7 @@ export interface Delivery {
 export interface DeliveryWithAttempts {
   /** Id of the delivery (`dlv_…`). */
   deliveryId: string;
-  /** Id of the webhook (`whk_…`). */
+  /** Id of the webhook (`whk_…`) or of the event subscription (`whs_…`). */
   webhookId: string;
   /** Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`. */
   eventId: string;
@@ -1438,7 +1440,7 @@ export interface Operations {
       keyId: string;
       /** Only calls of this tool, such as `messages_send`. */
       tool?: string;
-      /** Only calls with this outcome: `ok`, `failed` for any error, or the code of an error. */
+      /** Only calls with this outcome: `ok`, `pending_approval`, `failed` for any error, or the code of an error. */
       outcome?: string;
       /** Number of entries per page. */
       limit?: number;
@@ -1460,12 +1462,12 @@ export interface Operations {
     };
     output: ConnectionRequest;
   };
-  /** Connect an app. Approve the request of an app, with some or all of the permissions that it asks for, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue. */
+  /** Connect an app. Approve the request of an app, with the permissions that you choose, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue. */
   'connections.approve': {
     input: {
       /** Id of the request, from the address of the consent page. */
       requestId: string;
-      /** Permissions for the app, among those of the request. */
+      /** Permissions for the app, among `permissions` and `morePermissions`. */
       permissions: string[];
       /** When the key stops working; null for never. */
       expiresAt?: string | null;
@@ -1534,7 +1536,7 @@ export interface Operations {
       connector?: string;
       /** Number of the session, if the network lets you choose it. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumber?: string;
-      /** Options of the network, as `connectors.list` describes them. */
+      /** Options of the network that the user names, see `GET /connectors`. */
       options?: Record<string, unknown>;
       /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
@@ -1560,7 +1562,7 @@ export interface Operations {
       name?: string | null;
       /** Your own data: up to 50 strings by key (40 characters), such as `{"team": "sales"}`. */
       metadata?: Record<string, string>;
-      /** Options of the network, as `connectors.list` describes them. */
+      /** Options of the network that the user names, see `GET /connectors`. */
       options?: Record<string, unknown>;
     };
     output: Session;
@@ -1973,9 +1975,9 @@ export interface Operations {
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
-      /** Former name of `afterTime`. */
+      /** @deprecated Former name of `afterTime`. */
       after?: string;
-      /** Former name of `beforeTime`. */
+      /** @deprecated Former name of `beforeTime`. */
       before?: string;
     };
     output: {
@@ -2116,7 +2118,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Cancel a scheduled message. Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled. */
+  /** Cancel a scheduled message. Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled. Repeating the call changes nothing. */
   'messages.cancel': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -2451,7 +2453,7 @@ export interface Operations {
       webhookId?: string;
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `GET /events/types` and `switchboard://event-kinds` list them. */
       events: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
@@ -2560,15 +2562,15 @@ export interface Operations {
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
-      /** Former name of `states`. */
+      /** @deprecated Former name of `states`. */
       state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-      /** Former name of `events`. */
+      /** @deprecated Former name of `events`. */
       event?: string;
-      /** Only events of the chat with this phone number. Prefer `chatId`. */
+      /** @deprecated Only events of the chat with this phone number. Prefer `chatId`. */
       phoneNumber?: string;
-      /** Former name of `afterTime`. */
+      /** @deprecated Former name of `afterTime`. */
       after?: string;
-      /** Former name of `beforeTime`. */
+      /** @deprecated Former name of `beforeTime`. */
       before?: string;
     };
     output: {
@@ -2605,11 +2607,11 @@ export interface Operations {
       dryRun?: boolean;
       /** Deliveries per second; 100 by default. */
       perSecond?: number;
-      /** Former name of `afterTime`. */
+      /** @deprecated Former name of `afterTime`. */
       from?: string;
-      /** Former name of `beforeTime`. */
+      /** @deprecated Former name of `beforeTime`. */
       to?: string;
-      /** Former name of `events`. */
+      /** @deprecated Former name of `events`. */
       kinds?: string[];
     };
     output: {
@@ -2679,7 +2681,7 @@ export interface Operations {
     input: {
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl: string;
-      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `GET /events/types` and `switchboard://event-kinds` list them. */
       events: string[];
       /** Signs deliveries. Never returned. Without one, deliveries are not signed. */
       secret?: string | null;
@@ -2780,7 +2782,7 @@ export interface Operations {
       webhookId: string;
       /** http or https URL, such as https://example.com/hooks. Private addresses are refused. */
       webhookUrl?: string;
-      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `events.types` lists them. */
+      /** Event types, such as `message.incoming`, or patterns, such as `message.*`. `GET /events/types` and `switchboard://event-kinds` list them. */
       events?: string[];
       /** Signs deliveries. Never returned. Left out: no change; `null`: removed. */
       secret?: string | null;
@@ -2966,15 +2968,15 @@ export interface Operations {
     input: {
       /** `nextCursor` of the previous response, or `now`; without it, starts at the oldest event. */
       afterCursor?: string;
-      /** Only these types, such as `message.*`; `*` for all. By default the first eight types. */
+      /** Only these types, such as `message.*`; `*` for all. By default the first eight of `switchboard://event-kinds`. */
       events?: string[];
       /** Number of events per response. */
       limit?: number;
       /** Seconds to wait for an event if there is none yet; up to 30. */
       wait?: number;
-      /** Former name of `afterCursor`. */
+      /** @deprecated Former name of `afterCursor`. */
       after?: string;
-      /** Former name of `events`. */
+      /** @deprecated Former name of `events`. */
       kinds?: string[];
     };
     output: {

@@ -149,7 +149,9 @@ describeOnEachDeployment('a key that asks its user', (_, database) => {
           `Change the description to “${'x'.repeat(300)} end” of ${named}?`,
         ],
       ],
-      sessions_disconnect: [[{ sessionId }, `Disconnect ${session}? It neither sends nor receives until it is connected again.`]],
+      sessions_disconnect: [
+        [{ sessionId }, `Disconnect ${session}? It neither sends nor receives until it is connected again.`],
+      ],
       groups_update_participants: [
         [{ ...people, action: 'remove' }, `Remove ${to} from ${named}?`],
         [{ ...people, action: 'add' }, `Add ${to} to ${named}?`],

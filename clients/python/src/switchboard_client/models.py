@@ -222,8 +222,9 @@ class ToolCall(TypedDict):
     replaced by its size, such as `(24 characters)`.
     """
     outcome: str
-    """`ok`, or the code of the error. `confirmation_required`: the user was asked;
-    `confirmation_declined`: the user did not agree.
+    """`ok`, or the code of the error. `pending_approval`: the message waits for a person;
+    `confirmation_required`: the user was asked; `confirmation_declined`: the user did not
+    agree.
     """
     durationMs: int
     """Duration of the call in milliseconds."""
@@ -284,6 +285,8 @@ class ConnectionRequest(TypedDict):
     """Whether `redirectUri` leads to a program on the device of the person."""
     permissions: list[str]
     """Permissions that the app asks for."""
+    morePermissions: list[str]
+    """Permissions that the app does not ask for, and that you can add."""
     connection: Optional[AppConnection]
     """The present connection of the app, which an approval replaces; null if none."""
     expiresAt: str
@@ -1818,7 +1821,7 @@ class Delivery(TypedDict):
     deliveryId: str
     """Id of the delivery (`dlv_…`)."""
     webhookId: str
-    """Id of the webhook (`whk_…`)."""
+    """Id of the webhook (`whk_…`) or of the event subscription (`whs_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
     event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
@@ -1887,7 +1890,7 @@ class DeliveryWithAttempts(TypedDict):
     deliveryId: str
     """Id of the delivery (`dlv_…`)."""
     webhookId: str
-    """Id of the webhook (`whk_…`)."""
+    """Id of the webhook (`whk_…`) or of the event subscription (`whs_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
     event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]

@@ -442,8 +442,8 @@ class ApiKeysResource:
 
         :param key_id: Id of the key (`key_…`), which may be revoked.
         :param tool: Only calls of this tool, such as `messages_send`.
-        :param outcome: Only calls with this outcome: `ok`, `failed` for any error, or the
-            code of an error.
+        :param outcome: Only calls with this outcome: `ok`, `pending_approval`, `failed` for
+            any error, or the code of an error.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -519,15 +519,16 @@ class ConnectionsResource:
     ) -> ConnectionsApproveResult:
         """Connect an app.
 
-        Approve the request of an app, with some or all of the permissions that it asks for,
-        and with the limits of an API key. The app becomes an API key without a secret. If it
-        is connected already, its permissions are replaced, and its limits as far as you give
-        them. Only the browser in which the request began can continue.
+        Approve the request of an app, with the permissions that you choose, and with the
+        limits of an API key. The app becomes an API key without a secret. If it is connected
+        already, its permissions are replaced, and its limits as far as you give them. Only
+        the browser in which the request began can continue.
 
         Requires a login token; API keys are refused.
 
         :param request_id: Id of the request, from the address of the consent page.
-        :param permissions: Permissions for the app, among those of the request.
+        :param permissions: Permissions for the app, among `permissions` and
+            `morePermissions`.
         :param expires_at: When the key stops working; null for never.
         :param session_ids: Only these sessions and what belongs to them; `null` for all,
             which is the default.
@@ -672,7 +673,7 @@ class SessionsResource:
             left out.
         :param phone_number: Number of the session, if the network lets you choose it. In
             international form, such as 491701234567; +, spaces and dashes are ignored.
-        :param options: Options of the network, as `connectors.list` describes them.
+        :param options: Options of the network that the user names, see `GET /connectors`.
         :param metadata: Your own data: up to 50 strings by key (40 characters), such as
             `{"team": "sales"}`.
         :param idempotency_key: Replaces the key that the client generates.
@@ -733,7 +734,7 @@ class SessionsResource:
         :param name: Label for people; null removes it.
         :param metadata: Your own data: up to 50 strings by key (40 characters), such as
             `{"team": "sales"}`.
-        :param options: Options of the network, as `connectors.list` describes them.
+        :param options: Options of the network that the user names, see `GET /connectors`.
         """
         result: Session = self._transport.call(
             "PATCH",
@@ -1422,8 +1423,8 @@ class MessagesResource:
             Requires `messages:read`.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        :param after: Former name of `afterTime`.
-        :param before: Former name of `beforeTime`.
+        :param after: Deprecated. Former name of `afterTime`.
+        :param before: Deprecated. Former name of `beforeTime`.
         """
         result: MessagesListResult = self._transport.call(
             "GET",
@@ -1738,7 +1739,7 @@ class MessagesResource:
 
         Cancel a message that waits for its `sendAt` or for approval. It stays in lists with
         the status `failed`. Messages that are no longer `scheduled` or `pending_approval`
-        cannot be cancelled.
+        cannot be cancelled. Repeating the call changes nothing.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -2544,7 +2545,7 @@ class WebhooksEndpointsResource:
         :param webhook_url: http or https URL, such as https://example.com/hooks. Private
             addresses are refused.
         :param events: Event types, such as `message.incoming`, or patterns, such as
-            `message.*`. `events.types` lists them.
+            `message.*`. `GET /events/types` and `switchboard://event-kinds` list them.
         :param secret: Signs deliveries. Never returned. Without one, deliveries are not
             signed.
         :param enabled: Whether events are queued and sent; true by default.
@@ -2657,7 +2658,7 @@ class WebhooksEndpointsResource:
         :param webhook_url: http or https URL, such as https://example.com/hooks. Private
             addresses are refused.
         :param events: Event types, such as `message.incoming`, or patterns, such as
-            `message.*`. `events.types` lists them.
+            `message.*`. `GET /events/types` and `switchboard://event-kinds` list them.
         :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
             removed.
         :param enabled: Whether events are queued and sent; true by default.
@@ -2967,7 +2968,7 @@ class WebhooksResource:
         :param webhook_url: http or https URL, such as https://example.com/hooks. Private
             addresses are refused.
         :param events: Event types, such as `message.incoming`, or patterns, such as
-            `message.*`. `events.types` lists them.
+            `message.*`. `GET /events/types` and `switchboard://event-kinds` list them.
         :param webhook_id: A webhook other than the default one (`whk_…`).
         :param secret: Signs deliveries. Never returned. Left out: no change; `null`:
             removed.
@@ -3163,12 +3164,12 @@ class WebhooksResource:
         :param before_time: Only before this time.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        :param state: Former name of `states`.
-        :param event: Former name of `events`.
-        :param phone_number: Only events of the chat with this phone number. Prefer
-            `chatId`.
-        :param after: Former name of `afterTime`.
-        :param before: Former name of `beforeTime`.
+        :param state: Deprecated. Former name of `states`.
+        :param event: Deprecated. Former name of `events`.
+        :param phone_number: Deprecated. Only events of the chat with this phone number.
+            Prefer `chatId`.
+        :param after: Deprecated. Former name of `afterTime`.
+        :param before: Deprecated. Former name of `beforeTime`.
         """
         result: WebhooksListDeliveriesResult = self._transport.call(
             "GET",
@@ -3271,9 +3272,9 @@ class WebhooksResource:
         :param webhook_id: Only deliveries of this webhook (`whk_…`).
         :param dry_run: Only counts; sends nothing.
         :param per_second: Deliveries per second; 100 by default.
-        :param from_: Former name of `afterTime`.
-        :param to: Former name of `beforeTime`.
-        :param kinds: Former name of `events`.
+        :param from_: Deprecated. Former name of `afterTime`.
+        :param to: Deprecated. Former name of `beforeTime`.
+        :param kinds: Deprecated. Former name of `events`.
         """
         result: WebhooksReplayResult = self._transport.call(
             "POST",
@@ -3402,11 +3403,11 @@ class EventsResource:
         :param after_cursor: `nextCursor` of the previous response, or `now`; without it,
             starts at the oldest event.
         :param events: Only these types, such as `message.*`; `*` for all. By default the
-            first eight types.
+            first eight of `switchboard://event-kinds`.
         :param limit: Number of events per response.
         :param wait: Seconds to wait for an event if there is none yet; up to 30.
-        :param after: Former name of `afterCursor`.
-        :param kinds: Former name of `events`.
+        :param after: Deprecated. Former name of `afterCursor`.
+        :param kinds: Deprecated. Former name of `events`.
         """
         result: EventsListResult = self._transport.call(
             "GET",
