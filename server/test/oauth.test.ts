@@ -145,7 +145,7 @@ describe('an app that connects by OAuth', () => {
     assert.equal((await send({ to: friend })).code, 'permission_denied');
     const now = (await client.listTools()).tools.map(({ name }) => name);
     assert.ok(now.includes('sessions_list') && !now.includes('groups_list'));
-    // What a person adds is in the next token, which says so.
+    // The next token has the permissions that a person adds, and says so.
     const { body } = await refresh(server, app, app.tokensOrFail.refresh_token);
     assert.equal(body.scope, 'sessions:read groups:read groups:write');
     const tools = await bearer(server.url, body.access_token)('POST', '/mcp', LIST, ACCEPT);

@@ -19,7 +19,7 @@ export function canNeedConfirmation(operation: Effects & Pick<Operation, 'id'> &
   return isDestructive(operation) || reachesStrangers(operation) || recipientField(operation) !== undefined;
 }
 
-/** What `destructive` of `confirm` means: it removes or changes something, or stops what others rely on. */
+/** The calls that `destructive` covers: they remove or change something, or stop what others rely on. */
 function isDestructive({ effect, stopsMessages }: Effects): boolean {
   return effect === 'destructive' || stopsMessages === true;
 }
