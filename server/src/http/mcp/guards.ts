@@ -17,7 +17,7 @@ import { keptArguments } from '../../invoke/toolCallArguments.ts';
 import { type CallLog, envelopeOf, isListed } from './callLog.ts';
 import type { Principal } from './mount.ts';
 import { errorCodeOf, failed } from './results.ts';
-import type { Tools } from './tools.ts';
+import { operationsByTool, type Tools } from './tools.ts';
 
 /*
  * Surrounds the tool calls of API keys: asks the user if the key says so, and lists the call. `invoke` decides which
@@ -35,7 +35,8 @@ type Result = CallToolResult | InputRequiredResult;
 
 /** The field of a tool's input with the token of a question, for clients that cannot ask. */
 const TOKEN = 'confirmationToken';
-const TOKEN_FIELD = { type: 'string', description: 'From confirmation_required, once the user agrees.' };
+/** Without a description: the error that gives out a token says how to use it. */
+const TOKEN_FIELD = { type: 'string' };
 /** The name of the question in an input-required result. */
 const QUESTION = 'confirm';
 
@@ -46,8 +47,7 @@ export class GuardedTools {
 
   constructor(tools: Tools, operations: readonly Operation[], deps: GuardDeps) {
     this.#tools = tools;
-    const exposed = operations.filter(({ tool }) => tool);
-    this.#operations = new Map(exposed.map((operation) => [operation.id.replaceAll('.', '_'), operation]));
+    this.#operations = operationsByTool(operations);
     this.#deps = deps;
   }
 
@@ -60,7 +60,8 @@ export class GuardedTools {
   /** Undefined if there is no such tool. */
   async call(principal: Principal, params: Params, context: ServerContext): Promise<Result | undefined> {
     const operation = this.#operations.get(params.name);
-    if (operation === undefined || !isListed(principal))
+    if (operation === undefined) return undefined;
+    if (!isListed(principal))
       return this.#tools.call(principal, params.name, params.arguments);
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
@@ -88,8 +89,14 @@ export class GuardedTools {
   }
 
   #takesToken({ caller }: Principal, name: string): boolean {
+    return scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(this.#operationOf(name));
+  }
+
+  /** @throws {Error} for a tool without an operation, which would be called without a question */
+  #operationOf(name: string): Operation {
     const operation = this.#operations.get(name);
-    return operation !== undefined && scopeOf(caller)?.confirm !== undefined && canNeedConfirmation(operation);
+    if (operation === undefined) throw new Error(`the tool ${name} has no operation`);
+    return operation;
   }
 }
 

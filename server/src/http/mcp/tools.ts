@@ -30,9 +30,9 @@ export class Tools {
   readonly #invoke: Invoke;
 
   constructor(operations: readonly Operation[], invoke: Invoke) {
-    const exposed = operations.filter(({ tool }) => tool);
-    const ids = new Set(exposed.map(({ id }) => id));
-    const tools = exposed.map((operation) => {
+    const exposed = operationsByTool(operations);
+    const ids = new Set([...exposed.values()].map(({ id }) => id));
+    const tools = [...exposed.values()].map((operation) => {
       const shown = withReceipt(operation);
       const readReading = validator(object(readingOf(operation)));
       return { operation, shown, definition: definitionOf(shown, ids), readReading };
@@ -84,6 +84,12 @@ function picked<T>(fields: T, names: readonly string[] | undefined): T {
   return Object.fromEntries(Object.entries(fields as object).filter(([name]) => names.includes(name))) as T;
 }
 
+/** The operations that are tools, by the name of the tool. */
+export function operationsByTool(operations: readonly Operation[]): ReadonlyMap<string, Operation> {
+  const exposed = operations.filter(({ tool }) => tool);
+  return new Map(exposed.map((operation) => [toolName(operation), operation]));
+}
+
 function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
@@ -123,11 +129,11 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
 
 /** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
 const BRIEF: Readonly<Record<string, string>> = {
-  sessionId: 'Required with several sessions.',
+  sessionId: 'Required if several exist.',
   to: 'Phone number (491701234567) or group id (`grp_…`).',
-  replyTo: 'Id of a message to reply to.',
-  sendAt: 'Send later, such as 2026-07-01T14:00:00+02:00.',
-  idempotencyKey: 'Unique text; makes repeats safe.',
+  replyTo: 'Id of a message.',
+  sendAt: 'Such as 2026-07-01T14:00:00+02:00.',
+  idempotencyKey: 'Unique; makes repeats safe.',
   events: 'Event types, such as `message.incoming`, or patterns, such as `message.*`.',
   mentions: 'Phone numbers of people to mention.',
   messageId: 'Id (`msg_…`).',
@@ -135,7 +141,7 @@ const BRIEF: Readonly<Record<string, string>> = {
   groupId: 'Id (`grp_…`).',
   mediaId: 'Id of a file (`med_…`).',
   deliveryId: 'Id (`dlv_…`).',
-  webhookId: 'The default webhook if left out.',
+  webhookId: 'The default one if left out.',
   metadata: 'Your own data: texts by key.',
   cursor: '`nextCursor` of the previous page.',
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
