@@ -468,6 +468,26 @@ describeOnEachDatabase('messages that wait for approval', (newHome, database) =>
     await ask();
     assert.equal((await setUp(server).then(({ ask: other }) => other())).status, 'pending_approval');
   });
+
+  it('are scheduled only within the limit of scheduled messages', async () => {
+    const server = await start({ env: { MAX_SCHEDULED_MESSAGES: '2' } });
+    const { call, ask, approve, get, pending } = await setUp(server);
+    const sendAt = new Date(Date.now() + DAY_MS).toISOString();
+    const asked = [await ask({ sendAt }), await ask({ sendAt }), await ask({ sendAt }), await ask({ sendAt })];
+    const answers = await Promise.all(asked.map(({ messageId }) => approve(messageId)));
+    assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 200, 409, 409]);
+    const refused = answers.find(({ status }) => status === 409);
+    assert.equal(refused?.body.code, 'too_many');
+    assert.match(refused?.body.detail, /MAX_SCHEDULED_MESSAGES/);
+    const [first, ...others] = await pending();
+    assert.equal(others.length, 1, 'a message that was refused still waits');
+    const atOnce = await ask();
+    assert.equal((await approve(atOnce.messageId)).status, 200, 'no limit for a message without a time');
+    const [scheduled] = (await call('GET', '/messages?status=scheduled')).body.data;
+    await call('POST', `/messages/${scheduled.messageId}/cancel`);
+    assert.equal((await approve(first?.messageId)).status, 200);
+    assert.equal((await get(first?.messageId)).status, 'scheduled');
+  });
 });
 
 describe('two nodes on one database', () => {

@@ -1,6 +1,6 @@
 import { type RawBuilder, sql } from 'kysely';
+import { lockAccount } from '../db/accountLock.ts';
 import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 
 /**
@@ -19,7 +19,7 @@ export async function requireBelowLimit(
   advice: string,
   which: RawBuilder<unknown> = sql`true`,
 ): Promise<void> {
-  if (tx.dialect.hasConcurrentWriters) await lockedAccount.first(tx, { accountId });
+  await lockAccount(tx, accountId);
   const rows = sql<{
     count: number;
   }>`select count(*) as count from ${sql.table(table)} where account_id = ${accountId} and ${which}`;
@@ -27,7 +27,3 @@ export async function requireBelowLimit(
   if (Number(present?.count) >= most)
     throw new AppError('too_many', `The account has reached its limit of ${most} ${advice}`);
 }
-
-const lockedAccount = query((db, p: { accountId: string }) =>
-  db.selectFrom('accounts').select('account_id').where('account_id', '=', p.accountId).forUpdate(),
-);

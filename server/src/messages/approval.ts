@@ -52,6 +52,7 @@ export function pendingColumns(keyId: string, now: number): Pick<NewRow, 'status
 
 /**
  * Decides on a message that waits for approval. One that has expired expires, whatever the decision.
+ * @param requireRoom throws if the account may not have one more scheduled message
  * @returns the message after the decision; undefined if it does not wait for approval
  */
 export async function decide(
@@ -59,15 +60,18 @@ export async function decide(
   tx: Tx,
   { account_id: accountId, message_id: messageId }: Pick<MessageRow, 'account_id' | 'message_id'>,
   decision: ApprovalDecision,
+  requireRoom: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<MessageRow | undefined> {
   const before = await findMessage(tx, accountId, messageId);
   const pending = before && approvalOf(before);
   if (before?.status !== 'pending_approval' || pending === undefined) return undefined;
   const now = options.clock.now();
   const made = now >= pending.expiresAt ? ({ outcome: 'expired' } as const) : decision;
+  const progress = progressOf(made, before, now);
+  if (progress.status === 'scheduled') await requireRoom(tx);
   const row = await tx.kysely
     .updateTable('messages')
-    .set({ ...progressOf(made, before, now), ...textOf(made), approval: columnOf(pending, made, before, now) })
+    .set({ ...progress, ...textOf(made), approval: columnOf(pending, made, before, now) })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .where('status', '=', 'pending_approval')

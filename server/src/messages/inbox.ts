@@ -29,8 +29,15 @@ export interface Inbox {
   cancel(message: MessageRow): Promise<boolean>;
   /** Emits, in the transaction that stores a message, that it waits for approval. */
   emitApproval(tx: Tx, message: NewRow): void;
-  /** Decides on a message that waits for approval. Returns it; undefined if it no longer waits. */
-  decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined>;
+  /**
+   * Decides on a message that waits for approval. Returns it; undefined if it no longer waits.
+   * @param requireRoom throws if the account may not have one more scheduled message
+   */
+  decide(
+    message: MessageRow,
+    decision: ApprovalDecision,
+    requireRoom?: (tx: Tx) => Promise<void>,
+  ): Promise<MessageRow | undefined>;
   /** Ends the session's connection for the account, if there is one, so that no node reconnects it. */
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
   /** Stores a status change, such as the start of a connection. */
@@ -72,7 +79,8 @@ export function createInbox({
         message.session_id,
       ),
     emitApproval: (tx, message) => emitApproval(options, tx, message),
-    decide: (message, decision) => database.commit((tx) => decide(options, tx, message, decision), message.session_id),
+    decide: (message, decision, requireRoom) =>
+      database.commit((tx) => decide(options, tx, message, decision, requireRoom), message.session_id),
     end: (session, status, reason) =>
       database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
     note: (session, status, reason) =>

@@ -35,6 +35,7 @@ export const approveMessage = defineOperation({
       string('Text or caption to send instead; leave it out to send the message as it is.', { maxLength: 65_536 }),
     ),
   },
+  errors: [...deciding.errors, 'too_many'],
   example: { messageId: 'msg_01JZ0000000000000000000000' },
   async run(ctx, { messageId, message }) {
     const row = await requireMessage(ctx, messageId);

@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { lockAccount } from '../db/accountLock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
@@ -10,6 +11,7 @@ import { type NewRow, type SessionRef, storeMessages } from '../messages/store.t
 import { type Draft, numberOf, requireType, rowOf, storedEarlier } from './draft.ts';
 import { countSends, type SendQuota } from './quota.ts';
 import type { SenderOptions } from './senderOptions.ts';
+import { countWaiting, tooManyScheduled } from './waitingMessages.ts';
 
 /** A message to send once it is approved: at once, or at its time if that is later. */
 export interface UnapprovedDraft extends Draft {
@@ -74,9 +76,14 @@ export class Approvals {
     return this.#requireRoomFor(this.#options.database.reader, accountId, 1);
   }
 
-  /** Returns the message after the decision; undefined if it no longer waits for approval. */
+  /**
+   * Returns the message after the decision; undefined if it no longer waits for approval.
+   * @throws {AppError} `too_many` if it would be scheduled beyond the limit of the account
+   */
   async decide(message: MessageRow, decision: ApprovalDecision): Promise<MessageRow | undefined> {
-    const row = await this.#options.inbox.decide(message, decision);
+    const row = await this.#options.inbox.decide(message, decision, (tx) =>
+      this.#requireScheduleRoom(tx, message.account_id),
+    );
     if (row !== undefined && row.status !== 'failed')
       this.#onApproved({ accountId: row.account_id, sessionId: row.session_id }, row.status);
     return row;
@@ -86,8 +93,7 @@ export class Approvals {
   async #store(tx: Tx, rows: readonly NewRow[], quota: SendQuota | undefined): Promise<readonly boolean[]> {
     const [first] = rows;
     if (first === undefined) return [];
-    // Serializes the requests of the account, so that together they stay within its limit.
-    if (tx.dialect.hasConcurrentWriters) await lockedAccount.first(tx, { accountId: first.account_id });
+    await lockAccount(tx, first.account_id);
     const areNew = await storeMessages(tx, rows);
     const added = rows.filter((_, index) => areNew[index]);
     if (added.length === 0) return areNew;
@@ -100,12 +106,18 @@ export class Approvals {
   /** @throws {AppError} `too_many` */
   async #requireRoomFor(on: Queryable, accountId: string, more: number): Promise<void> {
     const { maxPendingApprovals: most } = this.#options;
-    const { count = 0 } = (await countPending.first(on, { accountId, most: most + 1 })) ?? {};
-    if (Number(count) + more > most)
+    if ((await countWaiting(on, 'pending_approval', accountId, most + 1)) + more > most)
       throw new AppError(
         'too_many',
         `The account would exceed its limit of ${most} messages that wait for approval (MAX_PENDING_APPROVALS); approve or reject some first`,
       );
+  }
+
+  /** @throws {AppError} `too_many` */
+  async #requireScheduleRoom(tx: Tx, accountId: string): Promise<void> {
+    const { maxScheduled: most } = this.#options;
+    await lockAccount(tx, accountId);
+    if ((await countWaiting(tx, 'scheduled', accountId, most)) >= most) throw tooManyScheduled(most);
   }
 
   async #expire(): Promise<void> {
@@ -126,26 +138,8 @@ export class Approvals {
   }
 }
 
-// A literal, so that the planner can use the partial indexes.
+// A literal, so that the planner can use the partial index.
 const isPending = sql.lit('pending_approval' as const);
-
-const lockedAccount = query((db, p: { accountId: string }) =>
-  db.selectFrom('accounts').select('account_id').where('account_id', '=', p.accountId).forUpdate(),
-);
-
-const countPending = query((db, p: { accountId: string; most: number }) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('messages')
-        .select('message_id')
-        .where('account_id', '=', p.accountId)
-        .where('status', '=', isPending)
-        .limit(p.most)
-        .as('pending'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('count')),
-);
 
 const expiredMessages = query((db, p: { before: number; limit: number }) =>
   db

@@ -3,12 +3,12 @@ import { KeyedQueue } from '../async.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { NewRow, SessionRef } from '../messages/store.ts';
 import { type Draft, numberOf, requireType, rowOf, storeCounted, storeOutgoing } from './draft.ts';
 import type { SendQuota } from './quota.ts';
 import type { SenderOptions } from './senderOptions.ts';
+import { countWaiting, tooManyScheduled } from './waitingMessages.ts';
 
 export interface ScheduledDraft extends Draft {
   readonly sendAt: number;
@@ -105,12 +105,8 @@ export class Schedule {
     const reserved = () => this.#reserved.get(accountId) ?? 0;
     return this.#counting.run(accountId, async () => {
       const before = reserved(); // those that are stored before the next line reads are counted twice, not left out
-      const { count = 0 } = (await countScheduled.first(database.reader, { accountId, most: maxScheduled })) ?? {};
-      if (Number(count) + before + added > maxScheduled)
-        throw new AppError(
-          'too_many',
-          `The account would exceed its limit of ${maxScheduled} scheduled messages (MAX_SCHEDULED_MESSAGES); wait until some are sent, or cancel some`,
-        );
+      const count = await countWaiting(database.reader, 'scheduled', accountId, maxScheduled);
+      if (count + before + added > maxScheduled) throw tooManyScheduled(maxScheduled);
       this.#reserved.set(accountId, reserved() + added);
       return () => {
         const left = reserved() - added;
@@ -181,17 +177,3 @@ const dueMessages = query((db, p: { nodeId: string; now: number; limit: number }
 );
 
 const nextScheduled = query((db, p: { nodeId: string }) => scheduled(db, p).select('m.scheduled_at').limit(1));
-
-const countScheduled = query((db, p: { accountId: string; most: number }) =>
-  db
-    .selectFrom((eb) =>
-      eb
-        .selectFrom('messages')
-        .select('message_id')
-        .where('account_id', '=', p.accountId)
-        .where('status', '=', isScheduled)
-        .limit(p.most)
-        .as('scheduled'),
-    )
-    .select(({ fn }) => fn.countAll<number>().as('count')),
-);
