@@ -1,4 +1,5 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { confirmedCalls } from '../auth/keyScope.ts';
 import { settingsHelp } from '../config.ts';
 import { mediaTypes } from '../connectors/connector.ts';
 import { deliveryStates, messageStatuses } from '../db/schema.ts';
@@ -351,6 +352,7 @@ function addKeys(program: Command, add: Adder): void {
     .option('--ips <networks>', 'Only from these networks.', toList)
     .option('--recipients <numbers>', 'Sends only to these numbers and groups.', toList)
     .option('--quota <n>', 'Messages per day.', toInteger(0, 1_000_000))
+    .option('--confirm <kinds>', `Asks the user before these calls over MCP: ${confirmedCalls.join(',')}.`, toConfirmed)
     .option('--requires-approval', 'Holds every message until it is approved.')
     .addHelpText('after', examples('switchboard keys create "my integration" --permissions messages:send,events:read'));
   paged(add(keys, 'list', 'List API keys, newest first.', async () => (await load()).listKeys)).addHelpText(
@@ -434,6 +436,13 @@ function named(flags: string, attribute: string, description: string): Option {
   const option = new Option(flags, description);
   option.attributeName = () => attribute;
   return option;
+}
+
+function toConfirmed(text: string): string[] {
+  const kinds = toList(text);
+  if (!kinds.every((kind) => confirmedCalls.some((known) => known === kind)))
+    throw new InvalidArgumentError(`Allowed are ${confirmedCalls.join(' and ')}.`);
+  return kinds;
 }
 
 function toList(text: string): string[] {

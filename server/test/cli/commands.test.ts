@@ -286,6 +286,20 @@ describe('the commands of switchboard', () => {
     assert.equal((await run(['keys', 'revoke', key.keyId], { env })).code, 4);
   });
 
+  it('create keys that ask their user, and name a kind of call that does not exist', async () => {
+    const env = { SWITCHBOARD_PASSWORD: PASSWORD };
+    const create = (kinds: string) => run(['keys', 'create', 'careful', '--confirm', kinds], { env });
+    assert.equal((await create('destructive, new_recipients')).code, 0);
+    const [key] = (await jsonOf('keys', 'list')).data;
+    assert.deepEqual(key.confirm, ['destructive', 'new_recipients']);
+    for (const kinds of ['everything', 'destructive,', '']) {
+      const { code, stderr } = await create(kinds);
+      assert.equal(code, 2, kinds);
+      assert.match(stderr, /Allowed are destructive and new_recipients|separated by commas/);
+    }
+    assert.equal((await run(['keys', 'revoke', key.keyId], { env })).code, 0);
+  });
+
   it('end quietly if the reader of their output goes away', async () => {
     const tail = spawnCli(person, ['tail', '--events', '*', '--after', '0.evt_00000000000000000000000000']);
     await tail.waitFor(/evt_/);

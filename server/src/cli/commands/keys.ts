@@ -10,12 +10,14 @@ export interface KeyOptions {
   readonly ips?: readonly string[];
   readonly recipients?: readonly string[];
   readonly quota?: number;
+  /** Checked when the command line was read. */
+  readonly confirm?: readonly ('destructive' | 'new_recipients')[];
   readonly requiresApproval?: boolean;
 }
 
 /** Creates a key. It needs the password, because a key cannot create keys. */
 export async function createKey(context: Context, name: string, options: KeyOptions): Promise<void> {
-  const { permissions, expiresAt, sessions, ips, recipients, quota, requiresApproval } = options;
+  const { permissions, expiresAt, sessions, ips, recipients, quota, confirm, requiresApproval } = options;
   const { client } = await context.login({ email: options.email });
   const created = await client.apiKeys.create({
     name,
@@ -25,6 +27,7 @@ export async function createKey(context: Context, name: string, options: KeyOpti
     ...(ips && { allowedIps: [...ips] }),
     ...(recipients && { allowedRecipients: [...recipients] }),
     ...(quota !== undefined && { sendQuota: quota }),
+    ...(confirm && { confirm: [...confirm] }),
     ...(requiresApproval && { requiresApproval }),
   });
   context.out.result(created, () => {
