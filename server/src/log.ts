@@ -32,7 +32,10 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
-/** `?key=`, the `?answer=` of a person to an app, and the tokens of networks, in every spelling that the router decodes to that name: `%6bey` is `key`. */
+/**
+ * Matches the query parameters with secrets: `key`, the `answer` of a person to an app, and the tokens of networks. It
+ * knows every spelling that the router decodes to these names: `%6bey` is `key`.
+ */
 const SECRET_IN_QUERY = new RegExp(
   `([?&#;](?:${spelled('key')}|${spelled('answer')}|[\\w.%-]*${spelled('token')})=)[^&]*`,
   'gi',
@@ -47,7 +50,7 @@ function spelled(word: string): string {
     .join('');
 }
 
-/** A path and query for the log, without the deprecated `?key=` credential, the secret of an answer to an app, and the tokens of networks. */
+/** Returns a path and query for the log, without its secrets. */
 export function redactUrl(url: string): string {
   return url.replace(SECRET_IN_QUERY, '$1[redacted]');
 }

@@ -15,12 +15,12 @@ export interface Confirmation {
 }
 
 /**
- * Obtains the user's consent for a call; a channel that can ask has one.
+ * Obtains the user's consent for a call. Only channels that can ask have such a function.
  * @throws {AppError} `confirmation_required`, `confirmation_declined`
  */
 export type Confirm = (confirmation: Confirmation) => Promise<void>;
 
-/** How a question reaches the user, and so how its answer comes back. An answer of one way is no answer of the other. */
+/** How a question reaches the user. An answer that comes back in the other way is not accepted. */
 export type AskedBy = 'elicitation' | 'token';
 
 interface Options {
@@ -44,7 +44,7 @@ export class Confirmations {
     return this.#tokens.issue(this.#options.newId('req'), `${askedBy} ${subject}`);
   }
 
-  /** Whether the token is one of this question that was not used before. From now on it is used. */
+  /** Marks the token as used. Returns false if it is not a token of this question, or was used before. */
   async redeem(askedBy: AskedBy, { subject }: Confirmation, { accountId }: Caller, token: string): Promise<boolean> {
     const known = await this.#tokens.verify(token, `${askedBy} ${subject}`);
     if (known === undefined) return false;
@@ -55,7 +55,7 @@ export class Confirmations {
 /** The clocks of nodes differ, and another node may still accept a token that has expired here. */
 const KEPT_MS = 60 * 60 * 1000;
 
-/** Forgets confirmations that have expired. */
+/** Deletes expired confirmations. */
 export async function pruneConfirmations({ kysely }: Pick<Tx, 'kysely'>, now: number): Promise<void> {
   await kysely
     .deleteFrom('used_confirmations')

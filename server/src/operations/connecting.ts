@@ -174,7 +174,10 @@ function findConnection({ kysely }: Pick<Tx, 'kysely'>, accountId: string, clien
     .executeTakeFirst();
 }
 
-/** Finds the present connection. If there is none, the account may have one more key and no other call adds one. */
+/**
+ * Finds the present connection. If there is none, checks the account's limit of keys, and keeps other calls from adding
+ * a key until the transaction ends.
+ */
 async function lockConnection(ctx: Context, tx: Tx, clientId: string): Promise<ApiKeyTable | undefined> {
   const { accountId, settings } = ctx;
   const present = await findConnection(tx, accountId, clientId);

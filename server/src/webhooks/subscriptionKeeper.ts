@@ -59,8 +59,8 @@ export class SubscriptionKeeper {
   }
 
   /**
-   * Ends what has expired, what belongs to keys that have ended, and what a node that died was creating. Any node may do
-   * it, and several at once.
+   * Ends expired subscriptions, those of keys that have ended, and those that a dead node was creating. Several nodes
+   * may do so at once.
    */
   async sweep(): Promise<number> {
     const { database, clock } = this.#options;
