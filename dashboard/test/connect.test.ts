@@ -54,6 +54,9 @@ describe('consent page', async () => {
     await assertUsable(page);
     assert.equal(await page.getByRole('group', { name: 'Permissions' }).getByRole('checkbox').count(), 3);
     await page.getByLabel('Send, edit, react to and delete messages').uncheck();
+    await page.getByText('More permissions').click();
+    await page.getByLabel('Read and stream the event log', { exact: true }).check();
+    assert.equal(await page.getByText('messages:approve').count(), 0, 'of no use to an app');
     await page.getByLabel('All sessions').uncheck();
     await assertSoon(() => page.getByRole('button', { name: 'Connect' }).isDisabled(), true);
     await page.getByLabel('Shop').check();
@@ -67,11 +70,17 @@ describe('consent page', async () => {
     const back = await backAtApp(page);
     assert.equal(back.get('state'), 'mine');
     const { body: tokens } = await app.exchange(back.get('code') ?? '');
-    assert.equal(tokens.scope, 'sessions:read messages:read');
+    assert.equal(tokens.scope, 'sessions:read messages:read events:read');
     const [key] = (await account.call('GET', '/api-keys')).body.data;
     assert.deepEqual(
       [key.name, key.permissions, key.sessionIds, key.allowedRecipients, key.app.redirectHost],
-      ['Assistant', ['sessions:read', 'messages:read'], [sessionId], ['491701234567'], `127.0.0.1:${port}`],
+      [
+        'Assistant',
+        ['sessions:read', 'messages:read', 'events:read'],
+        [sessionId],
+        ['491701234567'],
+        `127.0.0.1:${port}`,
+      ],
     );
   });
 

@@ -12,6 +12,7 @@ export const connectStrings = {
   connected: 'This app is connected already. Its permissions and limits are replaced by those that you choose here.',
   permissions: 'Permissions',
   permissionsHint: 'The app asks for all of these. Clear those that it does not need.',
+  more: 'More permissions, for which the app does not ask',
   noPermissions: 'Select at least one permission, or deny the request.',
   strangers: 'The app reads what strangers write to you, which can mislead an agent. Let it send only where it must.',
   limits: 'Limits',

@@ -3,6 +3,7 @@ import { useId, useState } from 'react';
 import { permissionTable } from '../../../../server/src/auth/permissions.ts';
 import { fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
+import { Disclosure } from '../../components/disclosure.tsx';
 import { CheckField, FieldError } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
@@ -24,11 +25,12 @@ interface ConsentFormProps {
   readonly onDeny: () => void;
 }
 
-/** The answer to an app: fewer permissions than it asks for, and limits. Starts with those of its present connection. */
+/** The answer to an app: permissions and limits. Starts with those of its present connection. */
 export function ConsentForm({ request, busy, error, onApprove, onDeny }: ConsentFormProps) {
-  const { permissions: wanted, connection } = request;
+  const { permissions: wanted, morePermissions, connection } = request;
   const present = connection?.permissions ?? ['*'];
-  const [permissions, setPermissions] = useState(() => wanted.filter((one) => permits(present, one)));
+  const added = connection === null ? [] : morePermissions.filter((one) => present.includes(one));
+  const [permissions, setPermissions] = useState(() => [...wanted.filter((one) => permits(present, one)), ...added]);
   const [limits, setLimits] = useState(() => typedLimits(connection ?? noLimits));
   const isIncomplete = permissions.length === 0 || limits.sessionIds?.length === 0;
   const readsStrangers = permissions.includes('messages:read') && permissions.includes('messages:send');
@@ -41,12 +43,25 @@ export function ConsentForm({ request, busy, error, onApprove, onDeny }: Consent
     >
       <Card title={connectStrings.permissions} hint={connectStrings.permissionsHint}>
         <Permissions
-          wanted={wanted}
+          label={connectStrings.permissions}
+          offered={wanted}
           value={permissions}
           onChange={setPermissions}
           error={permissions.length === 0 ? connectStrings.noPermissions : fieldError(error, 'permissions')}
         />
       </Card>
+      {morePermissions.length > 0 && (
+        <Card flush>
+          <Disclosure summary={connectStrings.more} isOpen={added.length > 0}>
+            <Permissions
+              label={connectStrings.more}
+              offered={morePermissions}
+              value={permissions}
+              onChange={setPermissions}
+            />
+          </Disclosure>
+        </Card>
+      )}
       <Card title={connectStrings.limits}>
         <div className="grid gap-4">
           <LimitFields value={limits} onChange={setLimits} errorOf={(field) => fieldError(error, field)} />
@@ -66,29 +81,30 @@ export function ConsentForm({ request, busy, error, onApprove, onDeny }: Consent
 }
 
 interface PermissionsProps {
-  readonly wanted: readonly string[];
+  readonly label: string;
+  readonly offered: readonly string[];
   readonly value: readonly string[];
   readonly onChange: (permissions: string[]) => void;
-  readonly error: string | undefined;
+  readonly error?: string | undefined;
 }
 
-/** Only what the app asks for, in words. */
-function Permissions({ wanted, value, onChange, error }: PermissionsProps) {
+/** Some of the permissions, in words. */
+function Permissions({ label, offered, value, onChange, error }: PermissionsProps) {
   const id = useId();
   return (
     <fieldset
-      aria-label={connectStrings.permissions}
+      aria-label={label}
       aria-describedby={error === undefined ? undefined : id}
       className="grid gap-x-6 gap-y-3 wide:grid-cols-2"
     >
-      {wanted.map((permission) => (
+      {offered.map((permission) => (
         <CheckField
           key={permission}
           label={explanationOf(permission)}
           hint={permission}
           checked={value.includes(permission)}
           onChange={({ currentTarget }) =>
-            onChange(wanted.filter((one) => (one === permission ? currentTarget.checked : value.includes(one))))
+            onChange([...value.filter((one) => one !== permission), ...(currentTarget.checked ? [permission] : [])])
           }
         />
       ))}
