@@ -114,7 +114,8 @@ describe('approvals page', async () => {
     await page.getByText('The new shop').waitFor();
     await cards(page).last().locator(`time[datetime="${sendAt}"]`).first().waitFor();
     await call('POST', `/messages/${later}/reject`);
-    await cards(page).last().getByText('Decided elsewhere').waitFor();
+    await cards(page).last().getByText('Rejected', { exact: true }).waitFor();
+    await assertSoon(() => cards(page).last().getByText('Waiting for approval').count(), 0);
     await assertSoon(() => cards(page).last().getByRole('button').count(), 0);
   });
 
@@ -129,6 +130,21 @@ describe('approvals page', async () => {
     });
     await page.getByRole('button', { name: /^Approve the message/ }).click();
     await page.getByText('does not wait for approval').first().waitFor();
+  });
+
+  it('closes the form of a message that was decided elsewhere, and says so', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { ask } = await openQueue(call);
+    const messageId = await ask('Hello');
+    await page.goto('/approvals');
+    await page.route('**/approve', async (route) => {
+      await call('POST', `/messages/${messageId}/reject`);
+      await route.continue();
+    });
+    await page.getByRole('button', { name: /^Edit and approve/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await cards(page).first().getByText('Rejected', { exact: true }).waitFor();
   });
 
   it('labels a waiting message in its chat, where it can be cancelled', async (test) => {

@@ -31,5 +31,7 @@ export const approvalStrings = {
   rejectHint: 'It is not sent. The program or agent that asked for it can read the reason.',
   reason: 'Reason',
   rejected: 'Rejected',
-  gone: 'Decided elsewhere, cancelled or expired',
+  cancelled: 'Cancelled',
+  expired: 'Expired',
+  gone: 'Decided elsewhere',
 } as const;

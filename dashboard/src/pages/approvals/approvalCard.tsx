@@ -1,5 +1,6 @@
 import type { Message } from '@switchboard/sdk/api';
-import { useMutation } from '@tanstack/react-query';
+import { ApiError } from '@switchboard/sdk/errors';
+import { useMutation, useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
 import { api, errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
@@ -29,8 +30,15 @@ interface ApprovalCardProps {
 }
 
 /** One message with who asked for it, and the buttons that decide on it. */
-export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onDecided }: ApprovalCardProps) {
-  const { sessionId, chatId } = message;
+export function ApprovalCard({ message, decided: own, isWaiting, session, apiKey, onDecided }: ApprovalCardProps) {
+  const { messageId, sessionId, chatId } = message;
+  const isOver = own === undefined && !isWaiting;
+  const elsewhere = useQuery({
+    queryKey: ['messages', 'decided', messageId],
+    queryFn: () => api.messages.get({ messageId }),
+    enabled: isOver,
+  });
+  const decided = own ?? (isOver ? elsewhere.data : undefined);
   const id = useId();
   const nameOf = useNames(sessionId);
   const name = nameOf(chatId);
@@ -59,7 +67,7 @@ export function ApprovalCard({ message, decided, isWaiting, session, apiKey, onD
           ]}
         />
       </div>
-      <Decision message={message} name={name} canDecide={decided === undefined && isWaiting} onDecided={onDecided} />
+      <Decision message={message} name={name} canDecide={own === undefined && isWaiting} onDecided={onDecided} />
     </article>
   );
 }
@@ -72,7 +80,7 @@ interface DecisionProps {
   readonly onDecided: (message: Message) => void;
 }
 
-/** The buttons that decide on a message, and their dialogs. An open one stays if somebody else decides. */
+/** The buttons that decide on a message, and their dialogs. They close if somebody else decides. */
 function Decision({ message, name, canDecide, onDecided }: DecisionProps) {
   const { messageId, type, media } = message;
   const [open, setOpen] = useState<'edit' | 'reject'>();
@@ -103,7 +111,7 @@ function Decision({ message, name, canDecide, onDecided }: DecisionProps) {
       )}
       <Dialog
         title={approvalStrings.editTitle}
-        open={open === 'edit'}
+        open={open === 'edit' && canDecide}
         onOpenChange={() => setOpen(undefined)}
         width="wide"
       >
@@ -112,7 +120,7 @@ function Decision({ message, name, canDecide, onDecided }: DecisionProps) {
       <Dialog
         title={approvalStrings.rejectTitle}
         description={approvalStrings.rejectHint}
-        open={open === 'reject'}
+        open={open === 'reject' && canDecide}
         onOpenChange={() => setOpen(undefined)}
       >
         <RejectForm messageId={messageId} onDecided={onDecided} onClose={() => setOpen(undefined)} />
@@ -122,8 +130,11 @@ function Decision({ message, name, canDecide, onDecided }: DecisionProps) {
 }
 
 function Outcome({ decided, isWaiting }: Pick<ApprovalCardProps, 'decided' | 'isWaiting'>) {
-  if (decided?.approval?.status === 'approved') return <Lamp tone="good">{approvalStrings.approved}</Lamp>;
-  if (decided !== undefined) return <Lamp tone="bad">{approvalStrings.rejected}</Lamp>;
+  const status = decided?.approval?.status;
+  if (status === 'approved') return <Lamp tone="good">{approvalStrings.approved}</Lamp>;
+  if (status === 'rejected') return <Lamp tone="bad">{approvalStrings.rejected}</Lamp>;
+  if (status === 'withdrawn') return <Lamp tone="off">{approvalStrings.cancelled}</Lamp>;
+  if (status === 'expired') return <Lamp tone="off">{approvalStrings.expired}</Lamp>;
   return isWaiting ? null : <Lamp tone="off">{approvalStrings.gone}</Lamp>;
 }
 
@@ -158,11 +169,15 @@ function useDecide(onDecided: (message: Message) => void, onClose?: () => void) 
       onClose?.();
       onDecided(message);
     },
-    // A form shows its errors itself.
-    onError: (error) => onClose === undefined && toast(errorText(error), 'bad'),
+    onError: (error) => {
+      // A form shows its errors itself, unless it closes because the message no longer waits.
+      if (onClose === undefined || isConflict(error)) toast(errorText(error), 'bad');
+    },
     onSettled: () => refresh('approvals', 'messages', 'chats'),
   });
 }
+
+const isConflict = (error: unknown) => error instanceof ApiError && error.status === 409;
 
 interface DecisionFormProps {
   readonly onDecided: (message: Message) => void;
