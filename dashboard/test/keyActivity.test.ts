@@ -65,6 +65,9 @@ describe('activity of an API key', async () => {
     test.after(close);
     await account.page.goto(`/keys/${keyId}`);
     await account.page.getByRole('cell').getByText('Asked the user').waitFor();
+    const line = account.page.getByRole('button', { name: /message \(14 characters\)/ }).first();
+    await line.click();
+    await assertSoon(() => line.evaluate((node) => node.scrollHeight <= node.clientHeight), true);
     await assertUsable(account.page);
   });
 

@@ -46,7 +46,8 @@ function AccountButton(props: ComponentProps<'button'>) {
   return (
     <button
       type="button"
-      className="flex w-full items-center gap-2.5 rounded-lg px-2.5 py-2 text-left text-sm hover:bg-sunken"
+      title={name ?? email}
+      className="flex w-full min-w-0 items-center gap-2.5 rounded-lg px-2.5 py-2 text-left text-sm hover:bg-sunken"
       {...props}
     >
       <span className="sr-only">{shellStrings.account}: </span>

@@ -22,6 +22,7 @@ export const activityStrings = {
 
 const outcomeLabels: Readonly<Record<string, string>> = {
   ok: 'Done',
+  pending_approval: 'Waits for approval',
   failed: 'Any error',
   confirmation_required: 'Asked the user',
   confirmation_declined: 'User declined',

@@ -1,7 +1,9 @@
 import type { ToolCall } from '@switchboard/sdk/api';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Bot } from 'lucide-react';
+import { useState } from 'react';
 import { api } from '../../api.ts';
+import { classes } from '../../components/classes.ts';
 import { useCommittedInput } from '../../components/committedInput.ts';
 import type { Column } from '../../components/dataTable.tsx';
 import { SelectField, TextField } from '../../components/field.tsx';
@@ -103,10 +105,8 @@ const columns: readonly Column<ToolCall>[] = [
     width: 'minmax(0, 2fr)',
     cell: ({ tool, arguments: kept }) => (
       <>
-        <span className="block truncate font-mono text-sm">{tool}</span>
-        <span className="line-clamp-2 text-xs wrap-anywhere whitespace-normal text-ink-faint" title={summaryOf(kept)}>
-          {summaryOf(kept)}
-        </span>
+        <span className="block font-mono text-sm wrap-anywhere whitespace-normal">{tool}</span>
+        <Arguments text={summaryOf(kept)} />
       </>
     ),
   },
@@ -149,9 +149,28 @@ const columns: readonly Column<ToolCall>[] = [
   },
 ];
 
+/** Two lines, and all of them after a press: a phone shows no titles. */
+function Arguments({ text }: { readonly text: string }) {
+  const [isOpen, setOpen] = useState(false);
+  if (text === '') return null;
+  return (
+    <button
+      type="button"
+      aria-expanded={isOpen}
+      className={classes(
+        'block min-h-6 w-full text-left text-xs wrap-anywhere whitespace-normal text-ink-faint',
+        !isOpen && 'line-clamp-2',
+      )}
+      onClick={() => setOpen(!isOpen)}
+    >
+      {text}
+    </button>
+  );
+}
+
 function toneOf(outcome: string): LampTone {
   if (outcome === 'ok') return 'good';
-  if (outcome === 'confirmation_required') return 'warn';
+  if (outcome === 'confirmation_required' || outcome === 'pending_approval') return 'warn';
   return outcome === 'confirmation_declined' ? 'off' : 'bad';
 }
 

@@ -1,4 +1,4 @@
-export const outcomes = ['ok', 'failed', 'confirmation_required', 'confirmation_declined'] as const;
+export const outcomes = ['ok', 'pending_approval', 'failed', 'confirmation_required', 'confirmation_declined'] as const;
 
 /** The filters of the activity of a key, which are its search parameters. */
 export interface ActivitySearch {
