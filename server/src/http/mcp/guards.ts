@@ -61,8 +61,7 @@ export class GuardedTools {
   async call(principal: Principal, params: Params, context: ServerContext): Promise<Result | undefined> {
     const operation = this.#operations.get(params.name);
     if (operation === undefined) return undefined;
-    if (!isListed(principal))
-      return this.#tools.call(principal, params.name, params.arguments);
+    if (!isListed(principal)) return this.#tools.call(principal, params.name, params.arguments);
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
     const { result, outcome = 'ok' } = await this.#ask(principal, params, context);
