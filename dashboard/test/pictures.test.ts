@@ -14,7 +14,8 @@ describe('guide to the dashboard', () => {
 
   it('shows every screenshot in the repository', () => {
     const shown = [...guide.matchAll(/\(pictures\/([\w-]+\.png)\)/g)].map(([, name = '']) => name);
-    // The README shows the overview in both themes.
-    assert.deepEqual(readdirSync(new URL('pictures', docs)).sort(), [...shown, 'overview-dark.png'].sort());
+    // The README shows the overview in both themes, and the page on OAuth the consent.
+    const elsewhere = ['overview-dark.png', 'consent-light.png'];
+    assert.deepEqual(readdirSync(new URL('pictures', docs)).sort(), [...shown, ...elsewhere].sort());
   });
 });

@@ -82,7 +82,7 @@ describe('webhooks pages', async () => {
     const dialog = page.getByRole('alertdialog');
     await assertAccessible(page);
     await dialog.getByRole('button', { name: 'End' }).click();
-    await page.getByText('Subscription ended').waitFor();
+    await page.getByText('Subscription ended').first().waitFor();
     await assertSoon(() => table.count(), 0);
     await waitFor(1);
     assert.equal(deliveries()[0]?.parsed.type, 'terminated');

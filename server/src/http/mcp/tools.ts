@@ -134,7 +134,7 @@ const BRIEF: Readonly<Record<string, string>> = {
   replyTo: 'Id of a message.',
   sendAt: 'Such as 2026-07-01T14:00:00+02:00.',
   idempotencyKey: 'Unique; makes repeats safe.',
-  events: 'Event types, such as `message.incoming`, or patterns, such as `message.*`.',
+  events: 'Types such as `message.incoming`, or patterns such as `message.*`.',
   mentions: 'Phone numbers of people to mention.',
   messageId: 'Id (`msg_…`).',
   chatId: 'Phone number or group id (`grp_…`).',
@@ -143,7 +143,7 @@ const BRIEF: Readonly<Record<string, string>> = {
   deliveryId: 'Id (`dlv_…`).',
   webhookId: 'The default one if left out.',
   metadata: 'Your own data: texts by key.',
-  cursor: '`nextCursor` of the previous page.',
+  cursor: 'The last `nextCursor`.',
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
 
