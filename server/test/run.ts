@@ -32,6 +32,7 @@ const ALONE = [
   'connector-kit/test/package.test.ts', // takes long
   'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
   'server/test/api/media.test.ts', // measures the memory of its process
+  'server/test/outgoing.test.ts', // takes all files that its process may open
   'server/test/support/faultyReceiver.test.ts', // counts the connections and timers of its process
   'server/test/whatsapp/profiles.test.ts', // hides the image library from the whole process
   'server/test/whatsapp/signalContexts.test.ts', // loads Baileys before anything else does

@@ -109,6 +109,7 @@ describeOnEachDatabase('API keys', (newHome, database) => {
     assert.deepEqual(Object.keys(pages[0]?.[0]).sort(), [
       'allowedIps',
       'allowedRecipients',
+      'app',
       'confirm',
       'createdAt',
       'expiresAt',

@@ -263,6 +263,7 @@ describe('the commands of switchboard', () => {
     assert.match((await run(['webhooks', 'reset', webhookId])).stdout, /breaker is closed/);
     assert.match((await run(['webhooks', 'replay', deliveryId])).stdout, /^1 deliveries are sent again\.\n$/);
     await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.messageId === data[0].messageId));
+    receiver.respond(500); // so that the delivery is pending when its webhook is removed
     const unknown = await run(['webhooks', 'replay', deliveryId, 'dlv_none']);
     assert.deepEqual([unknown.code, /^Not replayed: dlv_none$/m.test(unknown.stdout)], [4, true]);
     await call('DELETE', '/webhooks');
