@@ -10,6 +10,7 @@ import type { Operation } from '../../invoke/operation.ts';
 import type { ToolCalls } from '../../invoke/toolCalls.ts';
 import { beginningOf } from './fit.ts';
 import type { Principal } from './mount.ts';
+import { toolName } from './tools.ts';
 
 export interface CallLogDeps {
   readonly toolCalls: ToolCalls;
@@ -69,7 +70,7 @@ export class CallLog {
       account_id: accountId,
       call_id: newId('cal'),
       key_id: credential.keyId,
-      tool: operation.id.replaceAll('.', '_'),
+      tool: toolName(operation),
       arguments: JSON.stringify(kept),
       outcome,
       duration_ms: durationMs,

@@ -90,7 +90,7 @@ export function operationsByTool(operations: readonly Operation[]): ReadonlyMap<
   return new Map(exposed.map((operation) => [toolName(operation), operation]));
 }
 
-function toolName({ id }: Pick<Operation, 'id'>): string {
+export function toolName({ id }: Pick<Operation, 'id'>): string {
   return id.replaceAll('.', '_');
 }
 
