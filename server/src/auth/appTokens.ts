@@ -23,7 +23,7 @@ interface AppToken {
 
 /**
  * Finds the API key for which an access token of a connected app stands. The caller gets the limits of the key as they
- * are now, and of its permissions those that the app asked for. A revoked or expired key ends its tokens.
+ * are now, and of its permissions those that the token names. A revoked or expired key ends its tokens.
  */
 export class AppTokens {
   readonly #database: Database;

@@ -12,20 +12,17 @@ import { Questions } from './questions.ts';
 
 type Input = Record<string, unknown>;
 
-type Effects = Pick<Operation, 'effect' | 'stopsMessages'>;
+type Effects = Pick<Operation, 'effect' | 'stopsMessages' | 'reachesStrangers'>;
 
 /** Whether keys can ask their user before an operation. */
-export function canNeedConfirmation(operation: Effects & Pick<Operation, 'id'> & object): boolean {
-  return isDestructive(operation) || reachesStrangers(operation) || recipientField(operation) !== undefined;
+export function canNeedConfirmation(operation: Effects & object): boolean {
+  return isDestructive(operation) || operation.reachesStrangers === true || recipientField(operation) !== undefined;
 }
 
 /** The calls that `destructive` covers: they remove or change something, or stop what others rely on. */
 function isDestructive({ effect, stopsMessages }: Effects): boolean {
   return effect === 'destructive' || stopsMessages === true;
 }
-
-/** Whether an operation always reaches people for the first time. Afterwards, a group that was joined has a chat. */
-const reachesStrangers = ({ id }: Pick<Operation, 'id'>) => id === 'groups.join';
 
 /** The fields of `recipients` whose people or groups an operation can write to for the first time. */
 const FIRST_CONTACT = { to: 'to', phoneNumbers: 'phoneNumbers', each: 'to' } as const;
@@ -61,7 +58,7 @@ export class ConfirmationRule {
     const asksFirst = kinds.includes('new_recipients');
     const named = asksFirst ? recipientsOf(operation, input) : [];
     const isCertain =
-      (kinds.includes('destructive') && isDestructive(operation)) || (asksFirst && reachesStrangers(operation));
+      (kinds.includes('destructive') && isDestructive(operation)) || (asksFirst && operation.reachesStrangers === true);
     if (!isCertain && named.length === 0) return input;
     const known = await this.#withSession(operation, caller, input);
     const newRecipients = await this.#withoutChat(caller, known, named);

@@ -27,6 +27,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly isRepeatable?: boolean;
   /** Whether it stops the messages of a session, before which keys with `confirm` ask as before a destructive call. */
   readonly stopsMessages?: true;
+  /** Whether it reaches people for the first time without naming them, before which keys with `confirm` ask as well. */
+  readonly reachesStrangers?: true;
   /** Whether it is exposed over MCP. */
   readonly tool?: true;
   readonly summary: string;

@@ -266,6 +266,7 @@ export const joinGroup = defineOperation({
   permission: 'groups:write',
   scope: 'sessionId',
   effect: 'write',
+  reachesStrangers: true,
   isRepeatable: true,
   tool: true,
   thirdPartyText: true,

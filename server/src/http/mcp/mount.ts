@@ -75,7 +75,10 @@ export function addMcp(app: FastifyInstance, deps: McpDeps): void {
         const { body, headers } = request;
         const wrong = Array.isArray(body) ? findWrong(body, headers['mcp-protocol-version']) : undefined;
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
-        handler ??= loadHandler();
+        handler ??= loadHandler().catch((error: unknown) => {
+          handler = undefined; // the next request tries again
+          throw error;
+        });
         return answer(request, reply, admitted, handler);
       },
     });
