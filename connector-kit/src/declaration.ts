@@ -1,13 +1,22 @@
 import assert from 'node:assert/strict';
+import { capabilityNames, capabilityOf } from '../../server/src/connectors/capabilities.ts';
 import { type Connection, type Connector, messageTypes } from '../../server/src/connectors/connector.ts';
 
 /* Checks the declaration of a connector, and the members of its connections. */
 
-export function assertDeclaration({ name, options, messageTypes: types, open }: Connector): void {
+export function assertDeclaration({
+  name,
+  options,
+  messageTypes: types,
+  capabilities: can = [],
+  open,
+}: Connector): void {
   assert.match(name, /^[a-z][a-z0-9-]{0,49}$/, '`name` has lower-case letters, digits and dashes');
   assert.equal(typeof open, 'function', '`open` is a function');
   assert.ok(types.length > 0, '`messageTypes` is not empty');
   for (const type of types) assert.ok(messageTypes.includes(type), `\`messageTypes\` has the unknown type ${type}`);
+  for (const each of can)
+    assert.ok(capabilityNames.includes(each), `\`capabilities\` has the unknown capability ${each}`);
   assert.equal(options.type, 'object', '`options` is a JSON Schema of the type `object`');
   const { properties, required = [] } = options;
   for (const each of required) assert.ok(Object.hasOwn(properties, each), `the required option ${each} is defined`);
@@ -73,7 +82,9 @@ const actions = {
   profiles: ['read', 'update'],
 } as const satisfies { [K in 'groups' | 'profiles']: readonly (keyof NonNullable<Connection[K]>)[] };
 
-export function assertMembers(connection: Connection, { takesCallbacks }: Connector): void {
+const groupsOfActions = ['groups', 'profiles'] as const satisfies readonly (keyof typeof actions)[];
+
+export function assertMembers(connection: Connection, { takesCallbacks, capabilities: declared }: Connector): void {
   for (const name of methods) {
     const isMissing = connection[name] === undefined && !needed.includes(name);
     assert.ok(isMissing || typeof connection[name] === 'function', `\`${name}\` of the connection is a function`);
@@ -83,6 +94,11 @@ export function assertMembers(connection: Connection, { takesCallbacks }: Connec
     if (members === undefined) continue;
     // Callers get `not_supported` only where the whole part is missing.
     for (const name of names) assert.equal(typeof members[name], 'function', `\`${part}.${name}\` is a function`);
+  }
+  for (const part of [...methods, ...groupsOfActions]) {
+    const name = capabilityOf(part);
+    if (name !== undefined && declared?.includes(name))
+      assert.ok(connection[part], `the connection has \`${part}\`, because \`capabilities\` has ${name}`);
   }
   const has = connection.takeCallback !== undefined;
   assert.equal(has, takesCallbacks === true, '`takesCallbacks` is set exactly if connections have `takeCallback`');

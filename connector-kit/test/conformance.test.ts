@@ -24,6 +24,8 @@ const linked = new WeakMap<Connector, Set<string>>();
 const defects: readonly (readonly [title: string, noticed: string, Defect])[] = [
   ['has an invalid name', 'declares its name', { declaration: { name: 'Pager 2' } }],
   ['has an unknown message type', 'declares its name', { declaration: { messageTypes: ['text', 'song'] } }],
+  ['has an unknown capability', 'declares its name', { declaration: { capabilities: ['singing'] } }],
+  ['declares what it lacks', 'has the members', { declaration: { capabilities: ['reactions'] } }],
   [
     'requires an option that is not defined',
     'declares its name',

@@ -181,6 +181,23 @@ export interface Connector {
     | 'template'
     | 'interactive'
   )[];
+  /** Features of its sessions besides sending; null if the connector does not declare them. */
+  capabilities:
+    | (
+        | 'pairing_code'
+        | 'read_receipts'
+        | 'typing'
+        | 'reactions'
+        | 'edit'
+        | 'delete_for_everyone'
+        | 'check_numbers'
+        | 'block'
+        | 'groups'
+        | 'profile'
+        | 'profiles_of_others'
+        | 'simulator'
+      )[]
+    | null;
   /** Whether the network calls this server; its sessions then have a `callbackUrl`. */
   takesCallbacks: boolean;
 }

@@ -144,6 +144,10 @@ it('a package that is not a connector prevents startup with a reason', async (t)
     ['return { name: "A B" };', /its name must be/],
     ['return { name: "a", options: {} };', /its options must be/],
     ['return { name: "a", options: { properties: {} }, messageTypes: ["song"] };', /messageTypes must be/],
+    [
+      'return { name: "a", options: { properties: {} }, messageTypes: [], capabilities: ["singing"] };',
+      /capabilities must be/,
+    ],
     ['return { name: "a", options: { properties: {} }, messageTypes: [] };', /no function open/],
     [
       'return { name: "sandbox", options: { properties: {} }, messageTypes: [], open() {} };',

@@ -1,6 +1,7 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType } from '../events/networkTypes.ts';
+import type { Capability } from './capabilities.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -74,6 +75,11 @@ export interface Connector {
   checkOptions?(options: Readonly<Record<string, unknown>>): void;
   /** The message types that it can send. */
   readonly messageTypes: readonly MessageType[];
+  /**
+   * The features that it supports besides sending. Callers get `not_supported` for all else, even if a connection has the part. Left
+   * out, the parts of a connection decide.
+   */
+  readonly capabilities?: readonly Capability[];
   /** The network's own address of a chat, such as a JID. By default the id of the chat. */
   addressOf?(chat: NetworkChat): string;
   /**

@@ -2,6 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
 import type { TargetPolicy } from '../target.ts';
+import { capabilityNames } from './capabilities.ts';
 import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
 import { SANDBOX } from './sandbox/sandbox.ts';
 import { createWhatsapp } from './whatsapp/whatsapp.ts';
@@ -79,7 +80,7 @@ function messageOf(cause: unknown): string {
 
 function problemOf(made: unknown): string | undefined {
   if (typeof made !== 'object' || made === null) return 'it is not an object';
-  const { name, options, messageTypes: types, open } = made as Partial<Record<keyof Connector, unknown>>;
+  const { name, options, messageTypes: types, capabilities, open } = made as Partial<Record<keyof Connector, unknown>>;
   if (typeof name !== 'string' || !/^[a-z][a-z0-9-]{0,49}$/.test(name))
     return 'its name must be lower case letters, digits and dashes';
   if (typeof options !== 'object' || options === null || !('properties' in options))
@@ -87,5 +88,8 @@ function problemOf(made: unknown): string | undefined {
   const known: readonly unknown[] = messageTypes;
   if (!Array.isArray(types) || types.some((type) => !known.includes(type)))
     return `its messageTypes must be a list of some of ${messageTypes.join(', ')}`;
+  const names: readonly unknown[] = capabilityNames;
+  if (capabilities !== undefined && !(Array.isArray(capabilities) && capabilities.every((one) => names.includes(one))))
+    return `its capabilities must be a list of some of ${capabilityNames.join(', ')}`;
   return typeof open === 'function' ? undefined : 'it has no function open';
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { withCapabilityTable } from '../connectors/capabilityTable.ts';
 import { operations } from '../operations/index.ts';
 import { eventsPage } from './eventsPage.ts';
 import { openApiDocument } from './openapi.ts';
@@ -9,7 +10,7 @@ import { settingsPage } from './settingsPage.ts';
 
 /*
  * Writes the committed files that derive from the tables of operations, events, errors and settings: `openapi.json`,
- * the SDK's types, and the pages of events and of settings. With `--check` it fails if a committed file is out of date.
+ * the SDK's types, the pages of events and of settings, and the table of capabilities. With `--check` it fails if a committed file is out of date.
  */
 const root = new URL('../../../', import.meta.url);
 const files = {
@@ -18,6 +19,7 @@ const files = {
   'sdk/src/events.ts': formatted(sdkEvents()),
   'docs/events.md': eventsPage(),
   'docs/settings.md': settingsPage(),
+  'docs/whatsapp.md': withCapabilityTable(readFileSync(new URL('docs/whatsapp.md', root), 'utf8')),
 };
 
 for (const [name, wanted] of Object.entries(files)) {

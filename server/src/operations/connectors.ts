@@ -1,5 +1,7 @@
+import { Type } from 'typebox';
+import { capabilityNames } from '../connectors/capabilities.ts';
 import { messageTypes } from '../connectors/connector.ts';
-import { boolean, integer, list, named, object, oneOf, openObject, string } from '../invoke/fields.ts';
+import { boolean, integer, list, named, object, oneOf, openObject, orNull, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 
 const Connector = named('Connector', {
@@ -9,6 +11,10 @@ const Connector = named('Connector', {
     "JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are never returned.",
   ),
   messageTypes: list(oneOf(messageTypes), 'Types of messages that its sessions can send.'),
+  capabilities: orNull(
+    Type.Array(oneOf(capabilityNames)),
+    'Features of its sessions besides sending; null if the connector does not declare them.',
+  ),
   takesCallbacks: boolean('Whether the network calls this server; its sessions then have a `callbackUrl`.'),
 });
 
@@ -30,13 +36,16 @@ export const listConnectors = defineOperation({
     ),
   }),
   async run({ sessions, settings: { defaultConnector, mediaMaxBytes } }) {
-    const data = [...sessions.connectors.values()].map(({ name, options, messageTypes: types, takesCallbacks }) => ({
-      name,
-      isDefault: name === defaultConnector,
-      options,
-      messageTypes: [...types],
-      takesCallbacks: takesCallbacks === true,
-    }));
+    const data = [...sessions.connectors.values()].map(
+      ({ name, options, messageTypes: types, capabilities, takesCallbacks }) => ({
+        name,
+        isDefault: name === defaultConnector,
+        options,
+        messageTypes: [...types],
+        capabilities: capabilities === undefined ? null : [...capabilities],
+        takesCallbacks: takesCallbacks === true,
+      }),
+    );
     return { data: data.toSorted((one, other) => Number(other.isDefault) - Number(one.isDefault)), mediaMaxBytes };
   },
 });

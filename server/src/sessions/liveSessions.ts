@@ -3,6 +3,7 @@ import { settledWithin } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { MovedError, type Owner } from '../cluster/leases.ts';
+import { type Capability, capabilities, capabilityOf } from '../connectors/capabilities.ts';
 import type { Connection, Connector } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
@@ -143,10 +144,23 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
     const state = this.stateOf(session);
     const connection = state?.connection;
     if (connection === undefined || state?.isReturning) throw notConnected(state);
+    const needed = capabilityOf(name);
+    if (needed !== undefined) requireCapability(state, needed);
     const found = connection[name];
     if (found === undefined || found === null) throw new AppError('not_supported');
     // Bound, because callers call a method without its connection.
     return (typeof found === 'function' ? found.bind(connection) : found) as NonNullable<Connection[K]>;
+  }
+
+  /**
+   * Requires a capability that is only a part of an action, such as one kind of status.
+   * @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner`
+   */
+  async requireCapability(session: SessionRef, name: Capability): Promise<void> {
+    await this.requireOwner(session);
+    const state = this.stateOf(session);
+    if (state?.connection === undefined || state.isReturning) throw notConnected(state);
+    requireCapability(state, name);
   }
 
   /**
@@ -200,6 +214,12 @@ export class LiveSessions extends EventEmitter<{ connected: [session: LiveSessio
 
 const isLive = (state: SessionState): state is LiveSession =>
   state.connection !== undefined && state.phoneNumber !== null && state.isConnected;
+
+function requireCapability(state: SessionState | undefined, name: Capability): void {
+  const declared = state?.connector.capabilities;
+  if (declared === undefined || declared.includes(name)) return;
+  throw new AppError('not_supported', `The network does not support this: ${capabilities[name].title}`);
+}
 
 const notConnected = (state: SessionState | undefined) =>
   state?.isReturning || state?.isConnected // the network reported it before it returned the connection

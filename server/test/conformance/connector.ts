@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Capability } from '../../src/connectors/capabilities.ts';
 import { mediaTypes, messageTypes } from '../../src/connectors/connector.ts';
 import type { Deployment, Home } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -216,6 +217,26 @@ export function connectorConformance(
   });
 
   describe('capabilities', () => {
+    it('are listed for the network', async () => {
+      const { data } = (await site.call('GET', '/connectors')).body;
+      const { capabilities } = data.find(({ name }: Answer['body']) => name === connector);
+      const expected: Partial<Record<Feature, Capability>> = {
+        markRead: 'read_receipts',
+        setTyping: 'typing',
+        react: 'reactions',
+        edit: 'edit',
+        remove: 'delete_for_everyone',
+        checkNumbers: 'check_numbers',
+        setBlocked: 'block',
+        groups: 'groups',
+        readProfile: 'profiles_of_others',
+        setAbout: 'profile',
+        requestPairingCode: 'pairing_code',
+      };
+      for (const [feature, name] of Object.entries(expected))
+        assert.equal(capabilities.includes(name), gaps[feature as Feature] === undefined, name);
+    });
+
     for (const part of parts) {
       if (has(part)) {
         it(`has ${part}`, async () => {

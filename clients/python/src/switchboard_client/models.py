@@ -316,6 +316,8 @@ class Connector(TypedDict):
     """
     messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
     """Types of messages that its sessions can send."""
+    capabilities: Optional[list[Literal["pairing_code", "read_receipts", "typing", "reactions", "edit", "delete_for_everyone", "check_numbers", "block", "groups", "profile", "profiles_of_others", "simulator"]]]
+    """Features of its sessions besides sending; null if the connector does not declare them."""
     takesCallbacks: bool
     """Whether the network calls this server; its sessions then have a `callbackUrl`."""
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { SteadyClock } from '../../steadyClock.ts';
+import { capabilityNames } from '../capabilities.ts';
 import { type Connection, type Connector, messageTypes, type SessionHost } from '../connector.ts';
 import { SandboxConnection } from './connection.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
@@ -27,6 +28,7 @@ export class Sandbox implements Connector {
     { additionalProperties: false },
   );
   readonly messageTypes = messageTypes;
+  readonly capabilities = capabilityNames;
   /** Start them before the first session is opened, and stop them once all are closed. */
   readonly mailboxes: Mailboxes;
   readonly #options: Options;

@@ -1,4 +1,5 @@
-import { type Connector, messageTypes } from '../connector.ts';
+import type { Connector } from '../connector.ts';
+import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
 import { storedPerson } from './people.ts';
@@ -10,7 +11,8 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
   return {
     name: 'whatsapp-cloud',
     options: CloudOptions,
-    messageTypes: messageTypes.filter((type) => type !== 'poll'),
+    messageTypes: cloudMessageTypes,
+    capabilities: cloudCapabilities,
     takesCallbacks: true,
     personOf: storedPerson,
     async open(host) {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
+import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';
 import { jidOfChat } from './people/addresses.ts';
@@ -44,7 +45,8 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
     addressOf: jidOfChat,
     messageIdOf: toWireId,
     personOf: storedPerson,
-    messageTypes: ['text', 'image', 'video', 'audio', 'voice', 'document', 'sticker', 'location', 'contact', 'poll'],
+    messageTypes: whatsappMessageTypes,
+    capabilities: whatsappCapabilities,
     checkOptions({ proxy }) {
       if (typeof proxy === 'string') checkProxy(proxy, settings.targets);
     },

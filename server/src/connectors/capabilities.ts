@@ -1,0 +1,40 @@
+interface Described {
+  /** Its description in the table of `docs/whatsapp.md`. */
+  readonly title: string;
+  /** The member of a connection that it needs. */
+  readonly part?: string;
+}
+
+/**
+ * The features that a network may have besides sending messages of its types: every optional part of a connection, and
+ * whatever else callers need to know. `GET /connectors` lists the names. A connector declares its own as `capabilities`.
+ */
+export const capabilities = {
+  pairing_code: { title: 'Link by a code instead of a QR code', part: 'requestPairingCode' },
+  read_receipts: { title: 'Mark messages as read', part: 'markRead' },
+  typing: { title: 'Show that the session is typing', part: 'setTyping' },
+  reactions: { title: 'React to a message', part: 'react' },
+  edit: { title: 'Edit a text', part: 'edit' },
+  delete_for_everyone: { title: 'Delete an own message for everyone', part: 'remove' },
+  check_numbers: { title: 'Check which numbers are on the network', part: 'checkNumbers' },
+  block: { title: 'Block a contact', part: 'setBlocked' },
+  groups: { title: 'Groups', part: 'groups' },
+  profile: { title: 'Change the own profile', part: 'profiles' },
+  profiles_of_others: { title: 'Read the profiles of others' },
+  simulator: { title: 'Play the other side', part: 'simulate' },
+} as const satisfies Readonly<Record<string, Described>>;
+
+export type Capability = keyof typeof capabilities;
+
+// The keys of an object literal are known.
+export const capabilityNames = Object.keys(capabilities) as readonly Capability[];
+
+const needed = new Map<string, Capability>(
+  capabilityNames.flatMap((name) => {
+    const { part }: Described = capabilities[name];
+    return part === undefined ? [] : [[part, name] as const];
+  }),
+);
+
+/** Returns the capability that a part of a connection needs; undefined if it needs none. */
+export const capabilityOf = (part: string): Capability | undefined => needed.get(part);

@@ -1,0 +1,6 @@
+import type { Capability } from '../capabilities.ts';
+import { type MessageType, messageTypes } from '../connector.ts';
+
+export const cloudMessageTypes: readonly MessageType[] = messageTypes.filter((type) => type !== 'poll');
+
+export const cloudCapabilities: readonly Capability[] = ['read_receipts', 'typing', 'reactions', 'block', 'profile'];

@@ -1,0 +1,29 @@
+import type { Capability } from '../capabilities.ts';
+import type { MessageType } from '../connector.ts';
+
+export const whatsappMessageTypes: readonly MessageType[] = [
+  'text',
+  'image',
+  'video',
+  'audio',
+  'voice',
+  'document',
+  'sticker',
+  'location',
+  'contact',
+  'poll',
+];
+
+export const whatsappCapabilities: readonly Capability[] = [
+  'pairing_code',
+  'read_receipts',
+  'typing',
+  'reactions',
+  'edit',
+  'delete_for_everyone',
+  'check_numbers',
+  'block',
+  'groups',
+  'profile',
+  'profiles_of_others',
+];
