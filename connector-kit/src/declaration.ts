@@ -64,6 +64,8 @@ const methods = [
   'setBlocked',
   'requestPairingCode',
   'simulate',
+  'requestHistory',
+  'openRemoteFile',
 ] as const satisfies readonly (keyof Connection)[];
 const needed: readonly string[] = ['send', 'close', 'logout'];
 const actions = {

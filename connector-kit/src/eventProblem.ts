@@ -12,6 +12,7 @@ const digits: Check = (value) => typeof value === 'string' && /^\d{5,30}$/.test(
 const flag: Check = (value) => typeof value === 'boolean';
 /** In milliseconds: seconds since the epoch would be a date in January 1970. */
 const time: Check = (value) => Number.isFinite(value) && Number(value) > 10_000_000_000;
+const percent: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 100;
 const listOf =
   (check: Check): Check =>
   (value) =>
@@ -76,6 +77,17 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   group_created: { group },
   group_invite: { group },
   group_updated: { change: shape({ type: id }), changeId: optional(id), timestamp: time, group },
+  history: {
+    chats: listOf(shape({ chat })),
+    contacts: listOf(shape({ phoneNumber: digits, pushName: optional(text), savedName: optional(text) })),
+    messages: listOf(shape({ networkId: id, chat, from: digits, content, timestamp: time, replyTo: nullable(id) })),
+  },
+  history_progress: {
+    state: oneOf('waiting', 'importing', 'complete', 'failed'),
+    progress: percent,
+    error: optional(text),
+  },
+  contact_saved: { phoneNumber: digits, name: nullable(text) },
 };
 
 /** Returns why the server would not understand an event. */

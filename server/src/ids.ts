@@ -74,6 +74,19 @@ export function createIds(clock: Clock): NewId {
   };
 }
 
+/** How many ids of the same millisecond `idAt` keeps in order. */
+const PLACES = 32 ** 3;
+
+/**
+ * Makes an id of a moment in the past, such as that of a message from the history.
+ * @param place orders the ids of one moment
+ */
+export function idAt(prefix: IdPrefix, ms: number, place: number): string {
+  const order = Math.min(place, PLACES - 1);
+  const digits = [order >> 10, order >> 5, order, ...randomBytes(RANDOM_DIGITS - 3)];
+  return `${prefix}_${encodeTime(Math.max(0, ms))}${digits.map((digit) => ALPHABET[digit & 31]).join('')}`;
+}
+
 /** Whether the id of a chat is that of a group. A direct chat has that of a person: digits. */
 export function isGroupId(chatId: string): boolean {
   return chatId.startsWith('grp_');

@@ -22,6 +22,10 @@ export const capabilities = {
   profile: { title: 'Change the own profile', part: 'profiles' },
   profiles_of_others: { title: 'Read the profiles of others' },
   simulator: { title: 'Play the other side', part: 'simulate' },
+
+  history: { title: 'Import the history of the phone after linking' },
+  history_on_demand: { title: 'Request older messages of a chat', part: 'requestHistory' },
+  history_media: { title: 'Fetch the file of a message from the history', part: 'openRemoteFile' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType } from '../events/networkTypes.ts';
 import type { Capability } from './capabilities.ts';
+import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -333,6 +334,16 @@ export interface Connection {
   /** Returns those of the numbers that are on the network. */
   checkNumbers?(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>>;
   setBlocked?(phoneNumber: string, blocked: boolean): Promise<void>;
+  /**
+   * Requests older messages of a chat, which arrive as `history` later, if the network still has some.
+   * @throws {AppError} `rate_limited`
+   */
+  requestHistory?(request: HistoryRequest): Promise<void>;
+  /**
+   * Fetches the file of a message from the history.
+   * @throws {AppError} `not_found` if the network no longer has it, `send_failed` for another reason
+   */
+  openRemoteFile?(reference: string): Promise<NetworkMedia>;
   readonly groups?: GroupActions;
   readonly profiles?: ProfileActions;
   /** Requests a code to type into the phone instead of scanning a QR code. */
@@ -567,7 +578,8 @@ export type NetworkEvent =
       readonly timestamp: number;
       /** The group after the change. */
       readonly group: NetworkGroup;
-    };
+    }
+  | HistoryEvent;
 
 /** An action of the other side on a test network. */
 export type Simulation =
@@ -620,4 +632,5 @@ export type Simulation =
       readonly phoneNumbers: readonly string[];
     }
   | { readonly action: 'group_subject'; readonly group: string; readonly subject: string }
-  | { readonly action: 'group_leave'; readonly group: string; readonly from: string };
+  | { readonly action: 'group_leave'; readonly group: string; readonly from: string }
+  | HistorySimulation;

@@ -123,6 +123,8 @@ export interface Schema {
     options: string;
     metadata: string;
     created_at: number;
+    /** JSON of its `HistoryState`; null if the network never had a history for it. */
+    history: string | null;
     /** `node_id` of the owner; null if there is none. */
     lease_owner: string | null;
     /** Incremented each time a node acquires it. */
@@ -187,6 +189,12 @@ export interface Schema {
     sent_elsewhere: number | null;
     /** JSON of its `Approval`; null for a message that needed none. */
     approval: string | null;
+    /** `history` if it is from before the session was linked; null for all others. */
+    origin: 'history' | null;
+    /** The network's id of the message that a message from the history replies to. */
+    reply_network_id: string | null;
+    /** The connector's reference to the file that is still at the network, sealed. */
+    file_reference: string | null;
   };
   /** The search words of a message. One of them is its account. */
   message_words: {
@@ -213,7 +221,10 @@ export interface Schema {
     account_id: string;
     session_id: string;
     phone_number: string;
+    /** The name that the person chose. */
     name: string | null;
+    /** The name in the address book of the account. */
+    saved_name: string | null;
     blocked: number;
     /** 1, 0, or null if it was never checked. */
     on_network: number | null;

@@ -144,6 +144,13 @@ async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute())
     await sql`update session_store set value = ${resealed(value, aboutStored(id, key))}
       where session_id = ${id} and key = ${key}`.execute(kysely);
+  const files = kysely
+    .selectFrom('messages')
+    .select(['seq', 'session_id', 'network_id', 'file_reference'])
+    .where('file_reference', 'is not', null);
+  for (const { seq, session_id: id, network_id: networkId, file_reference: file } of await files.execute())
+    await sql`update messages set file_reference = ${file && resealed(file, aboutFile(id, networkId))}
+      where seq = ${seq}`.execute(kysely);
   await sql`insert into secrets (name, value) values (${REWRITE}, '') on conflict do nothing`.execute(kysely);
 }
 
@@ -152,3 +159,4 @@ export const aboutSecret = (name: string) => `secrets/${name}`;
 export const aboutWebhook = (webhookId: string) => `webhooks/${webhookId}/secret`;
 export const aboutStored = (sessionId: string, key: string) => `session_store/${sessionId}/${key}`;
 export const aboutOptions = (sessionId: string) => `sessions/${sessionId}/options`;
+export const aboutFile = (sessionId: string, networkId: string) => `messages/${sessionId}/${networkId}/file`;

@@ -186,6 +186,24 @@ export const optInEvents = {
       ...Test,
     }),
   },
+  'session.history': {
+    description: 'The import of the history of a phone began, made progress, ended or failed in part.',
+    data: Type.Object({
+      sessionId: SessionId,
+      state: Type.Enum(['none', 'waiting', 'importing', 'complete', 'failed'], {
+        description: '`waiting`: the phone has sent nothing yet. `failed`: a part is missing; `error` says why.',
+      }),
+      progress: Type.Integer({ minimum: 0, maximum: 100, description: 'Percent, as the phone reports it.' }),
+      messages: Type.Integer({ description: 'Number of messages imported so far.' }),
+      chats: Type.Integer({ description: 'Number of chats that are new.' }),
+      contacts: Type.Integer({ description: 'Number of contacts that are new.' }),
+      error: Type.Union([Type.String(), Type.Null()], {
+        description: 'Why a part of the history is missing, as a sentence; null if nothing failed.',
+      }),
+      timestamp: Timestamp('When that happened.'),
+      ...Test,
+    }),
+  },
   'group.participants': {
     description: 'People joined or left a group, or their roles changed.',
     data: Type.Object({

@@ -104,6 +104,29 @@ export const SentElsewhere = Type.Optional(
   }),
 );
 
+/** The file of a message from the history, until it is fetched. */
+export const RemoteMedia = OptionalContent(
+  Type.Object(
+    {
+      mimeType: Type.String({ description: 'Media type of the file, as the sender stated it.' }),
+      size: Type.Integer({ description: 'Size of the file in bytes, as the sender stated it.' }),
+      fileName: Type.Union([Type.String(), Type.Null()], { description: 'Name of the file; null if there is none.' }),
+    },
+    {
+      description:
+        'File that is still at the network. `POST /messages/{messageId}/media` fetches it, and `media` replaces this field.',
+    },
+  ),
+);
+
+/** Part of a message from before the session was linked. */
+export const FromHistory = Type.Optional(
+  Type.Literal(true, {
+    description:
+      'Present if the message is from the history of the phone. Only sessions with the option `historyEvents` report these.',
+  }),
+);
+
 /** The status change of an outgoing message: `message.sent`, `message.delivered`, `message.read`. */
 export const MessageStatusChange = Type.Object({
   messageId: MessageId,

@@ -27,7 +27,7 @@ export async function namesOfChats(
 const contactNames = query((db, p: { accountId: string; sessionIds: string; phoneNumbers: string }, dialect) =>
   db
     .selectFrom('contacts')
-    .select(['session_id', 'phone_number', 'name'])
+    .select(({ fn }) => ['session_id', 'phone_number', fn.coalesce('saved_name', 'name').as('name')])
     .where('account_id', '=', p.accountId)
     .where('session_id', 'in', dialect.texts(p.sessionIds))
     .where('phone_number', 'in', dialect.texts(p.phoneNumbers)),

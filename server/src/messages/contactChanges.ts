@@ -6,10 +6,15 @@ import type { ContactTable } from '../db/schema.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import type { SessionRef } from './store.ts';
 
+const NAME_CHARACTERS = 200;
+
 interface Parts {
   readonly emit: Emit;
   readonly clock: Clock;
 }
+
+/** The name by which the account knows a contact: that of its address book, or the one that the contact chose. */
+export const nameOf = ({ name, saved_name: saved }: Pick<ContactTable, 'name' | 'saved_name'>): string | null => saved ?? name;
 
 /** Adds the sender of a message to the contacts, under the latest name. */
 export async function noteContact(
@@ -20,6 +25,18 @@ export async function noteContact(
   name: string | null,
 ): Promise<void> {
   const row = await upsertContact.first(tx, { ...session, phoneNumber, name, now: parts.clock.now() });
+  if (row !== undefined) emitContact(parts, tx, row);
+}
+
+/** Stores the name that a contact has in the account's address book; null removes it. */
+export async function saveContact(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  phoneNumber: string,
+  name: string | null,
+): Promise<void> {
+  const row = await upsertSaved.first(tx, { ...session, phoneNumber, name: name?.slice(0, NAME_CHARACTERS).toWellFormed() || null });
   if (row !== undefined) emitContact(parts, tx, row);
 }
 
@@ -38,14 +55,14 @@ export async function blockContact(
 export function emitContact(
   { emit, clock }: Parts,
   tx: Tx,
-  row: Pick<ContactTable, 'account_id' | 'session_id' | 'phone_number' | 'name' | 'blocked'>,
+  row: Pick<ContactTable, 'account_id' | 'session_id' | 'phone_number' | 'name' | 'saved_name' | 'blocked'>,
   previousPhoneNumber?: string,
 ): void {
   const { account_id: accountId, session_id: sessionId, phone_number: phoneNumber } = row;
   const data = {
     sessionId,
     phoneNumber,
-    name: row.name,
+    name: nameOf(row),
     blocked: row.blocked === 1,
     ...(previousPhoneNumber !== undefined && { previousPhoneNumber }),
     ...(isPlaceholder(phoneNumber) && { unidentified: true as const }),
@@ -63,6 +80,7 @@ const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: st
       session_id: p.sessionId,
       phone_number: p.phoneNumber,
       name: p.name,
+      saved_name: null,
       blocked: 0,
       on_network: 1,
       checked_at: p.now,
@@ -81,6 +99,29 @@ const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: st
     .returningAll(),
 );
 
+/** Returns the contact if it had another name in the address book. */
+const upsertSaved = query((db, p: SessionRef & { phoneNumber: string; name: string | null }) =>
+  db
+    .insertInto('contacts')
+    .values({
+      account_id: p.accountId,
+      session_id: p.sessionId,
+      phone_number: p.phoneNumber,
+      name: null,
+      saved_name: p.name,
+      blocked: 0,
+      on_network: null,
+      checked_at: null,
+    })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['session_id', 'phone_number'])
+        .doUpdateSet((eb) => ({ saved_name: eb.ref('excluded.saved_name') }))
+        .where((eb) => eb('excluded.saved_name', 'is distinct from', eb.ref('contacts.saved_name'))),
+    )
+    .returningAll(),
+);
+
 /** Returns the contact if it was not blocked or unblocked before. */
 const upsertBlocked = query((db, p: SessionRef & { phoneNumber: string; blocked: number }) =>
   db
@@ -90,6 +131,7 @@ const upsertBlocked = query((db, p: SessionRef & { phoneNumber: string; blocked:
       session_id: p.sessionId,
       phone_number: p.phoneNumber,
       name: null,
+      saved_name: null,
       blocked: p.blocked,
       on_network: null,
       checked_at: null,

@@ -1,10 +1,13 @@
 import type { Location, MessageContent, NetworkMedia, Poll } from '../connectors/connector.ts';
+import type { RemoteFile } from '../connectors/history.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
 export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media'> {
   readonly media?: StoredMedia;
+  /** The file of a message from the history, until it is fetched. */
+  readonly remoteMedia?: Omit<RemoteFile, 'reference'>;
 }
 
 /** A file of the account, as a message refers to it. */
@@ -33,7 +36,7 @@ export function contentColumn(content: StoredContent): string | null {
 }
 
 export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
-  const { media: stored, ...content } = contentOf(row);
+  const { media: stored, remoteMedia: _, ...content } = contentOf(row);
   return {
     type: row.type,
     text: row.body,
@@ -107,10 +110,14 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
 /** Does not split a surrogate pair. */
 const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
 
-export function searchText(body: string, { media, location, contact, poll, template }: StoredContent): string {
+export function searchText(
+  body: string,
+  { media, remoteMedia, location, contact, poll, template }: StoredContent,
+): string {
   return [
     body,
     media?.fileName,
+    remoteMedia?.fileName,
     location?.name,
     location?.address,
     contact?.name,

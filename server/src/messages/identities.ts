@@ -32,7 +32,7 @@ export async function identify(
   await rename(tx, person, 'chat_id', 'chat_id');
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;
-  const contact = { account_id: accountId, session_id: sessionId, phone_number: phoneNumber, name: null, blocked: 0 };
+  const contact = { account_id: accountId, session_id: sessionId, phone_number: phoneNumber, name: null, saved_name: null, blocked: 0 };
   emitContact(options, tx, (await findContact(tx, person)) ?? contact, placeholder);
 }
 
@@ -131,7 +131,8 @@ async function mergeContacts(
     .execute();
   const name = old.name ?? present?.name ?? null;
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
-  const merged = { ...old, ...present, phone_number: phoneNumber, name, blocked };
+  const saved_name = present?.saved_name ?? old.saved_name;
+  const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked };
   await kysely.insertInto('contacts').values(merged).execute();
   return true;
 }

@@ -6,15 +6,17 @@ import { emitCall, emitPresence } from './activity.ts';
 import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
 import { chatUpdated } from './chatChanges.ts';
-import { noteContact } from './contactChanges.ts';
+import { noteContact, saveContact } from './contactChanges.ts';
 import type { StoredMedia } from './content.ts';
 import { GroupInbox } from './groupInbox.ts';
+import { storeHistory } from './historyInbox.ts';
+import { noteProgress } from './historyState.ts';
 import { identify } from './identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { storeReceived } from './messageInbox.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
-import type { NewRow, SessionRef } from './store.ts';
+import { findSession, type NewRow, type SessionRef } from './store.ts';
 
 export interface Inbox {
   /** Stores a report and the events that follow from it. A repeated report changes nothing. */
@@ -132,5 +134,13 @@ async function store(
       return groups.updated(tx, session, event, file);
     case 'group_invite':
       return groups.invited(tx, session, event.group);
+    case 'history': {
+      const own = await findSession(tx, session);
+      return own && storeHistory(options, tx, own, event);
+    }
+    case 'history_progress':
+      return noteProgress(options, tx, session, event);
+    case 'contact_saved':
+      return saveContact(options, tx, session, event.phoneNumber, event.name);
   }
 }

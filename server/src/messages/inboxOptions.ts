@@ -1,12 +1,15 @@
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
+import type { SteadyClock } from '../steadyClock.ts';
 import type { Emit } from '../webhooks/emit.ts';
 
 /** The dependencies of all parts of the inbox. */
 export interface InboxOptions {
   readonly media: Media;
   readonly clock: Clock;
+  /** The clock of ids. */
+  readonly steady: Pick<SteadyClock, 'fromWall'>;
   readonly newId: NewId;
   readonly emit: Emit;
 }

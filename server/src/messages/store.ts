@@ -26,6 +26,9 @@ const newRowDefaults = {
   deleted_at: null,
   sent_elsewhere: null,
   approval: null,
+  origin: null,
+  reply_network_id: null,
+  file_reference: null,
 };
 
 export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
@@ -137,6 +140,9 @@ const messageColumns = {
   deleted_at: 'bigint',
   sent_elsewhere: 'bigint',
   approval: 'text',
+  origin: 'text',
+  reply_network_id: 'text',
+  file_reference: 'text',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>
@@ -147,7 +153,7 @@ const messageById = query((db, p: { accountId: string; messageId: string }) =>
   db.selectFrom('messages').selectAll().where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
 );
 
-const insertMessages = batch(messageColumns, ({ row, from }) => {
+export const insertMessages = batch(messageColumns, ({ row, from }) => {
   const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
   return sql<Pick<MessageRow, 'message_id' | 'seq'>>`
     insert into messages (${names}) select ${sql.join(Object.values(row))} ${from}

@@ -6,11 +6,23 @@ import { contains } from '../db/contains.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
-import { boolean, entries, list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
+import {
+  boolean,
+  entries,
+  list,
+  named,
+  notForAgents,
+  object,
+  onlyTrue,
+  optional,
+  orNull,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
-import { blockContact } from '../messages/contactChanges.ts';
+import { blockContact, nameOf } from '../messages/contactChanges.ts';
 import type { SessionRef } from '../messages/store.ts';
 import {
   isOfSessions,
@@ -24,7 +36,12 @@ import {
 const Contact = named('Contact', {
   phoneNumber: string('Phone number digits of the contact.'),
   sessionId: SessionId,
-  name: orNull(Type.String(), 'Name that the contact chose; null if it is not known.'),
+  name: orNull(Type.String(), 'Name in the address book, or the name that the contact chose; null if neither is known.'),
+  pushName: { ...orNull(Type.String(), 'Name that the contact chose; null if it is not known.'), ...notForAgents },
+  savedName: {
+    ...orNull(Type.String(), 'Name in the address book of the account; null if there is none.'),
+    ...notForAgents,
+  },
   blocked: boolean('Whether the session has blocked the contact.'),
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
   checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
@@ -70,7 +87,7 @@ export const listContacts = defineOperation({
     if (q !== undefined) {
       const digits = q.replace(/\D/g, '');
       select = select.where((eb) => {
-        const named = contains('name', q);
+        const named = eb.or([contains('name', q), contains('saved_name', q)]);
         return digits === '' ? named : eb.or([named, eb('phone_number', 'like', `${digits}%`)]);
       });
     }
@@ -232,7 +249,9 @@ function toContact(row: ContactTable) {
   return {
     phoneNumber: row.phone_number,
     sessionId: row.session_id,
-    name: row.name,
+    name: nameOf(row),
+    pushName: row.name,
+    savedName: row.saved_name,
     blocked: row.blocked === 1,
     onNetwork: row.on_network === null ? null : row.on_network === 1,
     checkedAt: isoTime(row.checked_at),

@@ -12,6 +12,7 @@ import * as eventSubscriptions from './eventSubscriptions.ts';
 import * as events from './events.ts';
 import * as eventTypes from './eventTypes.ts';
 import * as groups from './groups.ts';
+import * as history from './history.ts';
 import * as keyCalls from './keyCalls.ts';
 import * as media from './media.ts';
 import * as messageChanges from './messageChanges.ts';
@@ -69,6 +70,7 @@ export const operations: readonly Operation[] = [
   messageList.listMessages,
   messages.messageStats,
   messages.getMessage,
+  history.fetchMessageMedia,
   messageChanges.reactToMessage,
   messageChanges.editMessage,
   messageChanges.deleteMessage,
@@ -83,6 +85,7 @@ export const operations: readonly Operation[] = [
   chats.updateChat,
   chats.markChatRead,
   chats.setTyping,
+  history.requestChatHistory,
   contacts.listContacts,
   contacts.getContact,
   contacts.checkContacts,

@@ -2,7 +2,7 @@ import { type QueryCreator, sql } from 'kysely';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { optional, string } from '../invoke/fields.ts';
+import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -30,6 +30,10 @@ export const listMessages = defineOperation({
     direction: optional({ ...Direction, description: 'Only received or only sent ones.' }),
     type: optional({ ...MessageType, description: 'Only those of this type.' }),
     status: optional({ ...Status, description: 'Only those with this status.' }),
+    origin: optional({
+      ...oneOf(['history', 'live'], '`history`: only those from before the session was linked; `live`: only others.'),
+      ...notForAgents,
+    }),
     ...timeRange,
     q: optional(
       string('Only those with all of these words; the last can be the start of a word. Requires `messages:read`.', {
@@ -61,6 +65,7 @@ interface Filters {
   readonly direction?: 'incoming' | 'outgoing' | undefined;
   readonly type?: MessageRow['type'] | undefined;
   readonly status?: MessageStatus | undefined;
+  readonly origin?: 'history' | 'live' | undefined;
   readonly afterTime?: string | undefined;
   readonly beforeTime?: string | undefined;
 }
@@ -72,7 +77,7 @@ function messagesOf(
 ) {
   let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', ctx.accountId);
   const sessionIds = sessionsOf(ctx);
-  const { sessionId, chatId, from, direction, type, status, afterTime, beforeTime } = filters;
+  const { sessionId, chatId, from, direction, type, status, origin, afterTime, beforeTime } = filters;
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
   else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
@@ -80,6 +85,9 @@ function messagesOf(
   if (direction !== undefined) select = select.where('m.direction', '=', direction);
   if (type !== undefined) select = select.where('m.type', '=', type);
   if (status !== undefined) select = select.where('m.status', '=', status);
+  // A literal, so that the planner can use the partial index.
+  if (origin === 'history') select = select.where('m.origin', '=', sql.lit('history' as const));
+  if (origin === 'live') select = select.where('m.origin', 'is', null);
   // Redundant, but exactly the condition of the index `messages_status`, so that SQLite uses it.
   if (status !== undefined && rareStatuses.includes(status))
     select = select.where(

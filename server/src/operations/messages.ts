@@ -11,6 +11,7 @@ import {
   messageContent,
   messageParts,
   OptionalContent,
+  RemoteMedia,
   SentElsewhere,
   Unidentified,
 } from '../events/parts.ts';
@@ -45,6 +46,8 @@ export const Status = oneOf(
   '`pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 );
 export const MessageType = oneOf(messageTypes, 'Type of the content.');
+
+export const Origin = oneOf(['history'], '`history`: the message is from before the session was linked.');
 
 const Approval = object('Approval of the message; only if its API key needs one.', {
   status: oneOf(['pending', ...approvalOutcomes], '`withdrawn`: it was cancelled before anybody decided.'),
@@ -82,6 +85,8 @@ export const Message = named('Message', {
   contentHidden: ContentHidden,
   unidentified: Unidentified,
   sentElsewhere: SentElsewhere,
+  origin: optional({ ...Origin, ...notForAgents }),
+  remoteMedia: optional({ ...RemoteMedia, ...notForAgents }),
   votes: OptionalContent(
     entries('Votes on the poll, one entry per voter.', {
       from: string('Phone number digits of the voter.'),
@@ -278,12 +283,21 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
     ...networkIdField(networkIdOf(row, connectorOf(row.session_id))),
     ...contentParts(contentOf(row), media),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
+    ...originFields(row),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...errorField(row, hidesContent),
     ...approvalField(row),
   });
+}
+
+function originFields({ origin, ...row }: NewRow) {
+  const { remoteMedia } = contentOf(row);
+  return {
+    ...(origin !== null && { origin }),
+    ...(remoteMedia !== undefined && { remoteMedia: { ...remoteMedia } }),
+  };
 }
 
 function errorField(row: NewRow, hidesContent: boolean) {

@@ -6,7 +6,9 @@ import { AppError, invalidField, noSuch } from '../errors.ts';
 import { requireBelowLimit } from '../invoke/accountLimit.ts';
 import {
   IdempotencyKey,
+  integer,
   named,
+  notForAgents,
   object,
   oneOf,
   onlyTrue,
@@ -21,6 +23,7 @@ import { type Context, defineOperation, sessionsOf } from '../invoke/operation.t
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { validator } from '../invoke/validate.ts';
+import { historyStateOf, shownHistory } from '../messages/historyState.ts';
 import { findSession as readSession, type SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import { deleteSessionRows } from '../sessions/deletion.ts';
@@ -43,6 +46,19 @@ export const OptionalSessionId = optional(
 const Name = string('Label for people, such as `support`.', { minLength: 1, maxLength: 100 });
 const Options = openObject('Options of the network that the user names, see `GET /connectors`.');
 
+const SessionHistory = object('Import of the history of the phone, which begins when the session is linked.', {
+  state: oneOf(
+    ['none', 'waiting', 'importing', 'complete', 'failed'],
+    '`none`: the session imports no history, or the network has none. `waiting`: the phone has sent nothing yet. `failed`: a part is missing; `error` says why.',
+  ),
+  progress: integer('Percent, as the phone reports it.', { minimum: 0, maximum: 100 }),
+  messages: integer('Messages imported so far.', { minimum: 0 }),
+  chats: integer('Chats that are new.', { minimum: 0 }),
+  contacts: integer('Contacts that are new.', { minimum: 0 }),
+  error: orNull(Type.String(), 'Why a part is missing, as a sentence; null if nothing failed.'),
+  updatedAt: orNull(time(), 'When that last changed; null if it never did.'),
+});
+
 export const Session = named('Session', {
   sessionId: SessionId,
   name: orNull(Type.String(), 'Label for people; null if none was set.'),
@@ -62,6 +78,7 @@ export const Session = named('Session', {
   ),
   metadata: record(Type.String(), 'Your own data, as you set it.'),
   createdAt: time('When the session was created.'),
+  history: optional({ ...SessionHistory, ...notForAgents }),
 });
 
 export const sessionInput = { sessionId: SessionId };
@@ -134,6 +151,7 @@ export const createSession = defineOperation({
       options: checkedOptions(ctx, sessionId, connector, { ...input.options }),
       metadata: acceptedMetadata(input.metadata ?? {}),
       created_at: ctx.clock.now(),
+      history: null,
       lease_owner: null,
       lease_generation: 0,
     };
@@ -362,5 +380,6 @@ export function toSession(ctx: Context, row: SessionTable) {
     callbackUrl: callbackUrlOf(ctx, row),
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     createdAt: isoTime(row.created_at),
+    history: shownHistory(historyStateOf(row)),
   };
 }

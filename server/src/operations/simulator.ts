@@ -21,7 +21,8 @@ import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneN
 import { parseTime } from '../invoke/validate.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
-import { findMessage, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
+import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
+import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
 const Action = oneOf(
@@ -43,6 +44,7 @@ const Action = oneOf(
     'call_end',
     'chat_update',
     'rename',
+    'history',
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -66,6 +68,7 @@ export const simulateSession = defineOperation({
     '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows.',
     '`call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call.',
     '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`) changes a chat on another device of the account.',
+    '`history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -133,6 +136,7 @@ export const simulateSession = defineOperation({
     read: optional(onlyTrue('Marks the chat as read.')),
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
+    ...historyInput,
   },
   output: object({ simulated: Action }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
@@ -209,6 +213,10 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return { action: 'call', ...call() };
     case 'call_end':
       return { action: 'call_end', ...call(), outcome: input.outcome ?? 'missed' };
+    case 'history': {
+      const own = (await findSession(ctx.database.reader, session))?.phone_number ?? '';
+      return toHistorySimulation(ctx, own, needed('history', input.history));
+    }
     case 'chat_update': {
       const { archived, pinned, mutedUntil, read } = input;
       const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;

@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup, ProfileChange } from '../connectors/connector.ts';
@@ -180,6 +181,10 @@ export class DatabaseSandboxStore implements SandboxStore {
       const to = concerned.map(({ phoneNumber }) => addressOf(scope, phoneNumber));
       return { group, hasMail: await this.#insert(tx, [{ to: [...new Set(to)], event }]) };
     }, address);
+  }
+
+  openFile(hash: string): Promise<Readable> {
+    return this.#media.open(hash);
   }
 
   async profile(address: string, on: Queryable = this.#database.reader): Promise<SandboxProfile> {

@@ -4,6 +4,7 @@ import type { NetworkEvent, SessionHost } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { SessionTable } from '../db/schema.ts';
+import { aboutFile } from '../db/sealing.ts';
 import { AppError } from '../errors.ts';
 import { type Log, redactSecrets } from '../log.ts';
 import type { Media } from '../media/media.ts';
@@ -15,7 +16,7 @@ import { lastIncoming, type SessionRef } from '../messages/store.ts';
 import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
-import { readOptions, secretsOf } from './options.ts';
+import { type Options, readOptions, secretsOf } from './options.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
 
@@ -60,7 +61,7 @@ export class SessionHosts {
       log: log.child({ session: sessionId }),
       store: storeOf(database, sessionId, () => !state.isLost),
       callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
-      onEvent: (event) => this.#take(state, redacted(storable(event), secrets)),
+      onEvent: (event) => this.#take(state, this.#prepared(state, redacted(storable(event), secrets), options)),
       undelivered: () => readUndelivered(database.reader, media, state),
       lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
       groups: () => readGroups(database.reader, state, media),
@@ -79,6 +80,24 @@ export class SessionHosts {
     await inbox.take(state, event, file);
     state.lastEventAt = clock.now();
     await this.#apply(state, event);
+  }
+
+  /** Seals the references to files, which may contain their keys, and decides whether the history becomes events. */
+  #prepared({ sessionId }: SessionState, event: NetworkEvent, { historyEvents }: Options): NetworkEvent {
+    if (event.type !== 'history') return event;
+    const { seal } = this.#options.database;
+    const messages = event.messages.map((message) =>
+      message.file === undefined
+        ? message
+        : {
+            ...message,
+            file: {
+              ...message.file,
+              reference: seal.close(message.file.reference, aboutFile(sessionId, message.networkId)),
+            },
+          },
+    );
+    return { ...event, messages, isReported: historyEvents === true };
   }
 
   async #apply(state: SessionState, event: NetworkEvent): Promise<void> {

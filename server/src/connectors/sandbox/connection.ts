@@ -7,12 +7,15 @@ import type {
   NetworkChat,
   NetworkEvent,
   NetworkGroup,
+  NetworkMedia,
   OutgoingMessage,
   ProfileActions,
   SessionHost,
   Simulation,
 } from '../connector.ts';
+import type { HistoryRequest } from '../history.ts';
 import { requireVoice, SandboxGroups } from './groups.ts';
+import { openHistoryFile, playHistory, playOlder } from './history.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
@@ -242,6 +245,16 @@ export class SandboxConnection implements Connection, Phone {
     return this.#blockedUntil.get(phoneNumber) === Number.POSITIVE_INFINITY;
   }
 
+  async requestHistory(request: HistoryRequest): Promise<void> {
+    this.requireOnline();
+    await playOlder(this.#host, request);
+  }
+
+  async openRemoteFile(reference: string): Promise<NetworkMedia> {
+    this.requireOnline();
+    return openHistoryFile(reference, (hash) => this.#network.store.openFile(hash));
+  }
+
   async #deliver(chat: NetworkChat, event: NetworkEvent): Promise<void> {
     this.requireOnline();
     await this.#network.deliver(this, chat, await this.#groupOf(chat), event);
@@ -285,6 +298,9 @@ export class SandboxConnection implements Connection, Phone {
         ]);
         return;
       }
+      case 'history':
+        this.requireOnline();
+        return playHistory(this.#host, action);
       case 'group_leave':
         return this.#groupsOf(action.from).leave(action.group);
     }

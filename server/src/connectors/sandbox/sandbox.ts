@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { SteadyClock } from '../../steadyClock.ts';
 import { capabilityNames } from '../capabilities.ts';
 import { type Connection, type Connector, messageTypes, type SessionHost } from '../connector.ts';
+import { historyOptions } from '../historyOptions.ts';
 import { SandboxConnection } from './connection.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
 import { SandboxNetwork } from './network.ts';
@@ -24,6 +25,7 @@ export class Sandbox implements Connector {
       pairing: Type.Optional(
         Type.Boolean({ description: 'Require pairing by QR code or pairing code, like a real network.' }),
       ),
+      ...historyOptions,
     },
     { additionalProperties: false },
   );

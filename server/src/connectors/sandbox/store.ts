@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import type { NetworkEvent, NetworkGroup, Profile, ProfileChange } from '../connector.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
@@ -79,4 +80,7 @@ export interface SandboxStore {
   /** Returns null in every field that is not set. */
   profile(address: string): Promise<SandboxProfile>;
   changeProfile(address: string, change: ProfileChange): Promise<void>;
+
+  /** Opens a file by the hash of its content. */
+  openFile(hash: string): Promise<Readable>;
 }

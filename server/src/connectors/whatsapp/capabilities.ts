@@ -26,4 +26,7 @@ export const whatsappCapabilities: readonly Capability[] = [
   'groups',
   'profile',
   'profiles_of_others',
+  'history',
+  'history_on_demand',
+  'history_media',
 ];

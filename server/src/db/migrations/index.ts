@@ -13,12 +13,13 @@ import { oauth } from './0012-oauth.ts';
 import { guards } from './0013-guards.ts';
 import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
+import { history } from './0016-history.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'HqxxVi3wG5CN_pOv5_w3UrG5u2ukj5O_KW7dUHhFoM4',
-  postgres: 'tCpYa1MO_e6LO3-P3_CsHxD5uWDQb6RaBpDxOF4VcLI',
+  sqlite: '7e52zNjlI_WFmIpKpRJ8-0fcOYJfOr-w2KSZJbAPMnQ',
+  postgres: 'cJHDuZRpfpgSmojLNeXM-eWSfQ3VusSqVuR9wwJD-nQ',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -38,4 +39,5 @@ export const migrations: readonly Migration[] = [
   guards,
   approvals,
   eventSubscriptions,
+  history,
 ];
