@@ -66,6 +66,10 @@ const methods = [
   'simulate',
   'requestHistory',
   'openRemoteFile',
+  'star',
+  'removeForMe',
+  'pin',
+  'setDisappearing',
 ] as const satisfies readonly (keyof Connection)[];
 const needed: readonly string[] = ['send', 'close', 'logout'];
 const actions = {
@@ -82,9 +86,11 @@ const actions = {
     'leave',
   ],
   profiles: ['read', 'update'],
-} as const satisfies { [K in 'groups' | 'profiles']: readonly (keyof NonNullable<Connection[K]>)[] };
+  chats: ['update', 'clear', 'remove'],
+  labels: ['put', 'remove', 'setOnChat', 'setOnMessage'],
+} as const satisfies { [K in 'groups' | 'profiles' | 'chats' | 'labels']: readonly (keyof NonNullable<Connection[K]>)[] };
 
-const groupsOfActions = ['groups', 'profiles'] as const satisfies readonly (keyof typeof actions)[];
+const groupsOfActions = ['groups', 'profiles', 'chats', 'labels'] as const satisfies readonly (keyof typeof actions)[];
 
 export function assertMembers(connection: Connection, { takesCallbacks, capabilities: declared }: Connector): void {
   for (const name of methods) {
@@ -109,7 +115,7 @@ export function assertMembers(connection: Connection, { takesCallbacks, capabili
 
 /** A member with a typing error would be missing without anybody noticing. */
 function assertSpelling(connection: Connection): void {
-  const known = [...methods, 'groups', 'profiles', 'attempt'];
+  const known = [...methods, ...groupsOfActions, 'attempt'];
   const plain = (name: string) => name.toLowerCase().replaceAll('_', '');
   for (const name of Object.keys(connection)) {
     const meant = known.find((each) => plain(each) === plain(name));

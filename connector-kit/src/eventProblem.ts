@@ -38,6 +38,7 @@ const shape =
 
 const chat = shape({ type: oneOf('direct', 'group'), id });
 const content = shape({ type: oneOf(...messageTypes), text });
+const label = shape({ networkId: id, name: text, color: Number.isSafeInteger });
 const group = shape({ networkId: id, subject: text, participants: listOf(shape({ phoneNumber: digits })) });
 const change = { networkId: id, from: digits, timestamp: time };
 const call = { callId: id, chat, from: digits, isVideo: flag, timestamp: time };
@@ -57,6 +58,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     content,
     timestamp: time,
     replyTo: nullable(id),
+    expiresInSeconds: optional(Number.isSafeInteger),
   },
   identified: { standIn: digits, phoneNumber: digits },
   edited: { ...change, text },
@@ -70,6 +72,14 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     error: optional(text),
   },
   chat_updated: { chat },
+  chat_removed: { chat, isWhole: flag, upTo: time, keepsStarred: optional(flag) },
+  message_removed: { networkId: id, chat },
+  message_starred: { networkId: id, chat, isStarred: flag },
+  message_pinned: { networkId: id, chat, from: digits, until: nullable(time), timestamp: time },
+  disappearing: { chat, seconds: nullable(Number.isSafeInteger) },
+  label_updated: { label },
+  label_removed: { networkId: id },
+  label_assigned: { labelId: id, chat, message: optional(id), isSet: flag },
   contact_named: { phoneNumber: digits, name: text },
   presence: { chat, from: digits, presence: oneOf(...presences), lastSeen: optional(time), timestamp: time },
   call,

@@ -10,6 +10,7 @@
 
 export type { Clock } from '../../server/src/clock.ts';
 export { type Capability, capabilities } from '../../server/src/connectors/capabilities.ts';
+export type * from '../../server/src/connectors/chatActions.ts';
 export * from '../../server/src/connectors/connector.ts';
 export * from '../../server/src/connectors/history.ts';
 export { AppError, type ErrorCode, errors, type FieldError, invalidField } from '../../server/src/errors.ts';

@@ -10,6 +10,7 @@ export type IdPrefix =
   | 'evt' // event
   | 'grp' // group
   | 'key' // API key
+  | 'lbl' // label
   | 'med' // media
   | 'msg' // message
   | 'nod' // node

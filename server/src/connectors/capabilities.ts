@@ -26,6 +26,12 @@ export const capabilities = {
   history: { title: 'Import the history of the phone after linking' },
   history_on_demand: { title: 'Request older messages of a chat', part: 'requestHistory' },
   history_media: { title: 'Fetch the file of a message from the history', part: 'openRemoteFile' },
+  chat_settings: { title: 'Archive, pin, mute, mark unread, clear and delete chats on the phone', part: 'chats' },
+  labels: { title: 'Labels', part: 'labels' },
+  star: { title: 'Star a message', part: 'star' },
+  delete_for_me: { title: 'Delete a message for the session only', part: 'removeForMe' },
+  pin_message: { title: 'Pin a message', part: 'pin' },
+  disappearing: { title: 'Let messages of a chat disappear', part: 'setDisappearing' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

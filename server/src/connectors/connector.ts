@@ -3,6 +3,7 @@ import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType } from '../events/networkTypes.ts';
 import type { Capability } from './capabilities.ts';
 import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
+import type { ChatEvent, ChatParts, ChatSimulation } from './chatActions.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -181,6 +182,8 @@ export interface OutgoingMessage {
   readonly content: MessageContent;
   /** `networkId` of the message that it replies to. */
   readonly replyTo: string | null;
+  /** After how many seconds it disappears; left out if it stays. */
+  readonly expiresInSeconds?: number;
   /** The content of that message, for networks that show it above the reply. */
   readonly quoted?: { readonly from: string; readonly text: string };
   /** When the network accepted it: only for messages of `SessionHost.undelivered`. */
@@ -295,7 +298,7 @@ export interface MessageKey {
  * The actions of a connection. If the network does not support an optional part, it is missing and callers get
  * `not_supported`.
  */
-export interface Connection {
+export interface Connection extends ChatParts {
   /**
    * Sends a message. Resolves once the network has accepted it; callers wait for up to 30 s, or 5.5 minutes for a file.
    * @returns `networkId` if the network assigned another id. Receipts may use either.
@@ -517,7 +520,10 @@ export type NetworkEvent =
       readonly content: MessageContent;
       readonly timestamp: number;
       readonly replyTo: string | null;
+      /** After how many seconds it disappears. */
+      readonly expiresInSeconds?: number;
     }
+  | ChatEvent
   /**
    * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
    * The placeholder can also be a number that the network knows by another one.
@@ -547,6 +553,7 @@ export type NetworkEvent =
       readonly pinned?: boolean;
       /** Null if the chat is no longer muted. */
       readonly mutedUntil?: number | null;
+      readonly markedUnread?: boolean;
       /** Messages were read: all of them, or those up to the one with the network id `readUpTo`. */
       readonly isRead?: true;
       readonly readUpTo?: string;
@@ -592,6 +599,7 @@ export type Simulation =
       readonly content: MessageContent;
       readonly group: string | null;
       readonly replyTo: string | null;
+      readonly expiresInSeconds?: number;
     }
   | (MessageKey & { readonly action: 'edit'; readonly message: string })
   | (MessageKey & { readonly action: 'delete' })
@@ -622,8 +630,10 @@ export type Simulation =
       readonly archived?: boolean;
       readonly pinned?: boolean;
       readonly mutedUntil?: number | null;
+      readonly markedUnread?: boolean;
       readonly isRead?: true;
     }
+  | ChatSimulation
   | { readonly action: 'rename'; readonly from: string; readonly name: string }
   | {
       readonly action: 'group_create';

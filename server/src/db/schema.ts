@@ -155,6 +155,40 @@ export interface Schema {
     archived: number;
     pinned: number;
     muted_until: number | null;
+    /** 1 if its owner marked it as unread, whatever its messages are. */
+    marked_unread: Generated<number>;
+    /** After how many seconds its new messages disappear; null if they stay. */
+    disappearing_seconds: number | null;
+  };
+  /** Up to when a chat was cleared or deleted: history that arrives later does not bring its messages back. */
+  cleared_chats: {
+    account_id: string;
+    session_id: string;
+    chat_id: string;
+    cleared_at: number;
+  };
+  labels: {
+    account_id: string;
+    session_id: string;
+    label_id: string;
+    /** The network's id of it. */
+    network_id: string;
+    name: string;
+    /** Index into the palette of the network. */
+    color: number;
+    created_at: number;
+  };
+  /** The network may report a label of a chat before the chat has a message. */
+  chat_labels: {
+    account_id: string;
+    session_id: string;
+    chat_id: string;
+    label_id: string;
+  };
+  message_labels: {
+    account_id: string;
+    message_id: string;
+    label_id: string;
   };
   messages: {
     /** Assigned by the database; the search index refers to messages by it. */
@@ -195,6 +229,11 @@ export interface Schema {
     reply_network_id: string | null;
     /** The connector's reference to the file that is still at the network, sealed. */
     file_reference: string | null;
+    /** After how many seconds since `timestamp` it disappears on phones; null if it stays. */
+    expires_in: number | null;
+    starred_at: number | null;
+    /** Until when it is pinned in its chat; null if it is not. */
+    pinned_until: number | null;
   };
   /** The search words of a message. One of them is its account. */
   message_words: {
@@ -521,8 +560,9 @@ export type AccountTable = Schema['accounts'];
 export type ApiKeyTable = Schema['api_keys'];
 export type ToolCallTable = Schema['tool_calls'];
 export type SessionTable = Schema['sessions'];
-export type ChatTable = Schema['chats'];
+export type ChatTable = Selectable<Schema['chats']>;
 export type ContactTable = Schema['contacts'];
+export type LabelTable = Schema['labels'];
 export type GroupTable = Schema['groups'];
 export type GroupParticipantTable = Schema['group_participants'];
 export type MediaTable = Schema['media'];

@@ -29,6 +29,17 @@ const messageChange = (from: string, timestamp: string) => ({
   timestamp: Timestamp(timestamp),
 });
 
+const LabelIds = Type.Array(Type.String(), { description: 'Ids of its labels (`lbl_…`).' });
+
+/** A message that the owner of the session has marked or deleted. */
+const marked = {
+  messageId: MessageId,
+  type: TypeOfMessage,
+  sessionId: SessionId,
+  chatId: ChatId,
+  groupId: GroupId,
+};
+
 const call = {
   callId: Type.String({ description: 'Id of the call at the network; the same when it starts and ends.' }),
   sessionId: SessionId,
@@ -113,7 +124,8 @@ export const optInEvents = {
     }),
   },
   'chat.updated': {
-    description: 'A chat was archived, pinned, muted or read, here or on another device.',
+    description:
+      'A chat was archived, pinned, muted, read, marked as unread or labeled, or its timer for messages changed, here or on another device.',
     data: Type.Object({
       chatId: ChatId,
       sessionId: SessionId,
@@ -124,7 +136,59 @@ export const optInEvents = {
         description: 'Until when the chat is muted; null if it is not.',
       }),
       unreadCount: Type.Integer({ description: 'Number of incoming messages that are not marked as read.' }),
+      markedUnread: Type.Boolean({ description: 'Whether the chat is marked as unread, whatever its messages are.' }),
+      disappearingSeconds: Type.Union([Type.Integer(), Type.Null()], {
+        description: 'After how many seconds new messages disappear; null if they stay.',
+      }),
+      labelIds: LabelIds,
       timestamp: Timestamp('When the chat changed.'),
+      ...Test,
+    }),
+  },
+  'chat.removed': {
+    description: 'A chat, or all of its messages, were deleted for the session, here or on another device.',
+    data: Type.Object({
+      chatId: ChatId,
+      sessionId: SessionId,
+      groupId: GroupId,
+      action: Type.Enum(['deleted', 'cleared'], { description: '`cleared`: the chat stays, without its messages.' }),
+      timestamp: Timestamp('When the chat was deleted or cleared.'),
+      ...Test,
+    }),
+  },
+  'message.removed': {
+    description: 'A message was deleted for the session only, here or on another device. Others still have it.',
+    data: Type.Object({ ...marked, timestamp: Timestamp('When the message was deleted.'), ...Test }),
+  },
+  'message.marked': {
+    description: 'A message was starred or labeled, or no longer is, here or on another device.',
+    data: Type.Object({
+      ...marked,
+      starred: Type.Boolean({ description: 'Whether the message is starred.' }),
+      labelIds: LabelIds,
+      timestamp: Timestamp('When the message was marked.'),
+      ...Test,
+    }),
+  },
+  'message.pinned': {
+    description: 'Somebody pinned a message for everyone in the chat, or removed the pin.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the person who did it.', 'When the person did it.'),
+      pinnedUntil: Type.Union([Type.String({ format: 'date-time' }), Type.Null()], {
+        description: 'When the pin ends; null if it was removed.',
+      }),
+      ...Test,
+    }),
+  },
+  'label.updated': {
+    description: 'A label was created, changed or deleted, here or on another device.',
+    data: Type.Object({
+      labelId: Type.String({ description: 'Id of the label (`lbl_…`).' }),
+      sessionId: SessionId,
+      name: Type.String({ description: 'Name of the label.' }),
+      color: Type.Integer({ description: 'Index into the palette of the network.' }),
+      deleted: Type.Optional(Type.Literal(true, { description: 'Present if the label was deleted.' })),
+      timestamp: Timestamp('When the label changed.'),
       ...Test,
     }),
   },

@@ -17,6 +17,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     fromMe: false,
     ...test,
   };
+  const marked = { messageId: message.messageId, type: 'text', sessionId, chatId: person, ...test } as const;
   const session = { sessionId, phoneNumber: person, test: true } as const;
   const group = { groupId, sessionId, subject: 'Switchboard test', ...test };
   const call = { callId: '00000000000000000000', sessionId, chatId: person, from: person, video: false, ...test };
@@ -64,8 +65,16 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       pinned: false,
       mutedUntil: null,
       unreadCount: 0,
+      markedUnread: false,
+      disappearingSeconds: null,
+      labelIds: [],
       ...test,
     },
+    'chat.removed': { chatId: person, sessionId, action: 'cleared', ...test },
+    'message.removed': marked,
+    'message.marked': { ...marked, starred: true, labelIds: [] },
+    'message.pinned': { ...change, pinnedUntil: timestamp },
+    'label.updated': { labelId: 'lbl_00000000000000000000000000', sessionId, name: 'Test', color: 0, ...test },
     'contact.updated': { sessionId, phoneNumber: person, name: 'Test', blocked: false, ...test },
     'presence.updated': { sessionId, chatId: person, from: person, presence: 'typing', ...test },
     'session.status': {

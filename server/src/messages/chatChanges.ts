@@ -3,6 +3,7 @@ import { type Clock, isoTime } from '../clock.ts';
 import type { NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { ChatTable } from '../db/schema.ts';
+import { isGroupId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { findByNetworkId } from './changes.ts';
 import { groupIdOf } from './groupInbox.ts';
@@ -19,6 +20,7 @@ export interface ChatSettings {
   readonly pinned?: boolean | undefined;
   /** Null unmutes the chat. */
   readonly mutedUntil?: number | null | undefined;
+  readonly markedUnread?: boolean | undefined;
 }
 
 /** Changes the settings of a chat. Emits nothing if they are the same or the session has no such chat. */
@@ -27,12 +29,13 @@ export async function changeChat(
   tx: Tx,
   session: SessionRef,
   chatId: string,
-  { archived, pinned, mutedUntil }: ChatSettings,
+  { archived, pinned, mutedUntil, markedUnread }: ChatSettings,
 ): Promise<void> {
   const given = {
     ...(archived !== undefined && { archived: Number(archived) }),
     ...(pinned !== undefined && { pinned: Number(pinned) }),
     ...(mutedUntil !== undefined && { muted_until: mutedUntil }),
+    ...(markedUnread !== undefined && { marked_unread: Number(markedUnread) }),
   };
   const columns = Object.entries(given) as [keyof typeof given, number | null][];
   if (columns.length === 0) return;
@@ -44,7 +47,44 @@ export async function changeChat(
     .where((eb) => eb.or(columns.map(([column, value]) => eb(column, 'is distinct from', value))))
     .returningAll()
     .executeTakeFirst();
-  if (after !== undefined) emitChat(parts, tx, after);
+  if (after !== undefined) await emitChat(parts, tx, after);
+}
+
+/** Longer timers than a phone offers come from modified apps. */
+const MAX_DISAPPEARING_SECONDS = 366 * 86_400;
+
+/** Sets after how many seconds new messages of a chat disappear. Creates the chat, because it can begin with that. */
+export async function setDisappearing(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  chatId: string,
+  seconds: number | null,
+): Promise<void> {
+  const disappearing_seconds = withinDisappearing(seconds);
+  if (disappearing_seconds !== null) {
+    const type = isGroupId(chatId) ? 'group' : 'direct';
+    const row = { ...keyOf(session, chatId), type, unread_count: 0, archived: 0, pinned: 0 } as const;
+    await tx.kysely
+      .insertInto('chats')
+      .values(row)
+      .onConflict((conflict) => conflict.doNothing())
+      .execute();
+  }
+  const after = await tx.kysely
+    .updateTable('chats')
+    .set({ disappearing_seconds })
+    .where((eb) => eb.and(keyOf(session, chatId)))
+    .where('disappearing_seconds', 'is distinct from', disappearing_seconds)
+    .returningAll()
+    .executeTakeFirst();
+  if (after !== undefined) await emitChat(parts, tx, after);
+}
+
+/** Returns a timer that a network reports, within its limits; null if it is off. */
+export function withinDisappearing(seconds: number | null | undefined): number | null {
+  if (!Number.isSafeInteger(seconds) || !seconds || seconds < 0) return null;
+  return Math.min(seconds, MAX_DISAPPEARING_SECONDS);
 }
 
 /** Takes over what another device of the account did with a chat. */
@@ -80,6 +120,7 @@ export async function markRead(parts: Parts, tx: Tx, session: SessionRef, chatId
   const after = await tx.kysely
     .updateTable('chats')
     .set((eb) => ({
+      marked_unread: 0,
       unread_count: eb
         .selectFrom('messages')
         .select(({ fn }) => fn.countAll<number>().as('count'))
@@ -89,7 +130,8 @@ export async function markRead(parts: Parts, tx: Tx, session: SessionRef, chatId
     .where((eb) => eb.and(ofChat))
     .returningAll()
     .executeTakeFirst();
-  if (after !== undefined && after.unread_count !== before.unread_count) emitChat(parts, tx, after);
+  if (after === undefined) return;
+  if (after.unread_count !== before.unread_count || before.marked_unread === 1) await emitChat(parts, tx, after);
 }
 
 // Exactly the condition of the index `messages_unread`: SQLite uses the index only if it is the same.
@@ -99,7 +141,7 @@ function keyOf({ accountId, sessionId }: SessionRef, chatId: string) {
   return { account_id: accountId, session_id: sessionId, chat_id: chatId };
 }
 
-function findChat({ kysely }: Tx, session: SessionRef, chatId: string): Promise<ChatTable | undefined> {
+export function findChat({ kysely }: Tx, session: SessionRef, chatId: string): Promise<ChatTable | undefined> {
   return kysely
     .selectFrom('chats')
     .selectAll()
@@ -107,8 +149,20 @@ function findChat({ kysely }: Tx, session: SessionRef, chatId: string): Promise<
     .executeTakeFirst();
 }
 
-function emitChat({ emit, clock }: Parts, tx: Tx, row: ChatTable): void {
+/** Emits the present state of a chat, if it exists. */
+export async function emitChatById(parts: Parts, tx: Tx, session: SessionRef, chatId: string): Promise<void> {
+  const row = await findChat(tx, session, chatId);
+  if (row !== undefined) await emitChat(parts, tx, row);
+}
+
+async function emitChat({ emit, clock }: Parts, tx: Tx, row: ChatTable): Promise<void> {
   const { account_id: accountId, session_id: sessionId, chat_id: chatId } = row;
+  const labels = await tx.kysely
+    .selectFrom('chat_labels')
+    .select('label_id')
+    .where((eb) => eb.and(keyOf({ accountId, sessionId }, chatId)))
+    .orderBy('label_id')
+    .execute();
   const data = {
     chatId,
     sessionId,
@@ -117,6 +171,9 @@ function emitChat({ emit, clock }: Parts, tx: Tx, row: ChatTable): void {
     pinned: row.pinned === 1,
     mutedUntil: isoTime(row.muted_until),
     unreadCount: row.unread_count,
+    markedUnread: row.marked_unread === 1,
+    disappearingSeconds: row.disappearing_seconds,
+    labelIds: labels.map(({ label_id }) => label_id),
     timestamp: isoTime(clock.now()),
   };
   emit(tx, { accountId, kind: 'chat.updated', data, conversation: `${sessionId}/${chatId}` });

@@ -108,7 +108,7 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
 }
 
 /** Does not split a surrogate pair. */
-const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
+export const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
 
 export function searchText(
   body: string,

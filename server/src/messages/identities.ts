@@ -25,6 +25,7 @@ export async function identify(
   const hadContact = await mergeContacts(tx, person);
   await mergeParticipants(tx, person);
   await mergeReactionsAndVotes(tx, person);
+  await moveLabels(tx, person);
   await deleteDuplicates(tx, person);
   // Only by indexed columns: messages to somebody are found by their chat.
   await rename(tx, person, 'from_number', 'from_number');
@@ -155,6 +156,20 @@ async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeho
     .where('session_id', '=', sessionId)
     .where('created_by', '=', placeholder)
     .execute();
+}
+
+/** Labels of the chat under the placeholder are those of the number, as is the time up to which it was cleared. */
+async function moveLabels({ kysely }: Tx, { sessionId, placeholder, phoneNumber }: Person) {
+  const columns = { chat_labels: sql`label_id`, cleared_chats: sql`cleared_at` };
+  for (const [name, column] of Object.entries(columns)) {
+    const table = sql.table(name);
+    await sql`
+      insert into ${table} (account_id, session_id, chat_id, ${column})
+      select account_id, session_id, ${phoneNumber}, ${column} from ${table}
+      where session_id = ${sessionId} and chat_id = ${placeholder}
+      on conflict do nothing`.execute(kysely);
+    await sql`delete from ${table} where session_id = ${sessionId} and chat_id = ${placeholder}`.execute(kysely);
+  }
 }
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */

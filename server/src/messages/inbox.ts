@@ -7,6 +7,7 @@ import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
 import { chatUpdated } from './chatChanges.ts';
 import { noteContact, saveContact } from './contactChanges.ts';
+import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
 import type { StoredMedia } from './content.ts';
 import { GroupInbox } from './groupInbox.ts';
 import { storeHistory } from './historyInbox.ts';
@@ -65,6 +66,7 @@ export function createInbox({
       const { sessionId } = session;
       if (event.type === 'receipt')
         await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
+      else if (event.type === 'chat_removed') await storeChatRemoval(options, database.commit, session, event);
       else await database.commit((tx) => store(parts, tx, session, event, file), sessionId);
     },
     async acknowledge(message, accepted) {
@@ -95,7 +97,7 @@ async function store(
   { sessions, groups, ...options }: InboxOptions & { sessions: SessionInbox; groups: GroupInbox },
   tx: Tx,
   session: SessionRef,
-  event: Exclude<NetworkEvent, { type: 'receipt' }>,
+  event: Exclude<NetworkEvent, { type: 'receipt' | 'chat_removed' }>,
   file: StoredMedia | undefined,
 ): Promise<void> {
   switch (event.type) {
@@ -121,6 +123,14 @@ async function store(
       return storeVote(options, tx, session, event);
     case 'chat_updated':
       return chatUpdated(options, tx, session, event);
+    case 'message_removed':
+    case 'message_starred':
+    case 'message_pinned':
+    case 'disappearing':
+    case 'label_updated':
+    case 'label_removed':
+    case 'label_assigned':
+      return storeChatEvent(options, tx, session, event);
     case 'contact_named':
       return noteContact(options, tx, session, event.phoneNumber, event.name);
     case 'presence':

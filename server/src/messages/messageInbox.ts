@@ -2,6 +2,7 @@ import { isoTime } from '../clock.ts';
 import { isPlaceholder, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import { findByNetworkId } from './changes.ts';
+import { withinDisappearing } from './chatChanges.ts';
 import { noteContact } from './contactChanges.ts';
 import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
@@ -45,6 +46,7 @@ export async function storeReceived(
     body,
     content: contentColumn(content),
     reply_to: replied?.message_id ?? null,
+    expires_in: withinDisappearing(event.expiresInSeconds),
     ...(isOwn
       ? { status: 'sent', sent_at: event.timestamp, sent_elsewhere: 1 }
       : { status: 'delivered', delivered_at: now }),

@@ -37,6 +37,7 @@ export async function toOutgoing(
     chat,
     content: toNetworkContent(row, media),
     replyTo: replied?.network_id ?? null,
+    ...(row.expires_in !== null && { expiresInSeconds: row.expires_in }),
     ...(replied && { quoted: { from: replied.from_number, text: replied.body } }),
   };
 }

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
-import type { MessageRow, SessionTable } from '../db/schema.ts';
+import type { ChatTable, MessageRow, SessionTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
@@ -29,6 +29,9 @@ const newRowDefaults = {
   origin: null,
   reply_network_id: null,
   file_reference: null,
+  expires_in: null,
+  starred_at: null,
+  pinned_until: null,
 };
 
 export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
@@ -56,13 +59,33 @@ export const storeMessages: JointWork<NewRow, boolean> = async (tx, rows) => {
     touched.set(key, chatTouch(row, unread + (touched.get(key)?.unread ?? 0)));
     return true;
   });
-  await touchChats.run(tx, [...touched.values()]);
+  await expire(tx, await touchChats.all(tx, [...touched.values()]), rows);
   return areNew;
 };
 
 /** Makes an outgoing message the last one of its chat. */
 export async function touchChat(tx: Tx, row: NewRow, at: number): Promise<void> {
-  await touchChats.run(tx, [chatTouch({ ...row, timestamp: at }, 0)]);
+  await expire(tx, await touchChats.all(tx, [chatTouch({ ...row, timestamp: at }, 0)]), [row]);
+}
+
+/** Gives outgoing messages the timer of their chat, and notes it in the rows, which are about to be sent. */
+async function expire(tx: Tx, chats: readonly Timer[], rows: readonly NewRow[]): Promise<void> {
+  const timers = new Map(
+    chats.flatMap(({ session_id, chat_id, disappearing_seconds: seconds }) =>
+      seconds === null ? [] : [[`${session_id}/${chat_id}`, seconds] as const],
+    ),
+  );
+  if (timers.size === 0) return;
+  const expiring = rows.filter((row) => {
+    const seconds = timers.get(`${row.session_id}/${row.chat_id}`);
+    if (seconds === undefined || row.direction !== 'outgoing' || row.sent_elsewhere === 1) return false;
+    row.expires_in = seconds;
+    return true;
+  });
+  await setExpiry.run(
+    tx,
+    expiring.map(({ account_id, message_id, expires_in }) => ({ account_id, message_id, expires_in })),
+  );
 }
 
 function chatTouch({ account_id, session_id, chat_id, message_id, timestamp }: NewRow, unread: number) {
@@ -71,6 +94,7 @@ function chatTouch({ account_id, session_id, chat_id, message_id, timestamp }: N
 }
 
 type ChatTouch = ReturnType<typeof chatTouch>;
+type Timer = Pick<ChatTable, 'session_id' | 'chat_id' | 'disappearing_seconds'>;
 
 export function findMessage(on: Queryable, accountId: string, messageId: string): Promise<MessageRow | undefined> {
   return messageById.first(on, { accountId, messageId });
@@ -143,6 +167,9 @@ const messageColumns = {
   origin: 'text',
   reply_network_id: 'text',
   file_reference: 'text',
+  expires_in: 'bigint',
+  starred_at: 'bigint',
+  pinned_until: 'bigint',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>
@@ -171,7 +198,7 @@ const touchChats = batch(
     last_message_at: 'bigint',
     unread: 'bigint',
   },
-  ({ row, from }) => sql`
+  ({ row, from }) => sql<Timer>`
     insert into chats
       (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, ${row.last_message_id},
@@ -179,5 +206,13 @@ const touchChats = batch(
     on conflict (session_id, chat_id) do update set
       last_message_id = excluded.last_message_id,
       last_message_at = excluded.last_message_at,
-      unread_count = chats.unread_count + excluded.unread_count`,
+      unread_count = chats.unread_count + excluded.unread_count
+    returning session_id, chat_id, disappearing_seconds`,
+);
+
+const setExpiry = batch(
+  { account_id: 'text', message_id: 'text', expires_in: 'bigint' },
+  ({ row, from }) => sql`
+    update messages set expires_in = ${row.expires_in} ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
 );

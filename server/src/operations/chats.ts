@@ -1,12 +1,14 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
+import type { ChatChange } from '../connectors/chatActions.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import {
   boolean,
   integer,
+  list,
   named,
   notForAgents,
   object,
@@ -18,12 +20,15 @@ import {
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { requireRecipient } from '../invoke/recipients.ts';
 import { parseTime } from '../invoke/validate.ts';
-import { changeChat, isUnread, markRead } from '../messages/chatChanges.ts';
+import { type ChatSettings, changeChat, isUnread, markRead, setDisappearing } from '../messages/chatChanges.ts';
 import { namesOfChats } from '../messages/chatNames.ts';
+import { labelsOfChats } from '../messages/labels.ts';
 import { addressOf, networkIdsOfGroups } from '../messages/networkNames.ts';
 import { chatOf } from '../messages/outgoing.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { passOn, Synchronized } from './chatSync.ts';
 import { Message, messageReader } from './messages.ts';
 import { recipientOf } from './send.ts';
 import {
@@ -35,7 +40,9 @@ import {
   SessionId,
 } from './sessions.ts';
 
-const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
+export const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
+
+export const LabelIds = list(Type.String(), 'Ids of its labels (`lbl_…`).');
 
 const Chat = named('Chat', {
   chatId: ChatId,
@@ -47,6 +54,15 @@ const Chat = named('Chat', {
   pinned: boolean('Whether the chat is pinned.'),
   mutedUntil: orNull(time(), 'Until when the chat is muted; null if it is not.'),
   lastMessage: orNull(Message, 'Newest message; null if there is none.'),
+  markedUnread: {
+    ...boolean('Whether the chat is marked as unread, whatever its messages are.'),
+    ...notForAgents,
+  },
+  disappearingSeconds: {
+    ...orNull(Type.Integer(), 'After how many seconds new messages disappear; null if they stay.'),
+    ...notForAgents,
+  },
+  labelIds: { ...LabelIds, ...notForAgents },
   networkChatId: optional({
     ...string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.'),
     ...notForAgents,
@@ -68,6 +84,7 @@ export const listChats = defineOperation({
   input: {
     sessionId: ListedSessionId,
     unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
+    labelId: optional({ ...string('Only chats with this label (`lbl_…`).', { maxLength: 100 }), ...notForAgents }),
     ...pageInput,
   },
   output: pageOf(Chat),
@@ -83,6 +100,17 @@ export const listChats = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where(isOfSessions(ctx, sessionIds));
     if (input.unread !== undefined) select = select.where('unread_count', input.unread ? '>' : '=', 0);
+    const { labelId } = input;
+    if (labelId !== undefined)
+      select = select.where(({ exists, selectFrom }) =>
+        exists(
+          selectFrom('chat_labels as l')
+            .select('l.label_id')
+            .whereRef('l.session_id', '=', 'chats.session_id')
+            .whereRef('l.chat_id', '=', 'chats.chat_id')
+            .where('l.label_id', '=', labelId),
+        ),
+      );
     if (after !== undefined) select = select.where(follows(after));
     const found = await select
       .orderBy('position', 'desc')
@@ -135,32 +163,77 @@ export const getChat = defineOperation({
 export const updateChat = defineOperation({
   id: 'chats.update',
   route: 'PATCH /chats/{chatId}',
+  owner: { field: 'sessionId' },
   permission: 'chats:write',
   scope: 'sessionId',
   messageContent: 'chats',
   effect: 'write',
   summary: 'Update a chat',
   description:
-    'Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change.',
+    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other people in the chat see only `disappearingSeconds`. Fields that you leave out do not change.',
   input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
     archived: optional(boolean('true archives the chat, false restores it.')),
     pinned: optional(boolean('true pins the chat, false unpins it.')),
     mutedUntil: optional(orNull(time(), 'Mutes the chat until this time; null unmutes it.')),
+    disappearingSeconds: optional(
+      orNull(
+        Type.Integer(),
+        'After how many seconds new messages disappear, for everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a connected session.',
+      ),
+    ),
   },
-  output: Chat,
-  errors: ['not_found', 'session_required'],
+  output: named('UpdatedChat', { ...Chat.properties, synchronized: Synchronized }),
+  errors: [
+    'not_found',
+    'session_required',
+    'session_not_connected',
+    'session_state',
+    'not_supported',
+    'network_denied',
+    'send_failed',
+  ],
   example: { chatId: '491707654321', archived: true },
-  async run(ctx, { chatId, sessionId, archived, pinned, mutedUntil }) {
+  async run(ctx, { chatId, sessionId, archived, pinned, mutedUntil, disappearingSeconds: seconds }) {
     const session = await resolveSession(ctx, sessionId);
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
     const chat = recipientOf(chatId, 'chatId');
+    await readChat(ctx, session, chat); // before the network changes anything
+    if (seconds !== undefined) await changeTimer(ctx, session, chat, seconds);
+    const change = definedOf(settings);
+    const synchronized =
+      Object.keys(change).length === 0
+        ? seconds !== undefined
+        : await passOn(ctx, session, chat, (chats, { chat: at, last }) => chats.update(at, change, last));
     await ctx.database.commit((tx) => changeChat(ctx, tx, session, chat, settings), session.sessionId);
-    return readChat(ctx, session, chat);
+    return { ...(await readChat(ctx, session, chat)), synchronized };
   },
 });
+
+/** The timers that phones offer. */
+const TIMERS: readonly number[] = [86_400, 604_800, 7_776_000];
+
+/** @throws {AppError} `validation_failed`, `permission_denied`, `session_not_connected`, `not_supported` */
+async function changeTimer(ctx: Context, session: SessionRef, chatId: string, seconds: number | null): Promise<void> {
+  if (seconds !== null && !TIMERS.includes(seconds))
+    throw invalidField('disappearingSeconds', `must be ${TIMERS.join(', ')} or null`, 'enum');
+  // Unlike the other settings, it reaches everyone in the chat.
+  requireRecipient(ctx, chatId);
+  const change = await ctx.liveSessions.part(session, 'setDisappearing');
+  await change(await chatOf(ctx.database.reader, session, chatId), seconds);
+  await ctx.database.commit((tx) => setDisappearing(ctx, tx, session, chatId, seconds), session.sessionId);
+}
+
+/** The settings that change, without those that are undefined. */
+function definedOf({ archived, pinned, mutedUntil }: ChatSettings): ChatChange {
+  return {
+    ...(archived !== undefined && { archived }),
+    ...(pinned !== undefined && { pinned }),
+    ...(mutedUntil !== undefined && { mutedUntil }),
+  };
+}
 
 export const setTyping = defineOperation({
   id: 'chats.set_typing',
@@ -221,7 +294,7 @@ export const markChatRead = defineOperation({
       .leftJoin('groups as g', (join) =>
         join.onRef('g.account_id', '=', 'c.account_id').onRef('g.group_id', '=', 'c.chat_id'),
       )
-      .select(['c.type', 'g.network_id'])
+      .select(['c.type', 'c.marked_unread', 'g.network_id'])
       .where('c.account_id', '=', session.accountId)
       .where('c.session_id', '=', session.sessionId)
       .where('c.chat_id', '=', chatId)
@@ -242,6 +315,8 @@ export const markChatRead = defineOperation({
         unread.map(({ network_id: networkId, from_number: from }) => ({ networkId, from })),
       );
     }
+    if (chat.marked_unread === 1)
+      await passOn(ctx, session, chatId, (chats, { chat: at, last }) => chats.update(at, { markedUnread: false }, last));
     const last = unread.at(-1)?.message_id ?? '';
     await ctx.database.commit((tx) => markRead(ctx, tx, session, chatId, last), session.sessionId);
     return { chatId, read: unread.length };
@@ -269,6 +344,12 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
   const messages = new Map(last.map((row) => [row.message_id, read(row)]));
   const addresses = await addressReader(ctx, rows);
   const nameOf = await namesOfChats(ctx.database.reader, ctx.accountId, rows);
+  const labelled = await labelsOfChats.all(ctx.database.reader, {
+    accountId: ctx.accountId,
+    sessionIds: JSON.stringify([...new Set(rows.map(({ session_id }) => session_id))]),
+    chatIds: JSON.stringify(rows.map(({ chat_id }) => chat_id)),
+  });
+  const labels = Map.groupBy(labelled, ({ session_id, chat_id }) => `${session_id}/${chat_id}`);
   return (row: ChatTable) => ({
     chatId: row.chat_id,
     sessionId: row.session_id,
@@ -279,6 +360,9 @@ async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
     pinned: row.pinned === 1,
     mutedUntil: isoTime(row.muted_until),
     lastMessage: messages.get(row.last_message_id ?? '') ?? null,
+    markedUnread: row.marked_unread === 1,
+    disappearingSeconds: row.disappearing_seconds,
+    labelIds: (labels.get(`${row.session_id}/${row.chat_id}`) ?? []).map(({ label_id }) => label_id),
     networkChatId: addresses(row),
   });
 }

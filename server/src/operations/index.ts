@@ -2,6 +2,7 @@ import type { Operation } from '../invoke/operation.ts';
 import * as apiKeys from './apiKeys.ts';
 import * as approvals from './approvals.ts';
 import * as auth from './auth.ts';
+import * as chatRemoval from './chatRemoval.ts';
 import * as chats from './chats.ts';
 import * as connecting from './connecting.ts';
 import * as connectors from './connectors.ts';
@@ -14,9 +15,11 @@ import * as eventTypes from './eventTypes.ts';
 import * as groups from './groups.ts';
 import * as history from './history.ts';
 import * as keyCalls from './keyCalls.ts';
+import * as labels from './labels.ts';
 import * as media from './media.ts';
 import * as messageChanges from './messageChanges.ts';
 import * as messageList from './messageList.ts';
+import * as messageMarks from './messageMarks.ts';
 import * as messages from './messages.ts';
 import * as profiles from './profiles.ts';
 import * as scheduling from './scheduling.ts';
@@ -86,6 +89,21 @@ export const operations: readonly Operation[] = [
   chats.markChatRead,
   chats.setTyping,
   history.requestChatHistory,
+  chatRemoval.markChatUnread,
+  chatRemoval.clearChat,
+  chatRemoval.deleteChat,
+  messageMarks.starMessage,
+  messageMarks.unstarMessage,
+  messageMarks.pinMessage,
+  messageMarks.unpinMessage,
+  labels.listLabels,
+  labels.createLabel,
+  labels.updateLabel,
+  labels.deleteLabel,
+  labels.labelChat,
+  labels.unlabelChat,
+  labels.labelMessage,
+  labels.unlabelMessage,
   contacts.listContacts,
   contacts.getContact,
   contacts.checkContacts,

@@ -1,12 +1,13 @@
 import type { Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { string } from '../invoke/fields.ts';
+import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { isCancelled } from '../messages/status.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { deleteForMe } from './chatRemoval.ts';
 import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
 import { keyToApprove } from './send.ts';
 
@@ -85,8 +86,18 @@ export const deleteMessage = defineOperation({
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. A scheduled message is cancelled instead: it stays with the status `failed`.',
-  input: { messageId: MessageId },
-  async run(ctx, { messageId }) {
+  input: {
+    messageId: MessageId,
+    for: optional({
+      ...oneOf(
+        ['everyone', 'me'],
+        '`me` deletes any message, also a received one, for the session only: it leaves all lists, here and on the phone. `everyone` by default.',
+      ),
+      ...notForAgents,
+    }),
+  },
+  async run(ctx, { messageId, for: audience }) {
+    if (audience === 'me') return deleteForMe(ctx, messageId);
     const present = await requireMessage(ctx, messageId);
     if (['scheduled', 'pending_approval'].includes(present.status)) await ctx.sender.cancel(present);
     const now = await requireMessage(ctx, messageId);
@@ -99,7 +110,7 @@ export const deleteMessage = defineOperation({
 });
 
 /** @throws {AppError} `not_found`; `message_state` if the other side does not have the message yet, or no longer */
-async function requireSent(ctx: Context, messageId: string): Promise<MessageRow> {
+export async function requireSent(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireMessage(ctx, messageId);
   if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
   if (['pending_approval', 'queued', 'scheduled', 'failed'].includes(row.status))

@@ -2,7 +2,7 @@ import { type QueryCreator, sql } from 'kysely';
 import { query } from '../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
+import { notForAgents, oneOf, onlyTrue, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, readPage, toPage } from '../invoke/pages.ts';
 import { phoneNumber } from '../invoke/phoneNumbers.ts';
@@ -34,6 +34,8 @@ export const listMessages = defineOperation({
       ...oneOf(['history', 'live'], '`history`: only those from before the session was linked; `live`: only others.'),
       ...notForAgents,
     }),
+    starred: optional({ ...onlyTrue('Only starred ones.'), ...notForAgents }),
+    labelId: optional({ ...string('Only those with this label (`lbl_…`).', { maxLength: 100 }), ...notForAgents }),
     ...timeRange,
     q: optional(
       string('Only those with all of these words; the last can be the start of a word. Requires `messages:read`.', {
@@ -66,6 +68,8 @@ interface Filters {
   readonly type?: MessageRow['type'] | undefined;
   readonly status?: MessageStatus | undefined;
   readonly origin?: 'history' | 'live' | undefined;
+  readonly starred?: true | undefined;
+  readonly labelId?: string | undefined;
   readonly afterTime?: string | undefined;
   readonly beforeTime?: string | undefined;
 }
@@ -77,7 +81,7 @@ function messagesOf(
 ) {
   let select = creator.selectFrom('messages as m').selectAll('m').where('m.account_id', '=', ctx.accountId);
   const sessionIds = sessionsOf(ctx);
-  const { sessionId, chatId, from, direction, type, status, origin, afterTime, beforeTime } = filters;
+  const { sessionId, chatId, from, direction, type, status, origin, afterTime, beforeTime, starred, labelId } = filters;
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
   else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
@@ -96,6 +100,17 @@ function messagesOf(
       rareStatuses.map((rare) => sql.lit(rare)),
     );
   if (status === 'pending_approval') select = select.where('m.status', '=', sql.lit('pending_approval' as const));
+  if (starred === true) select = select.where('m.starred_at', 'is not', null);
+  if (labelId !== undefined)
+    select = select.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('message_labels as l')
+          .select('l.label_id')
+          .whereRef('l.account_id', '=', 'm.account_id')
+          .whereRef('l.message_id', '=', 'm.message_id')
+          .where('l.label_id', '=', labelId),
+      ),
+    );
   if (afterTime !== undefined) select = select.where('m.timestamp', '>=', parseTime('afterTime', afterTime));
   if (beforeTime !== undefined) select = select.where('m.timestamp', '<', parseTime('beforeTime', beforeTime));
   return select;

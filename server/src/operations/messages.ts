@@ -33,6 +33,7 @@ import {
 import { type Context, defineOperation, isContentHidden, sessionsOf } from '../invoke/operation.ts';
 import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../messages/approval.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
+import { labelsOfMessages } from '../messages/labels.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
@@ -100,6 +101,13 @@ export const Message = named('Message', {
       at: time('When the person reacted.'),
     }),
   ),
+  starred: optional({ ...onlyTrue('Present if the owner of the session starred the message.'), ...notForAgents }),
+  pinnedUntil: optional({ ...time('Until when the message is pinned in its chat.'), ...notForAgents }),
+  expiresAt: optional({
+    ...time('When the message disappears from phones. Switchboard keeps it.'),
+    ...notForAgents,
+  }),
+  labelIds: optional({ ...list(Type.String(), 'Ids of its labels (`lbl_…`).'), ...notForAgents }),
   edited: optional(onlyTrue('Present if the text was edited after sending.')),
   deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
   error: optional(string('Why the message failed, as a sentence.')),
@@ -236,6 +244,8 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[], r
   const isAnyPoll = rows.some(({ type }) => type === 'poll');
   const reactions = rows.length === 0 ? [] : await reactionsTo.all(reader, ids);
   const votes = isAnyPoll ? await votesFor.all(reader, ids) : [];
+  const labelled = rows.length === 0 ? [] : await labelsOfMessages.all(reader, ids);
+  const labels = Map.groupBy(labelled, ({ message_id }) => message_id);
   const reactionsById = Map.groupBy(reactions, ({ message_id }) => message_id);
   const votesById = Map.groupBy(votes, ({ message_id }) => message_id);
   const show = await plainReader(ctx, rows, resource);
@@ -249,8 +259,10 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[], r
       from: one.from_number,
       options: JSON.parse(one.options) as string[],
     }));
+    const labelIds = labels.get(row.message_id)?.map(({ label_id }) => label_id);
     return {
       ...show(row),
+      ...(labelIds !== undefined && { labelIds }),
       ...(reacted !== undefined && { reactions: reacted }),
       ...(voted !== undefined && { votes: voted }),
     };
@@ -264,7 +276,7 @@ export async function toMessage(ctx: Context, row: NewRow) {
 
 /** Returns a function that shows a message without reactions and votes. */
 async function plainReader(ctx: Context, rows: readonly NewRow[], resource: ContentResource) {
-  const { media, sessions } = ctx;
+  const { media, sessions, clock } = ctx;
   const hidesContent = isContentHidden(ctx, resource);
   const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   return (row: NewRow) => ({
@@ -285,6 +297,7 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...originFields(row),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
+    ...markFields(row, clock.now()),
     ...(row.edited_at !== null && row.deleted_at === null && { edited: true as const }),
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...errorField(row, hidesContent),
@@ -297,6 +310,14 @@ function originFields({ origin, ...row }: NewRow) {
   return {
     ...(origin !== null && { origin }),
     ...(remoteMedia !== undefined && { remoteMedia: { ...remoteMedia } }),
+  };
+}
+/** @param now a pin that has ended is not shown */
+function markFields({ starred_at, pinned_until, expires_in, timestamp }: NewRow, now: number) {
+  return {
+    ...(starred_at !== null && { starred: true as const }),
+    ...(pinned_until !== null && pinned_until > now && { pinnedUntil: isoTime(pinned_until) }),
+    ...(expires_in !== null && { expiresAt: isoTime(timestamp + expires_in * 1000) }),
   };
 }
 

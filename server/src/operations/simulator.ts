@@ -24,6 +24,7 @@ import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
+import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
 
 const Action = oneOf(
   [
@@ -45,6 +46,7 @@ const Action = oneOf(
     'chat_update',
     'rename',
     'history',
+    ...chatActionNames,
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -67,8 +69,9 @@ export const simulateSession = defineOperation({
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
     '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows.',
     '`call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call.',
-    '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`) changes a chat on another device of the account.',
     '`history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them.',
+    '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account.',
+    ...chatActionTexts,
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -134,6 +137,7 @@ export const simulateSession = defineOperation({
     pinned: optional(boolean('Whether the chat is pinned.')),
     mutedUntil: optional(orNull(time(), 'Until when the chat is muted; null unmutes it.')),
     read: optional(onlyTrue('Marks the chat as read.')),
+    ...chatSimulationInput,
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
@@ -175,6 +179,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         content: await toContent(ctx, input),
         group: input.groupId === undefined ? null : await group(),
         replyTo: input.messageId === undefined ? null : (await message()).network_id,
+        ...(input.disappearingSeconds && { expiresInSeconds: input.disappearingSeconds }),
       };
     case 'edit':
       return { action: 'edit', ...(await key()), message: needed('message', input.message) };
@@ -218,7 +223,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return toHistorySimulation(ctx, own, needed('history', input.history));
     }
     case 'chat_update': {
-      const { archived, pinned, mutedUntil, read } = input;
+      const { archived, pinned, mutedUntil, markedUnread, read } = input;
       const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
       return {
         action: 'chat_update',
@@ -226,9 +231,12 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         ...(archived !== undefined && { archived }),
         ...(pinned !== undefined && { pinned }),
         ...(until !== undefined && { mutedUntil: until }),
+        ...(markedUnread !== undefined && { markedUnread }),
         ...(read === true && { isRead: true }),
       };
     }
+    default:
+      return toChatSimulation(ctx, session, input.action, input, { needed, from, chat, key });
   }
 }
 

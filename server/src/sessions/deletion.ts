@@ -22,7 +22,7 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
         tx,
         batch.map(({ seq }) => ({ rowid: seq })),
       );
-      for (const table of ['reactions', 'poll_votes', 'messages'] as const) {
+      for (const table of ['reactions', 'poll_votes', 'message_labels', 'messages'] as const) {
         await kysely.deleteFrom(table).where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
       }
       return ids.length;
@@ -40,7 +40,8 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
       .where('account_id', '=', accountId)
       .where('group_id', 'in', groups)
       .execute();
-    for (const table of ['groups', 'chats', 'contacts', 'session_history', 'sessions'] as const) {
+    const tables = ['groups', 'chats', 'chat_labels', 'cleared_chats', 'labels', 'contacts'] as const;
+    for (const table of [...tables, 'session_history', 'sessions'] as const) {
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
     }
     await kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute();

@@ -26,6 +26,8 @@ export const UNKNOWN: Side = {
 
 export const CHAT = '491707654321';
 const to = CHAT;
+/** A label that nobody has. */
+const LABEL = 'lbl_00000000000000000000000000';
 
 type InputOf = (side: Side) => Record<string, unknown>;
 
@@ -91,6 +93,21 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'chats.get': ofChat,
   'chats.update': (side) => ({ ...ofChat(side), archived: true }),
   'chats.mark_read': ofChat,
+  'chats.mark_unread': ofChat,
+  'chats.clear': ofChat,
+  'chats.delete': ofChat,
+  'messages.star': ofMessage,
+  'messages.unstar': ofMessage,
+  'messages.pin': ofMessage,
+  'messages.unpin': ofMessage,
+  'labels.list': ofSession,
+  'labels.create': (side) => ({ ...ofSession(side), name: 'walk' }),
+  'labels.update': (side) => ({ ...ofSession(side), labelId: LABEL, name: 'taken over' }),
+  'labels.delete': (side) => ({ ...ofSession(side), labelId: LABEL }),
+  'chats.add_label': (side) => ({ ...ofChat(side), labelId: LABEL }),
+  'chats.remove_label': (side) => ({ ...ofChat(side), labelId: LABEL }),
+  'messages.add_label': (side) => ({ ...ofMessage(side), labelId: LABEL }),
+  'messages.remove_label': (side) => ({ ...ofMessage(side), labelId: LABEL }),
   'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
   'contacts.list': ofSession,
   'contacts.get': ({ sessionId }) => ({ contactId: CHAT, sessionId }),

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
+import type { ChatActions, LabelActions } from '../chatActions.ts';
 import type {
   Connection,
   GroupActions,
@@ -14,6 +15,7 @@ import type {
   Simulation,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
+import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
 import { requireVoice, SandboxGroups } from './groups.ts';
 import { openHistoryFile, playHistory, playOlder } from './history.ts';
 import type { Phone } from './mailboxReader.ts';
@@ -36,6 +38,8 @@ const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 export class SandboxConnection implements Connection, Phone {
   readonly groups: GroupActions;
   readonly profiles: ProfileActions;
+  readonly chats: ChatActions;
+  readonly labels: LabelActions;
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   #number: string;
@@ -56,6 +60,8 @@ export class SandboxConnection implements Connection, Phone {
     this.#host = host;
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
+    this.chats = createChatActions(() => this.requireOnline());
+    this.labels = createLabelActions(() => this.requireOnline());
     this.profiles = {
       read: async (phoneNumber) => {
         this.requireOnline();
@@ -226,6 +232,30 @@ export class SandboxConnection implements Connection, Phone {
     await this.#deliver(chat, { type: 'deleted', networkId, from: this.#number, timestamp: this.#now() });
   }
 
+  async star(): Promise<void> {
+    this.requireOnline();
+  }
+
+  async removeForMe(): Promise<void> {
+    this.requireOnline();
+  }
+
+  async pin({ networkId, chat }: MessageKey, seconds: number | null): Promise<void> {
+    const timestamp = this.#now();
+    const until = seconds === null ? null : timestamp + seconds * 1000;
+    const event = { type: 'message_pinned', networkId, from: this.#number, until, timestamp } as const;
+    await this.#deliver(chat, { ...event, chat: this.#seenByOthers(chat) });
+  }
+
+  async setDisappearing(chat: NetworkChat, seconds: number | null): Promise<void> {
+    await this.#deliver(chat, { type: 'disappearing', chat: this.#seenByOthers(chat), seconds });
+  }
+
+  /** For the other side, a direct chat has the number of the session. */
+  #seenByOthers(chat: NetworkChat): NetworkChat {
+    return chat.type === 'group' ? chat : { type: 'direct', id: this.#number };
+  }
+
   async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
     this.requireOnline();
     return this.#network.onNetwork(phoneNumbers);
@@ -267,6 +297,10 @@ export class SandboxConnection implements Connection, Phone {
   async simulate(action: Simulation): Promise<void> {
     if (this.#isKeptOut(action)) return;
     if (isReported(action)) return this.#report(action);
+    if (isChatAction(action)) {
+      this.requireOnline();
+      return this.#host.onEvent(chatEventOf(action, this.#now()));
+    }
     switch (action.action) {
       case 'pair':
         this.#requirePairing();
@@ -320,6 +354,7 @@ export class SandboxConnection implements Connection, Phone {
   /** Whether the action comes from a contact that the session has blocked. In groups, its members still see it. */
   #isKeptOut(action: Simulation): boolean {
     if (!('from' in action) || !this.#isBlocked(action.from)) return false;
+    if (action.action === 'star' || action.action === 'delete_for_me') return false; // the owner does it
     if ('chat' in action) return action.chat.type === 'direct';
     return action.action === 'incoming' ? action.group === null : ['call', 'call_end'].includes(action.action);
   }

@@ -56,7 +56,7 @@ export class SandboxNetwork {
   /** Sent at `timestamp`, by the time of day. The sender gets a receipt once the message has arrived. */
   send(
     sender: Phone,
-    { networkId, chat, content, replyTo }: OutgoingMessage,
+    { networkId, chat, content, replyTo, expiresInSeconds }: OutgoingMessage,
     timestamp: number,
     group: NetworkGroup | undefined,
   ): void {
@@ -71,6 +71,7 @@ export class SandboxNetwork {
       content,
       timestamp,
       replyTo,
+      ...(expiresInSeconds !== undefined && { expiresInSeconds }),
     };
     // A message that fails here has no receipt, so it is sent again when its session connects.
     this.deliver(sender, chat, group, event, this.steady.fromWall(timestamp)).catch(() => {});

@@ -26,7 +26,7 @@ export function isReported(action: Simulation): action is Reported {
 export function eventOf(action: Reported, timestamp: number): NetworkEvent {
   switch (action.action) {
     case 'incoming': {
-      const { from, senderName, content, group, replyTo } = action;
+      const { from, senderName, content, group, replyTo, expiresInSeconds } = action;
       return {
         type: 'message',
         networkId: randomUUID(),
@@ -36,6 +36,7 @@ export function eventOf(action: Reported, timestamp: number): NetworkEvent {
         content,
         timestamp,
         replyTo,
+        ...(expiresInSeconds !== undefined && { expiresInSeconds }),
       };
     }
     case 'receipt': {

@@ -29,4 +29,11 @@ export const whatsappCapabilities: readonly Capability[] = [
   'history',
   'history_on_demand',
   'history_media',
+
+  'chat_settings',
+  'labels',
+  'star',
+  'delete_for_me',
+  'pin_message',
+  'disappearing',
 ];

@@ -14,6 +14,7 @@ import { guards } from './0013-guards.ts';
 import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
+import { chats } from './0017-chats.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -40,4 +41,5 @@ export const migrations: readonly Migration[] = [
   approvals,
   eventSubscriptions,
   history,
+  chats,
 ];

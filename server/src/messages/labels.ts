@@ -1,0 +1,183 @@
+import { type Clock, isoTime } from '../clock.ts';
+import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { LabelTable, MessageRow } from '../db/schema.ts';
+import type { NewId } from '../ids.ts';
+import type { Emit } from '../webhooks/emit.ts';
+import { emitChatById } from './chatChanges.ts';
+import { cut } from './content.ts';
+import { emitMarks } from './marks.ts';
+import type { SessionRef } from './store.ts';
+
+interface Parts {
+  readonly emit: Emit;
+  readonly clock: Clock;
+  readonly newId: NewId;
+}
+
+export interface LabelText {
+  /** The network's id of the label. */
+  readonly networkId: string;
+  readonly name: string;
+  readonly color: number;
+}
+
+/** The networks have some 20 labels for each account. */
+export const MAX_LABELS = 200;
+export const LABEL_CHARACTERS = 100;
+/** Chats that do not exist yet can have labels too, so their number has a limit. */
+const CHAT_LABELS = 50_000;
+
+/**
+ * Creates a label, or changes its name and color. Emits nothing if they are the same.
+ * @returns the label; undefined if the session has too many
+ */
+export async function putLabel(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  { networkId, name, color }: LabelText,
+): Promise<LabelTable | undefined> {
+  const { accountId, sessionId } = session;
+  const text = { name: cut(name, LABEL_CHARACTERS), color };
+  const present = await findLabelByNetworkId(tx, session, networkId);
+  if (present !== undefined && present.name === text.name && present.color === color) return present;
+  if (present === undefined && (await countLabels(tx, session)) >= MAX_LABELS) return undefined;
+  const label: LabelTable = present
+    ? { ...present, ...text }
+    : {
+        account_id: accountId,
+        session_id: sessionId,
+        label_id: parts.newId('lbl'),
+        network_id: networkId,
+        ...text,
+        created_at: parts.clock.now(),
+      };
+  await tx.kysely
+    .insertInto('labels')
+    .values(label)
+    .onConflict((conflict) => conflict.columns(['account_id', 'label_id']).doUpdateSet(text))
+    .execute();
+  emitLabel(parts, tx, label, false);
+  return label;
+}
+
+/** Deletes a label, and takes it off everything. */
+export async function removeLabel(parts: Parts, tx: Tx, session: SessionRef, networkId: string): Promise<void> {
+  const label = await findLabelByNetworkId(tx, session, networkId);
+  if (label === undefined) return;
+  for (const table of ['chat_labels', 'message_labels', 'labels'] as const)
+    await tx.kysely
+      .deleteFrom(table)
+      .where('account_id', '=', label.account_id)
+      .where('label_id', '=', label.label_id)
+      .execute();
+  emitLabel(parts, tx, label, true);
+}
+
+export async function setChatLabel(
+  parts: Parts,
+  tx: Tx,
+  { account_id, session_id, label_id }: LabelTable,
+  chatId: string,
+  isSet: boolean,
+): Promise<void> {
+  const row = { account_id, session_id, chat_id: chatId, label_id };
+  const { kysely } = tx;
+  if (isSet) {
+    const { count } = await kysely
+      .selectFrom('chat_labels')
+      .select(({ fn }) => fn.countAll<number>().as('count'))
+      .where('session_id', '=', session_id)
+      .executeTakeFirstOrThrow();
+    if (Number(count) >= CHAT_LABELS) return;
+  }
+  const { changed } = isSet
+    ? await kysely
+        .insertInto('chat_labels')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+        .then(({ numInsertedOrUpdatedRows = 0n }) => ({ changed: numInsertedOrUpdatedRows }))
+    : await kysely
+        .deleteFrom('chat_labels')
+        .where((eb) => eb.and(row))
+        .executeTakeFirst()
+        .then(({ numDeletedRows }) => ({ changed: numDeletedRows }));
+  if (changed > 0n) await emitChatById(parts, tx, { accountId: account_id, sessionId: session_id }, chatId);
+}
+
+export async function setMessageLabel(
+  parts: Parts,
+  tx: Tx,
+  { label_id }: LabelTable,
+  message: MessageRow,
+  isSet: boolean,
+): Promise<void> {
+  const { account_id, message_id } = message;
+  const row = { account_id, message_id, label_id };
+  const { kysely } = tx;
+  const { changed } = isSet
+    ? await kysely
+        .insertInto('message_labels')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst()
+        .then(({ numInsertedOrUpdatedRows = 0n }) => ({ changed: numInsertedOrUpdatedRows }))
+    : await kysely
+        .deleteFrom('message_labels')
+        .where((eb) => eb.and(row))
+        .executeTakeFirst()
+        .then(({ numDeletedRows }) => ({ changed: numDeletedRows }));
+  if (changed > 0n) await emitMarks(parts, tx, message);
+}
+
+export async function findLabelByNetworkId(
+  { kysely }: Pick<Tx, 'kysely'>,
+  { accountId, sessionId }: SessionRef,
+  networkId: string,
+): Promise<LabelTable | undefined> {
+  return kysely
+    .selectFrom('labels')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .executeTakeFirst();
+}
+
+async function countLabels({ kysely }: Tx, { accountId, sessionId }: SessionRef): Promise<number> {
+  const { count } = await kysely
+    .selectFrom('labels')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+}
+
+function emitLabel({ emit, clock }: Parts, tx: Tx, label: LabelTable, isDeleted: boolean): void {
+  const { account_id: accountId, session_id: sessionId, label_id: labelId, name, color } = label;
+  const deleted = isDeleted && { deleted: true as const };
+  const data = { labelId, sessionId, name, color, ...deleted, timestamp: isoTime(clock.now()) };
+  emit(tx, { accountId, kind: 'label.updated', data, conversation: sessionId });
+}
+
+export const labelsOfChats = query((db, p: { accountId: string; sessionIds: string; chatIds: string }, dialect) =>
+  db
+    .selectFrom('chat_labels')
+    .select(['session_id', 'chat_id', 'label_id'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    .where('chat_id', 'in', dialect.texts(p.chatIds))
+    .orderBy('label_id'),
+);
+
+export const labelsOfMessages = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db
+    .selectFrom('message_labels')
+    .select(['message_id', 'label_id'])
+    .where('account_id', '=', p.accountId)
+    .where('message_id', 'in', dialect.texts(p.ids))
+    .orderBy('label_id'),
+);
