@@ -70,6 +70,10 @@ const methods = [
   'removeForMe',
   'pin',
   'setDisappearing',
+  'previewInvite',
+  'removeAsAdmin',
+  'linkedDevices',
+  'lookUpPeople',
 ] as const satisfies readonly (keyof Connection)[];
 const needed: readonly string[] = ['send', 'close', 'logout'];
 const actions = {
@@ -88,9 +92,14 @@ const actions = {
   profiles: ['read', 'update'],
   chats: ['update', 'clear', 'remove'],
   labels: ['put', 'remove', 'setOnChat', 'setOnMessage'],
-} as const satisfies { [K in 'groups' | 'profiles' | 'chats' | 'labels']: readonly (keyof NonNullable<Connection[K]>)[] };
+  joinRequests: ['list', 'decide'],
+  communities: ['create', 'groups', 'link', 'unlink'],
+  privacy: ['read', 'update'],
+  business: ['profile', 'catalog', 'collections'],
+} as const satisfies { [K in keyof Connection]?: readonly (keyof NonNullable<Connection[K]>)[] };
 
-const groupsOfActions = ['groups', 'profiles', 'chats', 'labels'] as const satisfies readonly (keyof typeof actions)[];
+// The keys of an object literal are known.
+const groupsOfActions = Object.keys(actions) as (keyof typeof actions)[];
 
 export function assertMembers(connection: Connection, { takesCallbacks, capabilities: declared }: Connector): void {
   for (const name of methods) {
@@ -108,6 +117,8 @@ export function assertMembers(connection: Connection, { takesCallbacks, capabili
     if (name !== undefined && declared?.includes(name))
       assert.ok(connection[part], `the connection has \`${part}\`, because \`capabilities\` has ${name}`);
   }
+  if (declared?.includes('own_profile'))
+    assert.ok(connection.profiles?.readOwn, 'the profiles have `readOwn`, because `capabilities` has own_profile');
   const has = connection.takeCallback !== undefined;
   assert.equal(has, takesCallbacks === true, '`takesCallbacks` is set exactly if connections have `takeCallback`');
   assertSpelling(connection);

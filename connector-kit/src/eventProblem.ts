@@ -86,6 +86,14 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   call_ended: { ...call, outcome: oneOf(...callOutcomes) },
   group_created: { group },
   group_invite: { group },
+  group_noted: { group },
+  join_request: {
+    group: id,
+    phoneNumber: digits,
+    change: oneOf('created', 'withdrawn', 'rejected'),
+    method: optional(oneOf('invite_link', 'member', 'community')),
+    timestamp: time,
+  },
   group_updated: { change: shape({ type: id }), changeId: optional(id), timestamp: time, group },
   history: {
     chats: listOf(shape({ chat })),

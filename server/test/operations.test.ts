@@ -73,6 +73,7 @@ describe('the operation table', () => {
       const answer = await byKey(operation.method, pathOf(operation), operation.method === 'GET' ? undefined : {});
       assert.equal(answer.status, 403, operation.id);
       assertProblem(answer, operation.credential === 'jwt' ? 'jwt_required' : 'permission_denied');
+      await call('DELETE', `/api-keys/${body.keyId}`); // there are more operations than keys per account
     }
   });
 
@@ -253,6 +254,31 @@ describe('the operation table', () => {
 
     const { inviteLink } = await run('groups.get_invite_link', `/groups/${group.groupId}/invite-link`);
     await run('groups.join', '/groups/join', { invite: inviteLink });
+    await run('groups.preview_invite', `/groups/invites/${encodeURIComponent(inviteLink)}?sessionId=${sessionId}`);
+    const asking = '491706666666';
+    const play = (action: string, fields: object) =>
+      me.call('POST', `/sessions/${sessionId}/simulate`, { action, ...fields });
+    await me.call('PATCH', `/groups/${group.groupId}`, { settings: { joinApproval: true } });
+    await play('group_join_request', { groupId: group.groupId, from: asking });
+    const requests = `/groups/${group.groupId}/join-requests`;
+    await run('groups.list_join_requests', requests);
+    await run('groups.approve_join_requests', `${requests}/approve`, { phoneNumbers: [asking] });
+    await run('groups.reject_join_requests', `${requests}/reject`, { phoneNumbers: [asking] });
+    const community = await run('communities.create', '/communities', { sessionId, subject: 'Walks' });
+    await run('communities.list', '/communities');
+    const linked = `/communities/${community.groupId}/groups`;
+    await run('communities.link_group', `${linked}/${group.groupId}`);
+    await run('communities.list_groups', linked);
+    await run('communities.unlink_group', `${linked}/${group.groupId}`);
+    await run('sessions.get_profile', `/sessions/${sessionId}/profile`);
+    await run('sessions.list_devices', `/sessions/${sessionId}/devices`);
+    await run('sessions.get_privacy', `/sessions/${sessionId}/privacy`);
+    await run('sessions.update_privacy', `/sessions/${sessionId}/privacy`, { about: 'nobody' });
+    await play('business_profile', { from: asking, business: { description: 'Tea' } });
+    await run('contacts.look_up', `/contacts/lookup?phoneNumbers=${asking}&sessionId=${sessionId}`);
+    await run('contacts.business_profile', `/contacts/${asking}/business-profile?sessionId=${sessionId}`);
+    await run('contacts.catalog', `/contacts/${asking}/catalog?sessionId=${sessionId}`);
+    await run('contacts.collections', `/contacts/${asking}/catalog/collections?sessionId=${sessionId}`);
     await run('groups.revoke_invite_link', `/groups/${group.groupId}/invite-link`);
     await run('groups.leave', `/groups/${group.groupId}/leave`, {});
 

@@ -32,6 +32,17 @@ export const capabilities = {
   delete_for_me: { title: 'Delete a message for the session only', part: 'removeForMe' },
   pin_message: { title: 'Pin a message', part: 'pin' },
   disappearing: { title: 'Let messages of a chat disappear', part: 'setDisappearing' },
+  group_join_requests: { title: 'List, approve and reject requests to join a group', part: 'joinRequests' },
+  group_invite_preview: { title: 'Preview a group before joining it', part: 'previewInvite' },
+  communities: { title: 'Communities', part: 'communities' },
+  group_member_add_mode: { title: 'Set who can add members to a group' },
+  group_disappearing: { title: 'Set the timer of disappearing messages of a group' },
+  delete_for_everyone_as_admin: { title: 'Delete messages of others in a group', part: 'removeAsAdmin' },
+  own_profile: { title: 'Read the own profile' },
+  privacy: { title: 'Read and set privacy settings', part: 'privacy' },
+  business_profiles: { title: 'Read business profiles and catalogs', part: 'business' },
+  linked_devices: { title: 'List the devices of the account', part: 'linkedDevices' },
+  people_lookup: { title: 'Look up the LID of a number, and the number of a LID', part: 'lookUpPeople' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

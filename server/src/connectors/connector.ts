@@ -1,9 +1,28 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType } from '../events/networkTypes.ts';
+import type {
+  AccountSimulation,
+  BusinessActions,
+  LinkedDevice,
+  PersonIds,
+  PrivacyActions,
+} from './account.ts';
 import type { Capability } from './capabilities.ts';
 import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
 import type { ChatEvent, ChatParts, ChatSimulation } from './chatActions.ts';
+import type {
+  CommunityActions,
+  CommunityPlace,
+  GroupSimulation,
+  InvitePreview,
+  JoinRequestActions,
+  JoinRequestEvent,
+  OptionalGroupSettings,
+} from './groupActions.ts';
+
+export type * from './account.ts';
+export type * from './groupActions.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -349,6 +368,28 @@ export interface Connection extends ChatParts {
   openRemoteFile?(reference: string): Promise<NetworkMedia>;
   readonly groups?: GroupActions;
   readonly profiles?: ProfileActions;
+  readonly joinRequests?: JoinRequestActions;
+  /**
+   * Shows a group before the session joins it.
+   * @param invite code or link
+   * @throws {AppError} `not_found` if there is no such invite
+   */
+  previewInvite?(invite: string): Promise<InvitePreview>;
+  readonly communities?: CommunityActions;
+  /**
+   * Deletes a message of somebody else in a group for everyone.
+   * @throws {AppError} `network_denied` if the session is not an admin
+   */
+  removeAsAdmin?(message: MessageKey): Promise<void>;
+  readonly privacy?: PrivacyActions;
+  readonly business?: BusinessActions;
+  /** Lists the devices of the session's account, as far as the network shows them. */
+  linkedDevices?(): Promise<readonly LinkedDevice[]>;
+  /** Asks for the ids of people. Returns one entry for each number, then one for each LID, in order. */
+  lookUpPeople?(people: {
+    readonly phoneNumbers: readonly string[];
+    readonly lids: readonly string[];
+  }): Promise<readonly PersonIds[]>;
   /** Requests a code to type into the phone instead of scanning a QR code. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
   /** Plays the other side. Only test networks have it. */
@@ -416,12 +457,20 @@ export interface ProfileActions {
    * @throws {AppError} `not_supported`, with the reason; `session_state` if it cannot be changed yet
    */
   update(change: ProfileChange): Promise<void>;
+  /** Reads the profile of the session's own number. */
+  readOwn?(): Promise<OwnProfile>;
 }
 
 /** Null means missing, or hidden from the session. */
 export interface Profile {
   readonly about: string | null;
   readonly picture: NetworkMedia | null;
+}
+
+/** The profile of the session's own number. */
+export interface OwnProfile extends Profile {
+  /** Null if there is none. */
+  readonly name: string | null;
 }
 
 export interface ProfileChange {
@@ -438,7 +487,7 @@ export interface GroupInvite {
   readonly link: string;
 }
 
-export interface GroupSettings {
+export interface GroupSettings extends OptionalGroupSettings {
   /** Only admins can send messages. */
   readonly announce: boolean;
   /** Only admins can change subject, description and picture. */
@@ -458,7 +507,7 @@ export interface ParticipantResult {
   readonly reason?: string;
 }
 
-export interface NetworkGroup {
+export interface NetworkGroup extends CommunityPlace {
   readonly networkId: string;
   readonly subject: string;
   readonly description: string | null;
@@ -500,6 +549,9 @@ interface NetworkCall {
 
 /** A network's report about a session. */
 export type NetworkEvent =
+  | JoinRequestEvent
+  /** The session has learned more about a group that did not change. Stored without an event. */
+  | { readonly type: 'group_noted'; readonly group: NetworkGroup }
   /** A QR code to scan; a new one replaces it when it expires. */
   | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
   | { readonly type: 'connected'; readonly phoneNumber: string }
@@ -590,6 +642,20 @@ export type NetworkEvent =
 
 /** An action of the other side on a test network. */
 export type Simulation =
+  | GroupSimulation
+  | AccountSimulation
+  | {
+      readonly action: 'group_picture';
+      readonly group: string;
+      readonly from: string;
+      readonly picture: NetworkMedia | null;
+    }
+  | {
+      readonly action: 'group_settings';
+      readonly group: string;
+      readonly from: string;
+      readonly settings: Partial<GroupSettings>;
+    }
   /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
   | {

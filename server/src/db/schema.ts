@@ -281,12 +281,28 @@ export interface Schema {
     announce: number;
     locked: number;
     join_approval: number;
+    /** Null if the network has not reported it. */
+    member_add: 'admins' | 'all' | null;
+    /** 0 if messages stay; null if the network has not reported it. */
+    disappearing_seconds: number | null;
+    is_community: number | null;
+    /** The network's id of the community that it belongs to. */
+    community: string | null;
+    is_announcement_group: number | null;
     invite_code: string | null;
     picture_media_id: string | null;
     created_at: number;
     left_at: number | null;
     /** Recognizes a change that its network reports again; null if the network gives changes no ids. */
     last_change_id: string | null;
+  };
+  /** People who wait to join a group, as far as the network has reported them. */
+  group_join_requests: {
+    account_id: string;
+    group_id: string;
+    phone_number: string;
+    method: 'invite_link' | 'member' | 'community' | null;
+    requested_at: number;
   };
   group_participants: {
     account_id: string;

@@ -21,7 +21,14 @@ export interface GroupChange {
   subject?: string;
   /** Null if it was removed. */
   description?: string | null;
-  settings?: { announce?: boolean; locked?: boolean; joinApproval?: boolean };
+  settings?: {
+    announce?: boolean;
+    locked?: boolean;
+    joinApproval?: boolean;
+    memberAdd?: 'admins' | 'all';
+    /** 0 turns the timer off. */
+    disappearingSeconds?: number;
+  };
   /** The change of the participants in `phoneNumbers`. */
   action?: 'add' | 'remove' | 'promote' | 'demote';
   /** Digits. */

@@ -280,6 +280,26 @@ export const optInEvents = {
       ...Test,
     }),
   },
+  'group.join_request': {
+    description: 'Somebody asked to join a group of the session, or the request ended.',
+    data: Type.Object({
+      groupId: Type.String({ description: 'Id of the group (`grp_…`).' }),
+      sessionId: SessionId,
+      subject: Type.String({ description: 'Name of the group.' }),
+      phoneNumber: Digits('Phone number digits of the person.'),
+      unidentified: Unidentified,
+      change: Type.Enum(['created', 'withdrawn', 'approved', 'rejected'], {
+        description: '`withdrawn` by the person; `approved` and `rejected` by an admin, here or on a phone.',
+      }),
+      method: Type.Optional(
+        Type.Enum(['invite_link', 'member', 'community'], {
+          description: 'How the person asked, if the network reports it. `member`: a member proposed the person.',
+        }),
+      ),
+      timestamp: Timestamp('When the person asked, or the request ended.'),
+      ...Test,
+    }),
+  },
   'call.incoming': {
     description: 'Somebody calls the session.',
     data: Type.Object({ ...call, timestamp: Timestamp('When the call began.'), ...Test }),

@@ -97,6 +97,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       ...test,
     },
     'group.participants': { ...group, action: 'add', phoneNumbers: [person] },
+    'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },
     'call.incoming': call,
     'call.ended': { ...call, outcome: 'missed' },
     'webhook.circuit_opened': { ...webhook, reason: 'failures_in_a_row', error: 'This is a test event.' },

@@ -5,6 +5,7 @@ import { query } from '../db/query.ts';
 import type { GroupChange } from '../events/networkTypes.ts';
 import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
+import { endJoinRequest } from './joinRequests.ts';
 import { findSession, type SessionRef } from './store.ts';
 
 /** Stores what networks report about groups. Each method runs in the given transaction. */
@@ -34,6 +35,7 @@ export class GroupInbox {
         description: group.description,
         created_by: group.createdBy,
         ...settingColumns(group),
+        ...placeColumns(group),
         invite_code: group.inviteCode,
         created_at: group.createdAt,
         ...(changeId !== undefined && { last_change_id: changeId }),
@@ -87,6 +89,7 @@ export class GroupInbox {
         subject: group.subject,
         description: group.description,
         ...settingColumns(group),
+        ...placeColumns(group),
         invite_code: group.inviteCode,
         ...(change.type === 'picture' && { picture_media_id: picture?.mediaId ?? null }),
         left_at: isMember ? null : timestamp,
@@ -96,6 +99,9 @@ export class GroupInbox {
       .where('group_id', '=', groupId)
       .execute();
     if (change.type === 'participants') await putParticipants(tx, accountId, groupId, group, this.#options.clock.now());
+    if (change.type === 'participants' && change.action === 'add')
+      for (const phoneNumber of change.phoneNumbers ?? [])
+        await endJoinRequest(this.#options, tx, session, { ...group, groupId }, phoneNumber, 'approved', timestamp);
     const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
     const conversation = `${sessionId}/${groupId}`;
     this.#options.emit(tx, { accountId, kind: 'group.updated', data, conversation });
@@ -115,6 +121,17 @@ export class GroupInbox {
       .where('network_id', '=', group.networkId)
       .execute();
   }
+}
+
+/** Stores what a session has learned about a group that did not change. */
+export async function noteGroup(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
+  await tx.kysely
+    .updateTable('groups')
+    .set({ ...settingColumns(group), ...placeColumns(group) })
+    .where('account_id', '=', session.accountId)
+    .where('session_id', '=', session.sessionId)
+    .where('network_id', '=', group.networkId)
+    .execute();
 }
 
 async function putParticipants(
@@ -141,8 +158,25 @@ async function putParticipants(
   if (rows.length > 0) await kysely.insertInto('group_participants').values(rows).execute();
 }
 
-function settingColumns({ settings: { announce, locked, joinApproval } }: NetworkGroup) {
-  return { announce: Number(announce), locked: Number(locked), join_approval: Number(joinApproval) };
+/** Leaves out what the network does not report. */
+function settingColumns({
+  settings: { announce, locked, joinApproval, memberAdd, disappearingSeconds },
+}: NetworkGroup) {
+  return {
+    announce: Number(announce),
+    locked: Number(locked),
+    join_approval: Number(joinApproval),
+    ...(memberAdd !== undefined && { member_add: memberAdd }),
+    ...(disappearingSeconds !== undefined && { disappearing_seconds: disappearingSeconds }),
+  };
+}
+
+function placeColumns({ isCommunity, community, isAnnouncementGroup }: NetworkGroup) {
+  return {
+    ...(isCommunity !== undefined && { is_community: Number(isCommunity) }),
+    ...(community !== undefined && { community }),
+    ...(isAnnouncementGroup !== undefined && { is_announcement_group: Number(isAnnouncementGroup) }),
+  };
 }
 
 export async function groupIdOf(tx: Tx, session: SessionRef, networkId: string): Promise<string | undefined> {

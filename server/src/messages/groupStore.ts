@@ -38,7 +38,16 @@ export async function readGroups(
         phoneNumber,
         role,
       })),
-      settings: { announce: group.announce === 1, locked: group.locked === 1, joinApproval: group.join_approval === 1 },
+      settings: {
+        announce: group.announce === 1,
+        locked: group.locked === 1,
+        joinApproval: group.join_approval === 1,
+        ...(group.member_add !== null && { memberAdd: group.member_add }),
+        ...(group.disappearing_seconds !== null && { disappearingSeconds: group.disappearing_seconds }),
+      },
+      ...(group.is_community !== null && { isCommunity: group.is_community === 1 }),
+      ...(group.is_community !== null && { community: group.community }),
+      ...(group.is_announcement_group !== null && { isAnnouncementGroup: group.is_announcement_group === 1 }),
       inviteCode: group.invite_code,
       picture:
         group.picture_media_id === null

@@ -149,6 +149,15 @@ async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeho
   await sql`
     update group_participants set phone_number = ${phoneNumber}
     where account_id = ${accountId} and phone_number = ${placeholder} and group_id in (${groups})`.execute(kysely);
+  await sql`
+    delete from group_join_requests
+    where account_id = ${accountId} and phone_number = ${phoneNumber} and group_id in (${groups}) and group_id in (
+      select group_id from group_join_requests where account_id = ${accountId} and phone_number = ${placeholder})`.execute(
+    kysely,
+  );
+  await sql`
+    update group_join_requests set phone_number = ${phoneNumber}
+    where account_id = ${accountId} and phone_number = ${placeholder} and group_id in (${groups})`.execute(kysely);
   await kysely
     .updateTable('groups')
     .set({ created_by: phoneNumber })

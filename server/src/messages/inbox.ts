@@ -9,11 +9,12 @@ import { chatUpdated } from './chatChanges.ts';
 import { noteContact, saveContact } from './contactChanges.ts';
 import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
 import type { StoredMedia } from './content.ts';
-import { GroupInbox } from './groupInbox.ts';
+import { GroupInbox, noteGroup } from './groupInbox.ts';
 import { storeHistory } from './historyInbox.ts';
 import { noteProgress } from './historyState.ts';
 import { identify } from './identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
+import { storeJoinRequest } from './joinRequests.ts';
 import { storeReceived } from './messageInbox.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
@@ -152,5 +153,9 @@ async function store(
       return noteProgress(options, tx, session, event);
     case 'contact_saved':
       return saveContact(options, tx, session, event.phoneNumber, event.name);
+    case 'group_noted':
+      return noteGroup(tx, session, event.group);
+    case 'join_request':
+      return storeJoinRequest(options, tx, session, event);
   }
 }

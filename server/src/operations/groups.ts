@@ -10,6 +10,7 @@ import {
   boolean,
   entries,
   IdempotencyKey,
+  integer,
   named,
   notForAgents,
   object,
@@ -35,12 +36,12 @@ import {
   SessionId,
 } from './sessions.ts';
 
-const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
-const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
+export const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
+export const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
 const Description = orNull(Type.String({ maxLength: 2048 }), 'Text that describes the group; null removes it.');
-const PhoneNumbers = PhoneNumberList('Participants, up to 1024.', { minItems: 1, maxItems: 1024 });
+export const PhoneNumbers = PhoneNumberList('Participants, up to 1024.', { minItems: 1, maxItems: 1024 });
 
-const Group = named('Group', {
+export const Group = named('Group', {
   groupId: GroupId,
   sessionId: SessionId,
   subject: Subject,
@@ -53,14 +54,28 @@ const Group = named('Group', {
     announce: boolean('Only admins can send messages.'),
     locked: boolean('Only admins can change subject, description and picture.'),
     joinApproval: boolean('An admin must approve people who join with the invite link.'),
+    memberAdd: optional({ ...oneOf(['admins', 'all'], 'Who can add members, if it is known.'), ...notForAgents }),
+    disappearingSeconds: optional({
+      ...integer('Seconds until messages disappear, if it is known; 0 if they stay.', { minimum: 0 }),
+      ...notForAgents,
+    }),
   }),
   pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
   createdAt: time('When the group was created.'),
   networkGroupId: optional({ ...string('Address of the group at the network, such as `…@g.us`.'), ...notForAgents }),
+  isCommunity: optional({ ...onlyTrue('Present if it is a community.'), ...notForAgents }),
+  communityId: optional({
+    ...string('Id of its community (`grp_…`), if the session is a member of it.'),
+    ...notForAgents,
+  }),
+  isAnnouncementGroup: optional({
+    ...onlyTrue('Present if it is the group of its community in which only admins write.'),
+    ...notForAgents,
+  }),
 });
 
 /** For operations on one group, which the node of its session runs. */
-const changing = {
+export const changing = {
   owner: { field: 'groupId' },
   permission: 'groups:write',
   scope: 'groupId',
@@ -168,6 +183,14 @@ export const updateGroup = defineOperation({
         announce: optional(boolean('Only admins can send messages.')),
         locked: optional(boolean('Only admins can change the group.')),
         joinApproval: optional(boolean('Admins approve people who join by link.')),
+        memberAdd: optional({ ...oneOf(['admins', 'all'], 'Who can add members.'), ...notForAgents }),
+        disappearingSeconds: optional({
+          ...integer('Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off.', {
+            minimum: 0,
+            maximum: 31_536_000,
+          }),
+          ...notForAgents,
+        }),
       }),
     ),
     pictureMediaId: optional(PictureMediaId),
@@ -176,11 +199,12 @@ export const updateGroup = defineOperation({
   example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
+    const changes = changedSettings(row, settings);
+    await requireSettings(ctx, row, changes);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
     if (description !== undefined && description !== row.description)
       await groups.setDescription(row.network_id, description);
-    const changes = changedSettings(row, settings);
     if (Object.keys(changes).length > 0) await groups.setSettings(row.network_id, changes);
     if (picture !== undefined) await groups.setPicture(row.network_id, picture);
     return toGroup(ctx, await findGroup(ctx, groupId));
@@ -315,14 +339,18 @@ export const leaveGroup = defineOperation({
 });
 
 /** The group, and the actions of its session on groups. */
-async function reachGroup(ctx: Context, groupId: string) {
+export async function reachGroup(ctx: Context, groupId: string) {
   const row = await findGroup(ctx, groupId);
   const session = { accountId: ctx.accountId, sessionId: row.session_id };
   return { row, groups: await ctx.liveSessions.part(session, 'groups') };
 }
 
 /** The group as the network reported it to the session. */
-function groupOnNetwork(ctx: Context, { accountId, sessionId }: SessionRef, networkId: string): Promise<GroupTable> {
+export function groupOnNetwork(
+  ctx: Context,
+  { accountId, sessionId }: SessionRef,
+  networkId: string,
+): Promise<GroupTable> {
   return ctx.database.reader.kysely
     .selectFrom('groups')
     .selectAll()
@@ -342,17 +370,37 @@ function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): 
   return Object.fromEntries(settingNames.filter(isChanged).map((name) => [name, wanted[name]]));
 }
 
-const settingNames = ['announce', 'locked', 'joinApproval'] as const satisfies readonly (keyof GroupSettings)[];
+const settingNames = [
+  'announce',
+  'locked',
+  'joinApproval',
+  'memberAdd',
+  'disappearingSeconds',
+] as const satisfies readonly (keyof GroupSettings)[];
 
-function settingsOf(row: GroupTable): GroupSettings {
-  return { announce: row.announce === 1, locked: row.locked === 1, joinApproval: row.join_approval === 1 };
+/** @throws {AppError} `not_supported` before anything changes, if the network lacks one of the settings */
+async function requireSettings(ctx: Context, row: GroupTable, changes: Partial<GroupSettings>): Promise<void> {
+  const session = { accountId: ctx.accountId, sessionId: row.session_id };
+  if (changes.memberAdd !== undefined) await ctx.liveSessions.requireCapability(session, 'group_member_add_mode');
+  if (changes.disappearingSeconds !== undefined)
+    await ctx.liveSessions.requireCapability(session, 'group_disappearing');
 }
 
-function normalize(phoneNumbers: readonly string[]): string[] {
+function settingsOf(row: GroupTable): GroupSettings {
+  return {
+    announce: row.announce === 1,
+    locked: row.locked === 1,
+    joinApproval: row.join_approval === 1,
+    ...(row.member_add !== null && { memberAdd: row.member_add }),
+    ...(row.disappearing_seconds !== null && { disappearingSeconds: row.disappearing_seconds }),
+  };
+}
+
+export function normalize(phoneNumbers: readonly string[]): string[] {
   return phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
 }
 
-async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
+export async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
   const row = await ctx.database.reader.kysely
     .selectFrom('groups')
     .selectAll()
@@ -363,17 +411,42 @@ async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
   return row;
 }
 
-async function toGroup(ctx: Context, row: GroupTable) {
+export async function toGroup(ctx: Context, row: GroupTable) {
   return (await groupReader(ctx, [row]))(row);
 }
 
 /** Reads the participants of all groups at once, and returns a function that shows a group. */
-async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
+export async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
   const groupIds = JSON.stringify(rows.map(({ group_id }) => group_id));
   const participants = await participantsOf.all(ctx.database.reader, { accountId: ctx.accountId, groupIds });
   const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
-  return (row: GroupTable) => groupOf(row, byGroup.get(row.group_id) ?? []);
+  const communities = await communitiesOf(ctx, rows);
+  return (row: GroupTable) => groupOf(row, byGroup.get(row.group_id) ?? [], communities.get(row.group_id));
 }
+
+/** Returns the ids of the communities that groups belong to, by the ids of the groups. */
+async function communitiesOf(ctx: Context, rows: readonly GroupTable[]): Promise<ReadonlyMap<string, string>> {
+  const linked = rows.filter(({ community }) => community !== null);
+  if (linked.length === 0) return new Map();
+  const networkIds = JSON.stringify([...new Set(linked.map(({ community }) => community))]);
+  const sessionIds = JSON.stringify([...new Set(linked.map(({ session_id }) => session_id))]);
+  const found = await groupsAt.all(ctx.database.reader, { sessionIds, networkIds });
+  const ids = new Map(found.map((row) => [`${row.session_id} ${row.network_id}`, row.group_id]));
+  return new Map(
+    linked.flatMap(({ group_id, session_id, community }) => {
+      const id = ids.get(`${session_id} ${community}`);
+      return id === undefined ? [] : [[group_id, id]];
+    }),
+  );
+}
+
+const groupsAt = query((db, p: { sessionIds: string; networkIds: string }, dialect) =>
+  db
+    .selectFrom('groups')
+    .select(['session_id', 'network_id', 'group_id'])
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    .where('network_id', 'in', dialect.texts(p.networkIds)),
+);
 
 const participantsOf = query((db, p: { accountId: string; groupIds: string }, dialect) =>
   db
@@ -396,7 +469,7 @@ const participantsOf = query((db, p: { accountId: string; groupIds: string }, di
 
 type NamedParticipant = Pick<GroupParticipantTable, 'phone_number' | 'role'> & { readonly name: string | null };
 
-function groupOf(row: GroupTable, participants: readonly NamedParticipant[]) {
+function groupOf(row: GroupTable, participants: readonly NamedParticipant[], communityId: string | undefined) {
   return {
     groupId: row.group_id,
     sessionId: row.session_id,
@@ -411,5 +484,8 @@ function groupOf(row: GroupTable, participants: readonly NamedParticipant[]) {
     pictureMediaId: row.picture_media_id,
     createdAt: isoTime(row.created_at),
     networkGroupId: row.network_id,
+    ...(row.is_community === 1 && { isCommunity: true as const }),
+    ...(communityId !== undefined && { communityId }),
+    ...(row.is_announcement_group === 1 && { isAnnouncementGroup: true as const }),
   };
 }

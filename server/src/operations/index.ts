@@ -1,9 +1,12 @@
 import type { Operation } from '../invoke/operation.ts';
+import * as account from './account.ts';
 import * as apiKeys from './apiKeys.ts';
 import * as approvals from './approvals.ts';
 import * as auth from './auth.ts';
 import * as chatRemoval from './chatRemoval.ts';
+import * as businessProfiles from './businessProfiles.ts';
 import * as chats from './chats.ts';
+import * as communities from './communities.ts';
 import * as connecting from './connecting.ts';
 import * as connectors from './connectors.ts';
 import * as contacts from './contacts.ts';
@@ -12,8 +15,10 @@ import * as endpoints from './endpoints.ts';
 import * as eventSubscriptions from './eventSubscriptions.ts';
 import * as events from './events.ts';
 import * as eventTypes from './eventTypes.ts';
+import * as groupInvites from './groupInvites.ts';
 import * as groups from './groups.ts';
 import * as history from './history.ts';
+import * as joinRequests from './joinRequests.ts';
 import * as keyCalls from './keyCalls.ts';
 import * as labels from './labels.ts';
 import * as media from './media.ts';
@@ -21,6 +26,7 @@ import * as messageChanges from './messageChanges.ts';
 import * as messageList from './messageList.ts';
 import * as messageMarks from './messageMarks.ts';
 import * as messages from './messages.ts';
+import * as privacy from './privacy.ts';
 import * as profiles from './profiles.ts';
 import * as scheduling from './scheduling.ts';
 import * as sending from './sending.ts';
@@ -56,6 +62,10 @@ export const operations: readonly Operation[] = [
   sessions.getSession,
   sessions.updateSession,
   profiles.updateProfile,
+  account.ownProfile,
+  account.listDevices,
+  privacy.getPrivacy,
+  privacy.updatePrivacy,
   sessionConnection.connectSession,
   sessionConnection.getSessionQr,
   sessionConnection.requestPairingCode,
@@ -109,6 +119,10 @@ export const operations: readonly Operation[] = [
   contacts.checkContacts,
   contacts.setContactBlocked,
   profiles.contactProfile,
+  account.lookUpContacts,
+  businessProfiles.getBusinessProfile,
+  businessProfiles.getCatalog,
+  businessProfiles.listCollections,
   media.uploadMedia,
   media.getMedia,
   groups.listGroups,
@@ -120,6 +134,15 @@ export const operations: readonly Operation[] = [
   groups.revokeInviteLink,
   groups.joinGroup,
   groups.leaveGroup,
+  groupInvites.previewInvite,
+  joinRequests.listJoinRequests,
+  joinRequests.approveJoinRequests,
+  joinRequests.rejectJoinRequests,
+  communities.listCommunities,
+  communities.createCommunity,
+  communities.listCommunityGroups,
+  communities.linkGroup,
+  communities.unlinkGroup,
   webhooks.setWebhook,
   webhooks.getWebhook,
   webhookTest.testWebhook,

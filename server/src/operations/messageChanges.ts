@@ -2,6 +2,7 @@ import type { Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
+import { isGroupId } from '../ids.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
@@ -102,8 +103,16 @@ export const deleteMessage = defineOperation({
     if (['scheduled', 'pending_approval'].includes(present.status)) await ctx.sender.cancel(present);
     const now = await requireMessage(ctx, messageId);
     if (isCancelled(now)) return readMessage(ctx, now);
-    const row = await requireOutgoing(ctx, messageId);
-    const remove = await ctx.liveSessions.part(sessionOf(row), 'remove');
+    const row = await requireSent(ctx, messageId);
+    const session = sessionOf(row);
+    if (row.direction === 'incoming' && isGroupId(row.chat_id)) {
+      const removeAsAdmin = await ctx.liveSessions.part(session, 'removeAsAdmin');
+      await removeAsAdmin(await keyOf(ctx.database.reader, row));
+      const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
+      return storeChange(ctx, row, (tx) => storeDeletion(ctx, tx, row, { from, fromMe: true, at: ctx.clock.now() }));
+    }
+    requireOwn(row);
+    const remove = await ctx.liveSessions.part(session, 'remove');
     await remove(await keyOf(ctx.database.reader, row));
     return storeChange(ctx, row, (tx) => storeDeletion(ctx, tx, row, ownAuthor(ctx, row)));
   },
@@ -126,9 +135,13 @@ export function requireTextOf(type: MessageRow['type']): void {
 
 async function requireOutgoing(ctx: Context, messageId: string): Promise<MessageRow> {
   const row = await requireSent(ctx, messageId);
-  if (row.direction !== 'outgoing')
-    throw new AppError('message_state', 'Only a message that the session sent can be edited or deleted');
+  requireOwn(row);
   return row;
+}
+
+function requireOwn({ direction }: MessageRow): void {
+  if (direction !== 'outgoing')
+    throw new AppError('message_state', 'Only a message that the session sent can be edited or deleted');
 }
 
 /** Stores what the network has done, and returns the message as it is now. */

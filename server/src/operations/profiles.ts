@@ -88,7 +88,7 @@ export const updateProfile = defineOperation({
   },
 });
 
-async function keepPicture(ctx: Context, picture: NetworkMedia) {
+export async function keepPicture(ctx: Context, picture: NetworkMedia) {
   const { mimeType, fileName } = picture;
   const row = await ctx.media.keep(ctx.accountId, { stream: await picture.open(), mimeType, fileName });
   await noteAdded(ctx, row.media_id);

@@ -23,6 +23,7 @@ import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
+import { groupSimulationInput, groupSimulations, groupSimulationText, isGroupSimulation, toGroupSimulation } from './groupSimulations.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
 
@@ -47,6 +48,7 @@ const Action = oneOf(
     'rename',
     'history',
     ...chatActionNames,
+    ...groupSimulations,
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -72,6 +74,7 @@ export const simulateSession = defineOperation({
     '`history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them.',
     '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account.',
     ...chatActionTexts,
+    ...groupSimulationText,
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -141,6 +144,7 @@ export const simulateSession = defineOperation({
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
+    ...groupSimulationInput,
   },
   output: object({ simulated: Action }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
@@ -167,6 +171,10 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     input.groupId === undefined ? { type: 'direct', id: from() } : { type: 'group', id: await group() };
   const call = () => ({ callId: needed('callId', input.callId), from: from(), isVideo: input.video === true });
   const key = async () => keyOf(ctx.database.reader, await message());
+  const phoneNumbers = () =>
+    (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
+  if (isGroupSimulation(input.action))
+    return toGroupSimulation(ctx, input.action, input, { from, group, phoneNumbers });
   switch (input.action) {
     case 'pair':
     case 'logout':
@@ -204,7 +212,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         action: 'group_create',
         from: from(),
         subject: needed('subject', input.subject),
-        phoneNumbers: (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)),
+        phoneNumbers: phoneNumbers(),
       };
     case 'group_subject':
       return { action: 'group_subject', group: await group(), subject: needed('subject', input.subject) };

@@ -35,11 +35,8 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
       .select('group_id')
       .where('account_id', '=', accountId)
       .where('session_id', '=', sessionId);
-    await kysely
-      .deleteFrom('group_participants')
-      .where('account_id', '=', accountId)
-      .where('group_id', 'in', groups)
-      .execute();
+    for (const table of ['group_participants', 'group_join_requests'] as const)
+      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('group_id', 'in', groups).execute();
     const tables = ['groups', 'chats', 'chat_labels', 'cleared_chats', 'labels', 'contacts'] as const;
     for (const table of [...tables, 'session_history', 'sessions'] as const) {
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();

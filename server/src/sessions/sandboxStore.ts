@@ -1,12 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { NetworkEvent, NetworkGroup, ProfileChange } from '../connectors/connector.ts';
+import type { NetworkEvent, NetworkGroup, PrivacySettings, ProfileChange } from '../connectors/connector.ts';
 import {
   addressOf,
   type Envelope,
   type GroupStep,
   type Mail,
+  type SandboxGroup,
   type SandboxProfile,
   type SandboxStore,
 } from '../connectors/sandbox/store.ts';
@@ -127,15 +128,15 @@ export class DatabaseSandboxStore implements SandboxStore {
     );
   }
 
-  group(address: string): Promise<NetworkGroup | undefined> {
+  group(address: string): Promise<SandboxGroup | undefined> {
     return this.#groupBy('network_id', address);
   }
 
-  groupByInvite(address: string): Promise<NetworkGroup | undefined> {
+  groupByInvite(address: string): Promise<SandboxGroup | undefined> {
     return this.#groupBy('invite_code', address);
   }
 
-  async #groupBy(column: 'network_id' | 'invite_code', address: string): Promise<NetworkGroup | undefined> {
+  async #groupBy(column: 'network_id' | 'invite_code', address: string): Promise<SandboxGroup | undefined> {
     const { kysely } = this.#database.reader;
     const states = kysely.selectFrom('sandbox_groups').select('state');
     const row = await states.where(column, '=', address).executeTakeFirst();
@@ -156,8 +157,8 @@ export class DatabaseSandboxStore implements SandboxStore {
   changeGroup(
     scope: string,
     networkId: string,
-    change: (group: NetworkGroup | undefined) => GroupStep | undefined,
-  ): Promise<{ group: NetworkGroup | undefined; hasMail: readonly string[] }> {
+    change: (group: SandboxGroup | undefined) => GroupStep | undefined,
+  ): Promise<{ group: SandboxGroup | undefined; hasMail: readonly string[] }> {
     const address = addressOf(scope, networkId);
     return this.#database.commit(async (tx) => {
       // Changes nothing, but locks the group until the transaction ends, on both databases.
@@ -167,7 +168,7 @@ export class DatabaseSandboxStore implements SandboxStore {
         .where('network_id', '=', address)
         .returning('state')
         .executeTakeFirst();
-      const before = row && this.#parse<NetworkGroup>(row.state);
+      const before = row && this.#parse<SandboxGroup>(row.state);
       const step = change(before);
       if (step === undefined) return { group: before, hasMail: [] };
       const { group, event } = step;
@@ -177,8 +178,8 @@ export class DatabaseSandboxStore implements SandboxStore {
         .values(changed)
         .onConflict((conflict) => conflict.column('network_id').doUpdateSet(changed))
         .execute();
-      const concerned = [...(before?.participants ?? []), ...group.participants];
-      const to = concerned.map(({ phoneNumber }) => addressOf(scope, phoneNumber));
+      const concerned = [...(before?.participants ?? []), ...group.participants].map(({ phoneNumber }) => phoneNumber);
+      const to = (step.to ?? concerned).map((number) => addressOf(scope, number));
       return { group, hasMail: await this.#insert(tx, [{ to: [...new Set(to)], event }]) };
     }, address);
   }
@@ -192,13 +193,17 @@ export class DatabaseSandboxStore implements SandboxStore {
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
   }
 
-  async changeProfile(address: string, { name, about, picture }: ProfileChange): Promise<void> {
+  async changeProfile(
+    address: string,
+    { name, about, picture, privacy }: ProfileChange & { readonly privacy?: PrivacySettings },
+  ): Promise<void> {
     await this.#database.commit(async (tx) => {
       const profile: SandboxProfile = {
         ...(await this.profile(address, tx)),
         ...(name !== undefined && { name }),
         ...(about !== undefined && { about: about === '' ? null : about }),
         ...(picture !== undefined && { picture }),
+        ...(privacy !== undefined && { privacy }),
       };
       await tx.kysely
         .updateTable('sandbox_numbers')

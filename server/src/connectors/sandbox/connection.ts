@@ -2,26 +2,34 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { ChatActions, LabelActions } from '../chatActions.ts';
 import type {
+  BusinessActions,
+  CommunityActions,
   Connection,
   GroupActions,
+  JoinRequestActions,
   MessageKey,
   NetworkChat,
   NetworkEvent,
   NetworkGroup,
   NetworkMedia,
   OutgoingMessage,
+  PrivacyActions,
   ProfileActions,
   SessionHost,
   Simulation,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
-import { requireVoice, SandboxGroups } from './groups.ts';
+import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
 import { openHistoryFile, playHistory, playOlder } from './history.ts';
+import { SandboxAccount } from './account.ts';
+import { SandboxCommunities } from './communities.ts';
+import { SandboxJoinRequests } from './joinRequests.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
 import type { SandboxEvent } from './store.ts';
+import { withdrawJoinRequest } from './waiting.ts';
 
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
@@ -40,6 +48,11 @@ export class SandboxConnection implements Connection, Phone {
   readonly profiles: ProfileActions;
   readonly chats: ChatActions;
   readonly labels: LabelActions;
+  readonly joinRequests: JoinRequestActions;
+  readonly communities: CommunityActions;
+  readonly privacy: PrivacyActions;
+  readonly business: BusinessActions;
+  readonly #account: SandboxAccount;
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   #number: string;
@@ -65,8 +78,17 @@ export class SandboxConnection implements Connection, Phone {
     this.profiles = {
       read: async (phoneNumber) => {
         this.requireOnline();
-        const { about, picture } = await network.profile(phoneNumber);
-        return { about, picture };
+        const { about, picture, privacy } = await network.profile(phoneNumber);
+        const isOwn = phoneNumber === this.#number;
+        return {
+          about: privacy?.about === 'nobody' && !isOwn ? null : about,
+          picture: privacy?.profilePicture === 'nobody' && !isOwn ? null : picture,
+        };
+      },
+      readOwn: async () => {
+        this.requireOnline();
+        const { name, about, picture } = await network.profile(this.#number);
+        return { name, about, picture };
       },
       update: async (change) => {
         this.requireOnline();
@@ -74,6 +96,29 @@ export class SandboxConnection implements Connection, Phone {
         if (change.name !== undefined) this.#name = change.name;
       },
     };
+    this.joinRequests = new SandboxJoinRequests(network, this);
+    this.communities = new SandboxCommunities(network, this);
+    this.#account = new SandboxAccount(network, host, this);
+    this.privacy = this.#account.privacy;
+    this.business = this.#account.business;
+  }
+
+  previewInvite(invite: string) {
+    return new SandboxCommunities(this.#network, this).preview(invite);
+  }
+
+  async removeAsAdmin(message: MessageKey): Promise<void> {
+    this.requireOnline();
+    requireAdmin(await this.#network.group(message.chat.id), this.#number);
+    await this.remove(message);
+  }
+
+  linkedDevices() {
+    return this.#account.linkedDevices();
+  }
+
+  lookUpPeople({ phoneNumbers, lids }: { readonly phoneNumbers: readonly string[]; readonly lids: readonly string[] }) {
+    return this.#account.lookUp(phoneNumbers, lids);
   }
 
   get sessionId(): string {
@@ -212,7 +257,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async markRead(_chat: unknown, messages: readonly { networkId: string; from: string }[]): Promise<void> {
     this.requireOnline();
-    await this.#network.read(this, messages);
+    if (await this.#account.sendsReadReceipts()) await this.#network.read(this, messages);
   }
 
   /** Ignored: this network does not show typing. */
@@ -337,6 +382,25 @@ export class SandboxConnection implements Connection, Phone {
         return playHistory(this.#host, action);
       case 'group_leave':
         return this.#groupsOf(action.from).leave(action.group);
+      case 'group_join_request':
+        await this.#groupsOf(action.from).ask(action.group, () => {});
+        return;
+      case 'group_join_withdraw':
+        await this.#network.changeGroup(action.group, (group) => withdrawJoinRequest(group, action.from, this.#now()));
+        return;
+      case 'group_picture':
+        return this.#groupsOf(action.from).setPicture(action.group, action.picture);
+      case 'group_settings':
+        return this.#groupsOf(action.from).setSettings(action.group, action.settings);
+      case 'community_create': {
+        const person = { number: action.from, requireOnline: () => this.requireOnline() };
+        const members = [this.#number, ...action.phoneNumbers];
+        await new SandboxCommunities(this.#network, person).create(action.subject, null, members);
+        return;
+      }
+      case 'business_profile':
+        this.requireOnline();
+        return this.#account.define(action);
     }
   }
 
@@ -347,7 +411,7 @@ export class SandboxConnection implements Connection, Phone {
   }
 
   /** The group actions of a person whom a simulation plays. */
-  #groupsOf(number: string): GroupActions {
+  #groupsOf(number: string): SandboxGroups {
     return new SandboxGroups(this.#network, { number, requireOnline: () => {} });
   }
 

@@ -11,13 +11,15 @@ import type {
   ParticipantResult,
 } from '../connector.ts';
 import type { ChangedGroup, SandboxNetwork } from './network.ts';
+import type { SandboxGroup } from './store.ts';
+import { withJoinRequest } from './waiting.ts';
 
 type Participants = NetworkGroup['participants'];
 
 const LINK = 'sandbox:join/';
 
 /** A member of groups: a session, or a person whom a simulation plays. */
-interface Member {
+export interface Member {
   readonly number: string;
   /** @throws {AppError} `session_not_connected` */
   requireOnline(): void;
@@ -47,7 +49,10 @@ export class SandboxGroups implements GroupActions {
         { phoneNumber: owner, role: 'owner' },
         ...others.map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
       ],
-      settings: { announce: false, locked: false, joinApproval: false },
+      settings: { announce: false, locked: false, joinApproval: false, memberAdd: 'admins', disappearingSeconds: 0 },
+      isCommunity: false,
+      community: null,
+      isAnnouncementGroup: false,
       inviteCode: null,
       picture: null,
     };
@@ -80,7 +85,8 @@ export class SandboxGroups implements GroupActions {
     phoneNumbers: readonly string[],
   ): Promise<readonly ParticipantResult[]> {
     let results: readonly ParticipantResult[] = [];
-    await this.#change(networkId, this.#requireAdmin, (group) => {
+    const requireRight = action === 'add' ? this.#requireAdder : this.#requireAdmin;
+    await this.#change(networkId, requireRight, (group) => {
       const outcome = changeParticipants(group.participants, action, phoneNumbers);
       results = outcome.results;
       const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
@@ -111,20 +117,20 @@ export class SandboxGroups implements GroupActions {
 
   async join(invite: string): Promise<NetworkGroup | null> {
     this.#self.requireOnline();
-    const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
-    const unknown = () =>
-      new AppError(
-        'not_found',
-        'The invite is unknown or was revoked; pass the whole link or the code after its last slash, or ask for a new one',
-      );
+    const code = codeOf(invite);
     const found = await this.#network.groupByInvite(code);
-    if (found === undefined) throw unknown();
+    if (found === undefined) throw unknownInvite();
+    return this.ask(found.networkId, (group) => {
+      if (group.inviteCode !== code) throw unknownInvite();
+    });
+  }
+
+  /** Joins a group, or asks to if an admin must approve first; then returns null. */
+  async ask(networkId: string, require: (group: NetworkGroup) => void): Promise<NetworkGroup | null> {
     const { number } = this.#self;
-    const requireInvite = (group: NetworkGroup) => {
-      if (group.inviteCode !== code) throw unknown();
-    };
-    const group = await this.#change(found.networkId, requireInvite, (before) => {
-      if (roleOf(before, number) !== undefined || before.settings.joinApproval) return undefined;
+    const group = await this.#change(networkId, require, (before) => {
+      if (roleOf(before, number) !== undefined) return undefined;
+      if (before.settings.joinApproval) return withJoinRequest(before, number, this.#network.clock.now());
       const { participants } = changeParticipants(before.participants, 'add', [number]);
       return [
         { ...before, participants },
@@ -158,8 +164,8 @@ export class SandboxGroups implements GroupActions {
   #change(
     networkId: string,
     require: (group: NetworkGroup) => void,
-    changed: (group: NetworkGroup) => ChangedGroup | undefined,
-  ): Promise<NetworkGroup> {
+    changed: (group: SandboxGroup) => ChangedGroup | undefined,
+  ): Promise<SandboxGroup> {
     this.#self.requireOnline();
     return this.#network.changeGroup(networkId, (group) => {
       require(group);
@@ -167,9 +173,11 @@ export class SandboxGroups implements GroupActions {
     });
   }
 
-  readonly #requireAdmin = (group: NetworkGroup): void => {
-    if (requireMember(group, this.#self.number) === 'member')
-      throw new AppError('network_denied', 'Only an admin of the group can do this');
+  readonly #requireAdmin = (group: NetworkGroup): void => requireAdmin(group, this.#self.number);
+
+  readonly #requireAdder = (group: NetworkGroup): void => {
+    requireMember(group, this.#self.number);
+    if (group.settings.memberAdd !== 'all') this.#requireAdmin(group);
   };
 
   readonly #requireEditor = (group: NetworkGroup): void => {
@@ -180,12 +188,27 @@ export class SandboxGroups implements GroupActions {
 
 type Role = Participants[number]['role'];
 
+/** The code of an invite, which may be a link. */
+export const codeOf = (invite: string): string => (invite.startsWith(LINK) ? invite.slice(LINK.length) : invite);
+
+export const unknownInvite = () =>
+  new AppError(
+    'not_found',
+    'The invite is unknown or was revoked; pass the whole link or the code after its last slash, or ask for a new one',
+  );
+
+/** @throws {AppError} `network_denied` */
+export function requireAdmin(group: NetworkGroup, number: string): void {
+  if (requireMember(group, number) === 'member')
+    throw new AppError('network_denied', 'Only an admin of the group can do this');
+}
+
 function roleOf({ participants }: NetworkGroup, number: string): Role | undefined {
   return participants.find(({ phoneNumber }) => phoneNumber === number)?.role;
 }
 
 /** @throws {AppError} `network_denied` */
-function requireMember(group: NetworkGroup, number: string): Role {
+export function requireMember(group: NetworkGroup, number: string): Role {
   const role = roleOf(group, number);
   if (role === undefined) throw new AppError('network_denied', 'The session is not a member of the group');
   return role;
@@ -203,7 +226,7 @@ function inviteOf(code: string): GroupInvite {
   return { code, link: `${LINK}${code}` };
 }
 
-function changeParticipants(
+export function changeParticipants(
   present: Participants,
   action: ParticipantAction,
   phoneNumbers: readonly string[],

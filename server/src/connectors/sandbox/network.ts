@@ -6,13 +6,14 @@ import type { SteadyClock } from '../../steadyClock.ts';
 import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
-import { addressOf, type SandboxProfile, type SandboxStore } from './store.ts';
+import { addressOf, type GroupStep, type SandboxGroup, type SandboxProfile, type SandboxStore } from './store.ts';
 
 /** Numbers of people who are not on the network. */
 const UNREGISTERED = /^1555000\d{4}$/;
 
 /** A group after a change, and the change; null for a change that the other members do not see. */
-export type ChangedGroup = readonly [NetworkGroup, GroupChange | null];
+type GroupAndChange = readonly [SandboxGroup, GroupChange | null];
+export type ChangedGroup = GroupAndChange | GroupStep;
 
 /**
  * The network of one scope. The numbers of its sessions reach one another. Any other number is a virtual contact that
@@ -102,16 +103,16 @@ export class SandboxNetwork {
     }
   }
 
-  findGroup(networkId: string): Promise<NetworkGroup | undefined> {
+  findGroup(networkId: string): Promise<SandboxGroup | undefined> {
     return this.store.group(this.addressOf(networkId));
   }
 
   /** @throws {AppError} `not_found` */
-  async group(networkId: string): Promise<NetworkGroup> {
+  async group(networkId: string): Promise<SandboxGroup> {
     return required(await this.findGroup(networkId));
   }
 
-  groupByInvite(code: string): Promise<NetworkGroup | undefined> {
+  groupByInvite(code: string): Promise<SandboxGroup | undefined> {
     return this.store.groupByInvite(this.addressOf(code));
   }
 
@@ -120,7 +121,7 @@ export class SandboxNetwork {
     if (groups.length > 0) await this.store.restoreGroups(this.#scope, groups);
   }
 
-  async addGroup(group: NetworkGroup): Promise<void> {
+  async addGroup(group: SandboxGroup): Promise<void> {
     const step = { group, event: { type: 'group_created', group } } as const;
     const { hasMail } = await this.store.changeGroup(this.#scope, group.networkId, () => step);
     await this.mailboxes.announce(hasMail);
@@ -132,11 +133,12 @@ export class SandboxNetwork {
    */
   async changeGroup(
     networkId: string,
-    change: (group: NetworkGroup) => ChangedGroup | undefined,
-  ): Promise<NetworkGroup> {
+    change: (group: SandboxGroup) => ChangedGroup | undefined,
+  ): Promise<SandboxGroup> {
     const { group, hasMail } = await this.store.changeGroup(this.#scope, networkId, (before) => {
       const changed = change(required(before));
-      return changed && { group: changed[0], event: this.#eventOf(changed) };
+      if (changed === undefined || 'event' in changed) return changed;
+      return { group: changed[0], event: this.#eventOf(changed) };
     });
     await this.mailboxes.announce(hasMail);
     return required(group);
@@ -146,7 +148,7 @@ export class SandboxNetwork {
     return this.store.profile(this.addressOf(number));
   }
 
-  #eventOf([group, change]: ChangedGroup): NetworkEvent {
+  #eventOf([group, change]: GroupAndChange): NetworkEvent {
     if (change === null) return { type: 'group_invite', group };
     const [changeId, timestamp] = [randomUUID(), this.clock.now()];
     return { type: 'group_updated', group, change, changeId, timestamp };
@@ -158,7 +160,7 @@ export class SandboxNetwork {
 }
 
 /** @throws {AppError} `not_found` */
-function required(group: NetworkGroup | undefined): NetworkGroup {
+function required(group: SandboxGroup | undefined): SandboxGroup {
   if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
   return group;
 }

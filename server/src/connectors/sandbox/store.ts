@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { NetworkEvent, NetworkGroup, Profile, ProfileChange } from '../connector.ts';
+import type { JoinRequest, NetworkEvent, NetworkGroup, PrivacySettings, Profile, ProfileChange } from '../connector.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);
@@ -31,13 +31,24 @@ export interface Mail extends SandboxEvent {
   readonly isEarly: boolean;
 }
 
+/** A group with what only the network knows. */
+export interface SandboxGroup extends NetworkGroup {
+  readonly joinRequests?: readonly JoinRequest[];
+  /** The groups of a community. */
+  readonly linkedGroups?: readonly string[];
+}
+
 export interface GroupStep {
-  readonly group: NetworkGroup;
+  readonly group: SandboxGroup;
   readonly event: NetworkEvent;
+  /** The numbers that are notified: by default everybody who is or was a member. */
+  readonly to?: readonly string[];
 }
 
 export interface SandboxProfile extends Profile {
   readonly name: string | null;
+  /** Missing if they were never changed. */
+  readonly privacy?: PrivacySettings;
 }
 
 /** Functions that store an event resolve with the ids of the sessions that have new mail. */
@@ -62,8 +73,8 @@ export interface SandboxStore {
   /** Deletes mail that was not read for a month. */
   prune(): Promise<void>;
 
-  group(address: string): Promise<NetworkGroup | undefined>;
-  groupByInvite(address: string): Promise<NetworkGroup | undefined>;
+  group(address: string): Promise<SandboxGroup | undefined>;
+  groupByInvite(address: string): Promise<SandboxGroup | undefined>;
   /** Adds the groups that do not exist yet. */
   restoreGroups(scope: string, groups: readonly NetworkGroup[]): Promise<void>;
   /**
@@ -74,12 +85,12 @@ export interface SandboxStore {
   changeGroup(
     scope: string,
     networkId: string,
-    change: (group: NetworkGroup | undefined) => GroupStep | undefined,
-  ): Promise<{ group: NetworkGroup | undefined; hasMail: readonly string[] }>;
+    change: (group: SandboxGroup | undefined) => GroupStep | undefined,
+  ): Promise<{ group: SandboxGroup | undefined; hasMail: readonly string[] }>;
 
   /** Returns null in every field that is not set. */
   profile(address: string): Promise<SandboxProfile>;
-  changeProfile(address: string, change: ProfileChange): Promise<void>;
+  changeProfile(address: string, change: ProfileChange & { readonly privacy?: PrivacySettings }): Promise<void>;
 
   /** Opens a file by the hash of its content. */
   openFile(hash: string): Promise<Readable>;

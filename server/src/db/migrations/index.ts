@@ -15,6 +15,7 @@ import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
+import { groupDetails } from './0021-group-details.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -42,4 +43,5 @@ export const migrations: readonly Migration[] = [
   eventSubscriptions,
   history,
   chats,
+  groupDetails,
 ];

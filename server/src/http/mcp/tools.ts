@@ -153,9 +153,11 @@ interface ShownSchema extends TSchema {
   readonly 'x-not-for-agents'?: true;
 }
 
+type Parts = Readonly<Record<string, ShownSchema>>;
+
 function inputOf({ input, ...operation }: Operation): TObject {
   const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
-  const shown = Object.entries(input.properties as Readonly<Record<string, ShownSchema>>);
+  const shown = Object.entries(input.properties as Parts);
   const properties = shown
     .filter(([, { deprecated, ...schema }]) => deprecated !== true && schema['x-not-for-agents'] === undefined)
     .map(([name, schema]) => {
@@ -168,11 +170,14 @@ function inputOf({ input, ...operation }: Operation): TObject {
   return { ...input, properties: { ...Object.fromEntries(properties), ...readingOf({ input, ...operation }) } };
 }
 
-/** Replaces the format of phone numbers with an example. */
+/** Replaces the format of phone numbers with an example, and leaves out parts that are not for agents. */
 function withBriefFormat({ ...schema }: TSchema): TSchema {
-  const { description, items }: { description?: string; items?: TSchema } = schema;
+  const { description, items, properties }: ShownSchema & { items?: TSchema; properties?: Parts } = schema;
   return {
     ...schema,
+    ...(properties !== undefined && {
+      properties: Object.fromEntries(Object.entries(properties).filter(([, part]) => !part['x-not-for-agents'])),
+    }),
     ...(description !== undefined && {
       description: description.replace(`. ${PHONE_NUMBER_FORMAT}`, ', such as 491701234567.'),
     }),
