@@ -96,11 +96,11 @@ const actions = {
   communities: ['create', 'groups', 'link', 'unlink'],
   privacy: ['read', 'update'],
   business: ['profile', 'catalog', 'collections'],
+  templates: ['list', 'get', 'create', 'update', 'remove'],
 } as const satisfies { [K in keyof Connection]?: readonly (keyof NonNullable<Connection[K]>)[] };
 
 // The keys of an object literal are known.
 const groupsOfActions = Object.keys(actions) as (keyof typeof actions)[];
-
 export function assertMembers(connection: Connection, { takesCallbacks, capabilities: declared }: Connector): void {
   for (const name of methods) {
     const isMissing = connection[name] === undefined && !needed.includes(name);

@@ -94,6 +94,16 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     method: optional(oneOf('invite_link', 'member', 'community')),
     timestamp: time,
   },
+  number_updated: { state: shape({}), timestamp: time },
+  template_updated: {
+    templateId: id,
+    name: id,
+    language: id,
+    status: optional(id),
+    category: optional(id),
+    reason: optional(text),
+    timestamp: time,
+  },
   group_updated: { change: shape({ type: id }), changeId: optional(id), timestamp: time, group },
   history: {
     chats: listOf(shape({ chat })),

@@ -54,9 +54,15 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     );
     assert.equal(messages[1].replyTo, messages[4].messageId, 'a reply that is imported before its original');
     assert.equal(messages[2].sentElsewhere, true);
-    assert.deepEqual((await list(call, '&origin=live')).map(({ message }) => message), ['Live']);
+    assert.deepEqual(
+      (await list(call, '&origin=live')).map(({ message }) => message),
+      ['Live'],
+    );
     assert.equal((await list(call, '&origin=history')).length, 4);
-    assert.deepEqual((await list(call, '&q=quick%20fox')).map(({ message }) => message), ['First quick fox']);
+    assert.deepEqual(
+      (await list(call, '&q=quick%20fox')).map(({ message }) => message),
+      ['First quick fox'],
+    );
 
     const { body: chats } = await call('GET', '/chats');
     assert.deepEqual(
@@ -115,7 +121,10 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     ] as const) {
       const { call, sessionId } = await begin(options);
       await play(call, sessionId, history(newNumber()));
-      assert.deepEqual((await list(call)).map(({ message }) => message), expected);
+      assert.deepEqual(
+        (await list(call)).map(({ message }) => message),
+        expected,
+      );
     }
     const { call } = await begin();
     const wrong = await call('POST', '/sessions', { connector: 'sandbox', options: { history: 'all' } });

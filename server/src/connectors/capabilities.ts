@@ -43,6 +43,9 @@ export const capabilities = {
   business_profiles: { title: 'Read business profiles and catalogs', part: 'business' },
   linked_devices: { title: 'List the devices of the account', part: 'linkedDevices' },
   people_lookup: { title: 'Look up the LID of a number, and the number of a LID', part: 'lookUpPeople' },
+  templates: { title: 'List, create, edit and delete templates', part: 'templates' },
+  number_quality: { title: 'Quality and messaging limit of the number' },
+  business_profile: { title: 'Change the address, description, email, websites and trade of the business' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

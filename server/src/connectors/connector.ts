@@ -1,15 +1,17 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType } from '../events/networkTypes.ts';
+import type { AccountSimulation, BusinessActions, LinkedDevice, PersonIds, PrivacyActions } from './account.ts';
 import type {
-  AccountSimulation,
-  BusinessActions,
-  LinkedDevice,
-  PersonIds,
-  PrivacyActions,
-} from './account.ts';
+  BusinessEvent,
+  BusinessProfileChange,
+  BusinessSimulation,
+  CallbackDirectory,
+  OwnProfile,
+  Pricing,
+  TemplateActions,
+} from './business.ts';
 import type { Capability } from './capabilities.ts';
-import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
 import type { ChatEvent, ChatParts, ChatSimulation } from './chatActions.ts';
 import type {
   CommunityActions,
@@ -20,8 +22,10 @@ import type {
   JoinRequestEvent,
   OptionalGroupSettings,
 } from './groupActions.ts';
+import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
 
 export type * from './account.ts';
+export type * from './business.ts';
 export type * from './groupActions.ts';
 
 /*
@@ -158,6 +162,8 @@ export interface SessionHost {
   groups(): Promise<readonly NetworkGroup[]>;
   /** Digits of the stored contacts that the session has blocked. */
   blocked(): Promise<readonly string[]>;
+  /** Left out by hosts that have only one session. */
+  readonly callbacks?: CallbackDirectory;
 }
 
 export interface SessionStore {
@@ -390,6 +396,7 @@ export interface Connection extends ChatParts {
     readonly phoneNumbers: readonly string[];
     readonly lids: readonly string[];
   }): Promise<readonly PersonIds[]>;
+  readonly templates?: TemplateActions;
   /** Requests a code to type into the phone instead of scanning a QR code. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
   /** Plays the other side. Only test networks have it. */
@@ -411,12 +418,18 @@ export interface CallbackRequest {
   readonly headers: Readonly<Record<string, string>>;
   /** The exact bytes, which signatures cover. */
   readonly body: Buffer;
+  /** Another session received it and passed it on, so it goes no further. */
+  readonly isPassedOn?: true;
 }
 
 export interface CallbackAnswer {
   readonly status: number;
   /** Sent as plain text. */
   readonly text?: string;
+  /** Ids of other sessions that the call concerns as well: it is passed on to them. */
+  readonly passOnTo?: readonly string[];
+  /** How many parts of the call concern numbers that this server does not know. */
+  readonly strangers?: number;
 }
 
 export interface GroupActions {
@@ -467,18 +480,13 @@ export interface Profile {
   readonly picture: NetworkMedia | null;
 }
 
-/** The profile of the session's own number. */
-export interface OwnProfile extends Profile {
-  /** Null if there is none. */
-  readonly name: string | null;
-}
-
 export interface ProfileChange {
   readonly name?: string;
   /** Empty removes it. */
   readonly about?: string;
   /** Null removes it. */
   readonly picture?: NetworkMedia | null;
+  readonly business?: BusinessProfileChange;
 }
 
 export interface GroupInvite {
@@ -552,6 +560,7 @@ export type NetworkEvent =
   | JoinRequestEvent
   /** The session has learned more about a group that did not change. Stored without an event. */
   | { readonly type: 'group_noted'; readonly group: NetworkGroup }
+  | BusinessEvent
   /** A QR code to scan; a new one replaces it when it expires. */
   | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
   | { readonly type: 'connected'; readonly phoneNumber: string }
@@ -596,6 +605,9 @@ export type NetworkEvent =
       readonly timestamp: number;
       /** The reason if it failed, as text. */
       readonly error?: string;
+      readonly pricing?: Pricing;
+      /** Its message may arrive later: the receipt waits for it. */
+      readonly isEarly?: true;
     }
   /** Another device of the account has changed or read a chat. Fields that are left out did not change. */
   | {
@@ -656,6 +668,7 @@ export type Simulation =
       readonly from: string;
       readonly settings: Partial<GroupSettings>;
     }
+  | BusinessSimulation
   /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
   | {

@@ -129,6 +129,34 @@ export interface Schema {
     lease_owner: string | null;
     /** Incremented each time a node acquires it. */
     lease_generation: number;
+    /** JSON of the number's `StoredNumberState`; null until its network has reported one. */
+    number_state: string | null;
+  };
+  /** The last reports about templates, so that a repeated one emits no event. */
+  template_states: {
+    session_id: string;
+    template_id: string;
+    account_id: string;
+    /** JSON of the last `status`, `category`, `quality` and `reason`. */
+    state: string;
+    updated_at: number;
+  };
+  /** Receipts of messages that are not stored yet. */
+  early_receipts: {
+    session_id: string;
+    network_id: string;
+    status: string;
+    account_id: string;
+    /** JSON of the receipt. */
+    receipt: string;
+    created_at: number;
+  };
+  /** Which sessions the calls of a network concern, by the network's ids of their numbers and accounts. */
+  callback_keys: {
+    session_id: string;
+    callback_key: string;
+    account_id: string;
+    connector: string;
   };
   session_history: {
     account_id: string;
@@ -234,6 +262,8 @@ export interface Schema {
     starred_at: number | null;
     /** Until when it is pinned in its chat; null if it is not. */
     pinned_until: number | null;
+    /** JSON of its `Pricing`; null if the network has not reported one. */
+    pricing: string | null;
   };
   /** The search words of a message. One of them is its account. */
   message_words: {

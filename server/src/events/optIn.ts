@@ -1,4 +1,5 @@
 import { type TObject, Type } from 'typebox';
+import { businessEvents } from './businessEvents.ts';
 import {
   ChatId,
   Digits,
@@ -268,6 +269,7 @@ export const optInEvents = {
       ...Test,
     }),
   },
+  ...businessEvents,
   'group.participants': {
     description: 'People joined or left a group, or their roles changed.',
     data: Type.Object({

@@ -1,4 +1,5 @@
 import type { AddedFields } from './addedFields.ts';
+import { businessSamples } from './businessSamples.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 
 /** Makes a sample event of a type, in its exact shape, marked `test: true`. */
@@ -96,6 +97,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       error: null,
       ...test,
     },
+    ...businessSamples(sessionId, timestamp),
     'group.participants': { ...group, action: 'add', phoneNumbers: [person] },
     'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },
     'call.incoming': call,

@@ -14,7 +14,8 @@ interface Parts {
 }
 
 /** The name by which the account knows a contact: that of its address book, or the one that the contact chose. */
-export const nameOf = ({ name, saved_name: saved }: Pick<ContactTable, 'name' | 'saved_name'>): string | null => saved ?? name;
+export const nameOf = ({ name, saved_name: saved }: Pick<ContactTable, 'name' | 'saved_name'>): string | null =>
+  saved ?? name;
 
 /** Adds the sender of a message to the contacts, under the latest name. */
 export async function noteContact(
@@ -36,7 +37,11 @@ export async function saveContact(
   phoneNumber: string,
   name: string | null,
 ): Promise<void> {
-  const row = await upsertSaved.first(tx, { ...session, phoneNumber, name: name?.slice(0, NAME_CHARACTERS).toWellFormed() || null });
+  const row = await upsertSaved.first(tx, {
+    ...session,
+    phoneNumber,
+    name: name?.slice(0, NAME_CHARACTERS).toWellFormed() || null,
+  });
   if (row !== undefined) emitContact(parts, tx, row);
 }
 

@@ -63,12 +63,7 @@ export async function storeHistory(
   await storeAnswers(tx, fresh);
   await linkReplies(tx, session, fresh);
   const begun = await touchChats(tx, fresh);
-  await addImported(
-    tx,
-    own,
-    { messages: fresh.length, chats: newChats + begun, contacts: newContacts },
-    clock.now(),
-  );
+  await addImported(tx, own, { messages: fresh.length, chats: newChats + begun, contacts: newContacts }, clock.now());
   if (isReported === true) for (const each of fresh) emitMessage(options, tx, own, each);
 }
 
@@ -152,8 +147,7 @@ async function groupIds(
 ): Promise<ReadonlyMap<string, string>> {
   const names = new Map<string, string>();
   for (const { chat, name } of entries)
-    if (chat.type === 'group' && (name !== undefined || !names.has(chat.id)))
-      names.set(chat.id, cut(name) ?? '');
+    if (chat.type === 'group' && (name !== undefined || !names.has(chat.id))) names.set(chat.id, cut(name) ?? '');
   if (names.size === 0) return new Map();
   const found = await groupsByNetworkId.all(tx, { ...session, ids: JSON.stringify([...names.keys()]) });
   const ids = new Map(found.map(({ network_id, group_id }) => [network_id, group_id]));

@@ -33,7 +33,14 @@ export async function identify(
   await rename(tx, person, 'chat_id', 'chat_id');
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;
-  const contact = { account_id: accountId, session_id: sessionId, phone_number: phoneNumber, name: null, saved_name: null, blocked: 0 };
+  const contact = {
+    account_id: accountId,
+    session_id: sessionId,
+    phone_number: phoneNumber,
+    name: null,
+    saved_name: null,
+    blocked: 0,
+  };
   emitContact(options, tx, (await findContact(tx, person)) ?? contact, placeholder);
 }
 

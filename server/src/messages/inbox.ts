@@ -6,8 +6,8 @@ import { emitCall, emitPresence } from './activity.ts';
 import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
 import { chatUpdated } from './chatChanges.ts';
-import { noteContact, saveContact } from './contactChanges.ts';
 import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
+import { noteContact, saveContact } from './contactChanges.ts';
 import type { StoredMedia } from './content.ts';
 import { GroupInbox, noteGroup } from './groupInbox.ts';
 import { storeHistory } from './historyInbox.ts';
@@ -16,9 +16,11 @@ import { identify } from './identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { storeJoinRequest } from './joinRequests.ts';
 import { storeReceived } from './messageInbox.ts';
+import { storeNumberState } from './numberState.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
 import { findSession, type NewRow, type SessionRef } from './store.ts';
+import { storeTemplateState } from './templateStates.ts';
 
 export interface Inbox {
   /** Stores a report and the events that follow from it. A repeated report changes nothing. */
@@ -61,7 +63,7 @@ export function createInbox({
 }: InboxOptions & { database: Database; trace: () => string | null }): Inbox {
   const outgoing = new OutgoingProgress(options);
   const sessions = new SessionInbox(options);
-  const parts = { ...options, sessions, groups: new GroupInbox(options) };
+  const parts = { ...options, sessions, groups: new GroupInbox(options), outgoing };
   return {
     async take(session, event, file) {
       const { sessionId } = session;
@@ -95,7 +97,12 @@ export function createInbox({
 }
 
 async function store(
-  { sessions, groups, ...options }: InboxOptions & { sessions: SessionInbox; groups: GroupInbox },
+  {
+    sessions,
+    groups,
+    outgoing,
+    ...options
+  }: InboxOptions & { sessions: SessionInbox; groups: GroupInbox; outgoing: OutgoingProgress },
   tx: Tx,
   session: SessionRef,
   event: Exclude<NetworkEvent, { type: 'receipt' | 'chat_removed' }>,
@@ -111,7 +118,10 @@ async function store(
     case 'logged_out':
       return sessions.disconnected(tx, session, 'logged_out', event.reason, false);
     case 'message':
-      return storeReceived(options, tx, session, event, file);
+      await storeReceived(options, tx, session, event, file);
+      if (event.isOwn === true)
+        await outgoing.catchUp(tx, [{ session_id: session.sessionId, network_id: event.networkId }]);
+      return;
     case 'identified':
       return identify(options, tx, session, event);
     case 'edited':
@@ -143,6 +153,10 @@ async function store(
       return groups.created(tx, session, event.group);
     case 'group_updated':
       return groups.updated(tx, session, event, file);
+    case 'number_updated':
+      return storeNumberState(options, tx, session, event);
+    case 'template_updated':
+      return storeTemplateState(options, tx, session, event);
     case 'group_invite':
       return groups.invited(tx, session, event.group);
     case 'history': {

@@ -5,8 +5,9 @@ import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
+import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { CANCELLED, progressOf, type Step } from './status.ts';
+import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from './status.ts';
 import { findMessage, type SessionRef, touchChat } from './store.ts';
 
 export type SentMessage = Pick<
@@ -26,6 +27,13 @@ interface Received {
   readonly trace: string | null;
   readonly session: SessionRef;
   readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
+}
+
+/** A receipt of a stored message. A message that is named twice is the same object. */
+interface Reported {
+  readonly row: MessageRow;
+  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing'>;
+  readonly trace: string | null;
 }
 
 export type Accepted = Awaited<ReturnType<Connection['send']>>;
@@ -51,7 +59,7 @@ export class OutgoingProgress {
       sent_at: accepted.timestamp,
     }));
     const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
-    return items.map(({ message, accepted, trace }) => {
+    const areSent = items.map(({ message, accepted, trace }) => {
       const row = sent.get(message.message_id);
       // A receipt that arrived before the acknowledgement has already done this step.
       if (row === undefined) return false;
@@ -60,7 +68,22 @@ export class OutgoingProgress {
       this.#emitStatus(tx, { ...message, ...row }, 'sent', accepted.timestamp, trace);
       return true;
     });
+    await this.catchUp(
+      tx,
+      items.flatMap(({ message, accepted: { networkId } }) =>
+        networkId === undefined ? [] : [{ session_id: message.session_id, network_id: networkId }],
+      ),
+    );
+    return areSent;
   };
+
+  /** Applies the receipts that arrived before these messages. */
+  async catchUp(tx: Tx, messages: readonly { session_id: string; network_id: string }[]): Promise<void> {
+    for (const { sessionId, networkId, receipt } of await takeEarlyReceipts(tx, messages)) {
+      const [row] = await sentByNetworkId.all(tx, [{ session_id: sessionId, network_id: networkId }]);
+      if (row !== undefined) await this.#apply(tx, [{ row, receipt, trace: null }]);
+    }
+  }
 
   async refuse(tx: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
     const row = await tx.kysely
@@ -103,20 +126,37 @@ export class OutgoingProgress {
       event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
     );
     const rows = await sentAs(tx, reported);
-    const changed = new Set<MessageRow>();
-    reported.forEach(({ receipt, trace }, index) => {
+    const found: Reported[] = [];
+    const unknown: typeof reported = [];
+    reported.forEach(({ receipt, trace, ...rest }, index) => {
       const row = rows[index];
-      const progress = row && progressOf(row, receipt);
-      if (row === undefined || progress === undefined) return;
+      if (row === undefined) unknown.push({ receipt, trace, ...rest });
+      else found.push({ row, receipt, trace });
+    });
+    await this.#apply(tx, found);
+    await keepEarlyReceipts(tx, unknown, this.#options.clock.now());
+    return items.map(() => undefined);
+  };
+
+  async #apply(tx: Tx, reported: readonly Reported[]): Promise<void> {
+    const changed = new Set<MessageRow>();
+    const priced = new Map<string, MessageRow>();
+    for (const { row, receipt, trace } of reported) {
+      if (receipt.pricing !== undefined && row.pricing === null) {
+        row.pricing = pricingColumn(receipt.pricing);
+        priced.set(row.message_id, row);
+      }
+      const progress = progressOf(row, receipt);
+      if (progress === undefined) continue;
       const hadFailed = row.status === 'failed'; // networks repeat receipts
       // The next receipt of the same message starts from here.
       changed.add(Object.assign(row, progress.after));
       if (progress.after.status === 'failed' && !hadFailed) emitFailed(this.#options, tx, row, trace);
       for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
-    });
+    }
     await advance.run(tx, [...changed]);
-    return items.map(() => undefined);
-  };
+    await setPricing.run(tx, [...priced.values()]);
+  }
 
   #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
     this.#options.emit(tx, {
@@ -211,6 +251,19 @@ const renameOnNetwork = query((db, p: { accountId: string; messageId: string; ne
     .set({ network_id: p.networkId })
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId),
+);
+
+const CATEGORY_CHARACTERS = 100;
+
+const pricingColumn = ({ category, billable }: NonNullable<Received['event']['pricing']>) =>
+  JSON.stringify({ category: category.slice(0, CATEGORY_CHARACTERS), billable });
+
+const setPricing = batch(
+  { account_id: 'text', message_id: 'text', pricing: 'text' },
+  ({ row, from }) => sql`
+    update messages set pricing = ${row.pricing}
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
 );
 
 const advance = batch(

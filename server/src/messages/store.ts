@@ -32,6 +32,7 @@ const newRowDefaults = {
   expires_in: null,
   starred_at: null,
   pinned_until: null,
+  pricing: null,
 };
 
 export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
@@ -170,6 +171,7 @@ const messageColumns = {
   expires_in: 'bigint',
   starred_at: 'bigint',
   pinned_until: 'bigint',
+  pricing: 'text',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>

@@ -5,6 +5,7 @@ import { MediaPart } from '../events/parts.ts';
 import { boolean, entries, integer, list, named, object, optional, orNull } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { BusinessData } from './businessInput.ts';
 import { keepPicture } from './profiles.ts';
 import { findSession, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
@@ -27,6 +28,10 @@ export const ownProfile = defineOperation({
     name: orNull(Type.String(), 'Name that other people see; null if there is none.'),
     about: orNull(Type.String(), 'About text; null if there is none.'),
     picture: orNull(MediaPart, 'Picture; null if there is none.'),
+    business: orNull(
+      BusinessData,
+      'Data of the business; null if the number is none, or its network has no such data.',
+    ),
   }),
   errors: [
     'not_found',
@@ -42,7 +47,7 @@ export const ownProfile = defineOperation({
     await ctx.liveSessions.requireCapability(session, 'own_profile');
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     if (profiles.readOwn === undefined) throw new AppError('not_supported');
-    const { name, about, picture } = await profiles.readOwn();
+    const { name, about, picture, business = null } = await profiles.readOwn();
     const { phone_number: digits } = await findSession(ctx, sessionId);
     return {
       sessionId,
@@ -50,6 +55,7 @@ export const ownProfile = defineOperation({
       name,
       about,
       picture: picture === null ? null : await keepPicture(ctx, picture),
+      business: business === null ? null : { ...business, websites: [...business.websites] },
     };
   },
 });

@@ -68,10 +68,7 @@ export const markChatUnread = defineOperation({
     const synchronized = await passOn(ctx, session, chatId, (chats, { chat, last }) =>
       chats.update(chat, { markedUnread: true }, last),
     );
-    await ctx.database.commit(
-      (tx) => changeChat(ctx, tx, session, chatId, { markedUnread: true }),
-      session.sessionId,
-    );
+    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chatId, { markedUnread: true }), session.sessionId);
     return { chatId, markedUnread: true as const, synchronized };
   },
 });

@@ -40,7 +40,9 @@ import {
   SessionId,
 } from './sessions.ts';
 
-export const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 });
+export const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', {
+  maxLength: 200,
+});
 
 export const LabelIds = list(Type.String(), 'Ids of its labels (`lbl_…`).');
 
@@ -316,7 +318,9 @@ export const markChatRead = defineOperation({
       );
     }
     if (chat.marked_unread === 1)
-      await passOn(ctx, session, chatId, (chats, { chat: at, last }) => chats.update(at, { markedUnread: false }, last));
+      await passOn(ctx, session, chatId, (chats, { chat: at, last }) =>
+        chats.update(at, { markedUnread: false }, last),
+      );
     const last = unread.at(-1)?.message_id ?? '';
     await ctx.database.commit((tx) => markRead(ctx, tx, session, chatId, last), session.sessionId);
     return { chatId, read: unread.length };

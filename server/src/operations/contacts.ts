@@ -36,7 +36,10 @@ import {
 const Contact = named('Contact', {
   phoneNumber: string('Phone number digits of the contact.'),
   sessionId: SessionId,
-  name: orNull(Type.String(), 'Name in the address book, or the name that the contact chose; null if neither is known.'),
+  name: orNull(
+    Type.String(),
+    'Name in the address book, or the name that the contact chose; null if neither is known.',
+  ),
   pushName: { ...orNull(Type.String(), 'Name that the contact chose; null if it is not known.'), ...notForAgents },
   savedName: {
     ...orNull(Type.String(), 'Name in the address book of the account; null if there is none.'),

@@ -29,9 +29,7 @@ export const requestChatHistory = defineOperation({
   input: {
     chatId: string('Phone number digits of the other person, or the id of the group (`grp_…`).', { maxLength: 200 }),
     sessionId: OptionalSessionId,
-    count: optional(
-      integer('How many messages; 50 by default.', { minimum: 1, maximum: MAX_REQUESTED, default: 50 }),
-    ),
+    count: optional(integer('How many messages; 50 by default.', { minimum: 1, maximum: MAX_REQUESTED, default: 50 })),
   },
   output: object({
     chatId: string('Id of the chat.'),
@@ -76,14 +74,7 @@ export const fetchMessageMedia = defineOperation({
     'Fetch and store the file of a message from the history, which has `remoteMedia`. Returns the message with `media`. Networks delete files after some weeks; WhatsApp then asks the phone for it, which must be online.',
   input: { messageId: MessageId },
   output: Message,
-  errors: [
-    'not_found',
-    'session_not_connected',
-    'not_supported',
-    'message_state',
-    'send_failed',
-    'payload_too_large',
-  ],
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'message_state', 'send_failed', 'payload_too_large'],
   async run(ctx, { messageId }) {
     const row = await requireMessage(ctx, messageId);
     const { remoteMedia, media } = contentOf(row);

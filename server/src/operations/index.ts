@@ -3,8 +3,8 @@ import * as account from './account.ts';
 import * as apiKeys from './apiKeys.ts';
 import * as approvals from './approvals.ts';
 import * as auth from './auth.ts';
-import * as chatRemoval from './chatRemoval.ts';
 import * as businessProfiles from './businessProfiles.ts';
+import * as chatRemoval from './chatRemoval.ts';
 import * as chats from './chats.ts';
 import * as communities from './communities.ts';
 import * as connecting from './connecting.ts';
@@ -34,6 +34,7 @@ import * as sendingChoices from './sendingChoices.ts';
 import * as sessionConnection from './sessionConnection.ts';
 import * as sessions from './sessions.ts';
 import * as simulator from './simulator.ts';
+import * as templates from './templates.ts';
 import * as webhookHealth from './webhookHealth.ts';
 import * as webhookSecret from './webhookSecret.ts';
 import * as webhooks from './webhooks.ts';
@@ -74,6 +75,11 @@ export const operations: readonly Operation[] = [
   sessions.sessionHistory,
   sessions.deleteSession,
   simulator.simulateSession,
+  templates.listTemplates,
+  templates.getTemplate,
+  templates.createTemplate,
+  templates.updateTemplate,
+  templates.deleteTemplate,
   sending.sendMessage,
   sending.sendMedia,
   sending.sendLocation,

@@ -1,8 +1,8 @@
 import type { Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
 import { isGroupId } from '../ids.ts';
+import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';

@@ -37,6 +37,7 @@ import { labelsOfMessages } from '../messages/labels.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
+import { MessagePricing, pricingField } from './messagePricing.ts';
 import { SessionId } from './sessions.ts';
 import { readUntil, waitInput } from './waiting.ts';
 
@@ -112,6 +113,7 @@ export const Message = named('Message', {
   deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
   error: optional(string('Why the message failed, as a sentence.')),
   approval: optional(Approval),
+  pricing: optional({ ...MessagePricing, ...notForAgents }),
 });
 
 /** Fields that the tools return which send or change a message: enough to refer to it and to see whether it was sent. */
@@ -302,6 +304,7 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
     ...(row.deleted_at !== null && { deleted: true as const }),
     ...errorField(row, hidesContent),
     ...approvalField(row),
+    ...pricingField(row),
   });
 }
 

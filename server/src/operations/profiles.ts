@@ -6,6 +6,7 @@ import { named, object, onlyTrue, optional, orNull, string } from '../invoke/fie
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
+import { BusinessInput, businessChange } from './businessInput.ts';
 import { noteAdded, PictureMediaId, pictureOf } from './media.ts';
 import { OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
@@ -55,12 +56,13 @@ export const updateProfile = defineOperation({
   effect: 'write',
   summary: 'Update the profile of a session',
   description:
-    "Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
+    "Change the name, the about text, the picture or the business data that other people see of the session's number. Pass at least one of them. A network that reviews names shows the new one once it is approved. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
   input: {
     sessionId: SessionId,
     name: optional(string('Name that other people see.', { minLength: 1, maxLength: 25 })),
     about: optional(string('About text that other people see; empty removes it.', { maxLength: 139 })),
     pictureMediaId: optional(PictureMediaId),
+    business: optional(BusinessInput),
   },
   output: object({ sessionId: SessionId, updated: onlyTrue() }),
   errors: [
@@ -74,15 +76,17 @@ export const updateProfile = defineOperation({
     'send_failed',
   ],
   example: { sessionId: 'ses_01JZ0000000000000000000000', name: 'Support', about: 'Weekdays from 9 to 5' },
-  async run(ctx, { sessionId, name, about, pictureMediaId }) {
-    if (name === undefined && about === undefined && pictureMediaId === undefined)
-      throw invalidField('name', 'Pass at least one of `name`, `about` and `pictureMediaId`', 'required');
+  async run(ctx, { sessionId, name, about, pictureMediaId, business }) {
+    if ([name, about, pictureMediaId, business].every((change) => change === undefined))
+      throw invalidField('name', 'Pass at least one of `name`, `about`, `pictureMediaId` and `business`', 'required');
     const session = await resolveSession(ctx, sessionId);
+    if (business !== undefined) await ctx.liveSessions.requireCapability(session, 'business_profile');
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     await profiles.update({
       ...(name !== undefined && { name }),
       ...(about !== undefined && { about }),
       ...(pictureMediaId !== undefined && { picture: await pictureOf(ctx, pictureMediaId) }),
+      ...(business !== undefined && { business: businessChange(business) }),
     });
     return { sessionId, updated: true as const };
   },

@@ -35,6 +35,7 @@ import {
   withoutSecrets,
 } from '../sessions/options.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
+import { SessionNetwork, sessionNetwork } from './sessionNetwork.ts';
 
 export const SessionId = string('Id of the session (`ses_…`).');
 /** Filter of a list. */
@@ -79,6 +80,7 @@ export const Session = named('Session', {
   metadata: record(Type.String(), 'Your own data, as you set it.'),
   createdAt: time('When the session was created.'),
   history: optional({ ...SessionHistory, ...notForAgents }),
+  network: SessionNetwork,
 });
 
 export const sessionInput = { sessionId: SessionId };
@@ -154,6 +156,7 @@ export const createSession = defineOperation({
       history: null,
       lease_owner: null,
       lease_generation: 0,
+      number_state: null,
     };
     await ctx.database.commit(async (tx) => {
       // A repeated request gets the session that it created.
@@ -381,5 +384,6 @@ export function toSession(ctx: Context, row: SessionTable) {
     metadata: JSON.parse(row.metadata) as Record<string, string>,
     createdAt: isoTime(row.created_at),
     history: shownHistory(historyStateOf(row)),
+    network: sessionNetwork(row),
   };
 }

@@ -22,8 +22,15 @@ import { parseTime } from '../invoke/validate.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../messages/store.ts';
+import { businessActions, businessDescription, businessInput, toBusinessSimulation } from './businessSimulation.ts';
+import {
+  groupSimulationInput,
+  groupSimulations,
+  groupSimulationText,
+  isGroupSimulation,
+  toGroupSimulation,
+} from './groupSimulations.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
-import { groupSimulationInput, groupSimulations, groupSimulationText, isGroupSimulation, toGroupSimulation } from './groupSimulations.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
 
@@ -49,6 +56,7 @@ const Action = oneOf(
     'history',
     ...chatActionNames,
     ...groupSimulations,
+    ...businessActions,
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -75,6 +83,7 @@ export const simulateSession = defineOperation({
     '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account.',
     ...chatActionTexts,
     ...groupSimulationText,
+    ...businessDescription,
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -142,6 +151,7 @@ export const simulateSession = defineOperation({
     read: optional(onlyTrue('Marks the chat as read.')),
     ...chatSimulationInput,
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
+    ...businessInput,
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
     ...groupSimulationInput,
@@ -230,6 +240,10 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       const own = (await findSession(ctx.database.reader, session))?.phone_number ?? '';
       return toHistorySimulation(ctx, own, needed('history', input.history));
     }
+    case 'template_review':
+    case 'number_update':
+    case 'own_message':
+      return toBusinessSimulation(input.action, input, needed, chat);
     case 'chat_update': {
       const { archived, pinned, mutedUntil, markedUnread, read } = input;
       const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;

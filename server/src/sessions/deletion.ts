@@ -41,6 +41,7 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
     for (const table of [...tables, 'session_history', 'sessions'] as const) {
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
     }
-    await kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute();
+    for (const table of ['session_store', 'template_states', 'early_receipts', 'callback_keys'] as const)
+      await kysely.deleteFrom(table).where('session_id', '=', sessionId).execute();
   });
 }

@@ -1,7 +1,14 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { NetworkEvent, NetworkGroup, PrivacySettings, ProfileChange } from '../connectors/connector.ts';
+import type {
+  BusinessProfileChange,
+  NetworkEvent,
+  NetworkGroup,
+  OwnBusinessProfile,
+  PrivacySettings,
+  ProfileChange,
+} from '../connectors/connector.ts';
 import {
   addressOf,
   type Envelope,
@@ -195,11 +202,13 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async changeProfile(
     address: string,
-    { name, about, picture, privacy }: ProfileChange & { readonly privacy?: PrivacySettings },
+    { name, about, picture, business, privacy }: ProfileChange & { readonly privacy?: PrivacySettings },
   ): Promise<void> {
     await this.#database.commit(async (tx) => {
+      const before = await this.profile(address, tx);
       const profile: SandboxProfile = {
-        ...(await this.profile(address, tx)),
+        ...before,
+        ...(business !== undefined && { business: businessAfter(before.business, business) }),
         ...(name !== undefined && { name }),
         ...(about !== undefined && { about: about === '' ? null : about }),
         ...(picture !== undefined && { picture }),
@@ -242,6 +251,14 @@ export class DatabaseSandboxStore implements SandboxStore {
       return isFile ? toNetworkMedia(value, this.#media) : value;
     });
   }
+}
+
+const NO_BUSINESS: OwnBusinessProfile = { address: null, description: null, email: null, websites: [], vertical: null };
+
+/** An empty text removes the field. */
+function businessAfter(before: OwnBusinessProfile = NO_BUSINESS, change: BusinessProfileChange): OwnBusinessProfile {
+  const changed = Object.entries(change).map(([name, value]) => [name, value === '' ? null : value]);
+  return { ...before, ...Object.fromEntries(changed) };
 }
 
 function groupRow(scope: string, group: NetworkGroup) {

@@ -303,7 +303,10 @@ describeOnEachDeployment('chats', (_, database) => {
         theirs.map((one: Data) => 'expiresAt' in one),
         [true, false],
       );
-      assert.equal((await ok('PATCH', `/chats/${to}`, { sessionId, disappearingSeconds: null })).disappearingSeconds, null);
+      assert.equal(
+        (await ok('PATCH', `/chats/${to}`, { sessionId, disappearingSeconds: null })).disappearingSeconds,
+        null,
+      );
       await ok('DELETE', `/sessions/${other}`);
     });
 

@@ -19,16 +19,17 @@ import type {
   Simulation,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
+import { SandboxAccount } from './account.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
+import { SandboxCommunities } from './communities.ts';
 import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
 import { openHistoryFile, playHistory, playOlder } from './history.ts';
-import { SandboxAccount } from './account.ts';
-import { SandboxCommunities } from './communities.ts';
 import { SandboxJoinRequests } from './joinRequests.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
 import type { SandboxEvent } from './store.ts';
+import { SandboxTemplates } from './templates.ts';
 import { withdrawJoinRequest } from './waiting.ts';
 
 const PAIRING_MS = 20_000;
@@ -53,6 +54,7 @@ export class SandboxConnection implements Connection, Phone {
   readonly privacy: PrivacyActions;
   readonly business: BusinessActions;
   readonly #account: SandboxAccount;
+  readonly templates: SandboxTemplates;
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   #number: string;
@@ -75,6 +77,7 @@ export class SandboxConnection implements Connection, Phone {
     this.groups = new SandboxGroups(network, this);
     this.chats = createChatActions(() => this.requireOnline());
     this.labels = createLabelActions(() => this.requireOnline());
+    this.templates = new SandboxTemplates(host, () => this.requireOnline());
     this.profiles = {
       read: async (phoneNumber) => {
         this.requireOnline();
@@ -85,15 +88,15 @@ export class SandboxConnection implements Connection, Phone {
           picture: privacy?.profilePicture === 'nobody' && !isOwn ? null : picture,
         };
       },
-      readOwn: async () => {
-        this.requireOnline();
-        const { name, about, picture } = await network.profile(this.#number);
-        return { name, about, picture };
-      },
       update: async (change) => {
         this.requireOnline();
         await network.store.changeProfile(this.address, change);
         if (change.name !== undefined) this.#name = change.name;
+      },
+      readOwn: async () => {
+        this.requireOnline();
+        const { name, about, picture, business = null } = await network.profile(this.#number);
+        return { name, about, picture, business };
       },
     };
     this.joinRequests = new SandboxJoinRequests(network, this);
@@ -240,6 +243,7 @@ export class SandboxConnection implements Connection, Phone {
     this.requireOnline();
     const { type, id } = message.chat;
     const group = await this.#groupOf(message.chat);
+    await this.templates.requireSendable(message);
     if (type === 'direct' && !(await this.#network.onNetwork([id])).has(id))
       throw new AppError('recipient_not_on_network');
     const timestamp = this.#now();
@@ -365,6 +369,9 @@ export class SandboxConnection implements Connection, Phone {
       case 'logout':
         await this.logout();
         return this.#host.onEvent({ type: 'logged_out', reason: 'The device was unlinked on the phone' });
+      case 'template_review':
+        this.requireOnline();
+        return this.#host.onEvent(await this.templates.review(action.templateId, action.status, action.reason));
       case 'group_create':
         this.requireOnline();
         await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);
@@ -407,7 +414,7 @@ export class SandboxConnection implements Connection, Phone {
   async #report(action: Reported): Promise<void> {
     if (!changesOfMessages.has(action.action)) this.requireOnline();
     if (action.action === 'incoming' && action.group !== null) await this.#network.group(action.group);
-    await this.#host.onEvent(eventOf(action, this.#now()));
+    await this.#host.onEvent(eventOf(action, this.#now(), this.#number));
   }
 
   /** The group actions of a person whom a simulation plays. */

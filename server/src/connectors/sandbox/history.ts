@@ -14,7 +14,10 @@ const NAMES = ['Ada', 'Ben', 'Cleo', 'Dina', 'Emil', 'Fay', 'Gus', 'Hana', 'Ivo'
 type Host = Pick<SessionHost, 'onEvent' | 'options' | 'phoneNumber' | 'clock'>;
 
 /** Plays the phone that passes on its history, in parts, like after linking. */
-export async function playHistory(host: Host, { chats, contacts, messages, generated }: HistorySimulation): Promise<void> {
+export async function playHistory(
+  host: Host,
+  { chats, contacts, messages, generated }: HistorySimulation,
+): Promise<void> {
   const choice = historyChoiceOf(host.options);
   if (choice === 'none') return;
   const since = choice === 'full' ? 0 : host.clock.now() - RECENT_MS;
@@ -53,7 +56,8 @@ export async function playOlder(host: Host, { chat, from, timestamp, count }: Hi
       replyTo: null,
     };
   });
-  for (const part of partsOf(messages)) await host.onEvent({ type: 'history', chats: [], contacts: [], messages: part });
+  for (const part of partsOf(messages))
+    await host.onEvent({ type: 'history', chats: [], contacts: [], messages: part });
 }
 
 /**
@@ -115,4 +119,3 @@ function* partsOf<T>(items: Iterable<T>): Generator<T[]> {
   }
   if (part.length > 0) yield part;
 }
-

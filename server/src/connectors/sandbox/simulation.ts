@@ -13,6 +13,8 @@ const reported = [
   'call_end',
   'chat_update',
   'rename',
+  'number_update',
+  'own_message',
 ] as const;
 
 /** An action that only becomes a report to the session: nothing changes on the network. */
@@ -22,8 +24,11 @@ export function isReported(action: Simulation): action is Reported {
   return reported.some((one) => one === action.action);
 }
 
-/** The event that a session gets when somebody on the network does this. */
-export function eventOf(action: Reported, timestamp: number): NetworkEvent {
+/**
+ * The event that a session gets when somebody on the network does this.
+ * @param ownNumber digits of the session
+ */
+export function eventOf(action: Reported, timestamp: number, ownNumber: string): NetworkEvent {
   switch (action.action) {
     case 'incoming': {
       const { from, senderName, content, group, replyTo, expiresInSeconds } = action;
@@ -65,6 +70,17 @@ export function eventOf(action: Reported, timestamp: number): NetworkEvent {
     case 'chat_update': {
       const { action: _, ...change } = action;
       return { type: 'chat_updated', ...change };
+    }
+    case 'number_update': {
+      const { action: _, ...report } = action;
+      return { type: 'number_updated', ...report, timestamp };
+    }
+    case 'own_message': {
+      const { chat, message } = action;
+      const content = { type: 'text', text: message } as const;
+      const from = ownNumber;
+      const networkId = randomUUID();
+      return { type: 'message', networkId, chat, from, isOwn: true, content, timestamp, replyTo: null };
     }
     case 'rename':
       return { type: 'contact_named', phoneNumber: action.from, name: action.name };

@@ -1,5 +1,13 @@
 import type { Readable } from 'node:stream';
-import type { JoinRequest, NetworkEvent, NetworkGroup, PrivacySettings, Profile, ProfileChange } from '../connector.ts';
+import type {
+  JoinRequest,
+  NetworkEvent,
+  NetworkGroup,
+  OwnBusinessProfile,
+  PrivacySettings,
+  Profile,
+  ProfileChange,
+} from '../connector.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);
@@ -49,6 +57,7 @@ export interface SandboxProfile extends Profile {
   readonly name: string | null;
   /** Missing if they were never changed. */
   readonly privacy?: PrivacySettings;
+  readonly business?: OwnBusinessProfile;
 }
 
 /** Functions that store an event resolve with the ids of the sessions that have new mail. */

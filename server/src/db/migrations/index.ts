@@ -16,6 +16,7 @@ import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
 import { groupDetails } from './0021-group-details.ts';
+import { cloudNumbers } from './0022-cloud-numbers.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -44,4 +45,5 @@ export const migrations: readonly Migration[] = [
   history,
   chats,
   groupDetails,
+  cloudNumbers,
 ];

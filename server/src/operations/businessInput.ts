@@ -1,0 +1,35 @@
+import { type Static, Type } from 'typebox';
+import type { BusinessProfileChange } from '../connectors/connector.ts';
+import { list, named, optional, orNull, strictPart, string } from '../invoke/fields.ts';
+
+/* The input fields of a business profile. */
+
+export const BusinessInput = strictPart(
+  'Data of the business that owns the number. An empty text or list removes it.',
+  {
+    address: optional(string('Postal address.', { maxLength: 256 })),
+    description: optional(string('What the business does.', { maxLength: 512 })),
+    email: optional(string('Email address for customers.', { maxLength: 128 })),
+    websites: optional(
+      list(Type.String({ pattern: '^https?://', maxLength: 256 }), 'Up to two http or https URLs.', { maxItems: 2 }),
+    ),
+    vertical: optional(
+      string("The network's name of the trade, such as `RETAIL` or `EDU`.", { pattern: '^[A-Z_]*$', maxLength: 50 }),
+    ),
+  },
+);
+
+const text = (description: string) => orNull(Type.String(), `${description}; null if there is none.`);
+
+export const BusinessData = named('OwnBusinessProfile', {
+  address: text('Postal address'),
+  description: text('What the business does'),
+  email: text('Email address for customers'),
+  websites: list(Type.String(), 'Websites.'),
+  vertical: text("The network's name of the trade, such as `RETAIL`"),
+});
+
+export function businessChange(business: Static<typeof BusinessInput>): BusinessProfileChange {
+  // The fields are the same, and those that were left out are missing.
+  return Object.fromEntries(Object.entries(business).filter(([, value]) => value !== undefined));
+}
