@@ -81,6 +81,11 @@ export class Metrics {
     help: 'Times that the circuit breaker of a webhook opened, without failed probes',
     registers: [this.#registry],
   });
+  readonly strangerCallbacks = new Counter({
+    name: 'switchboard_callback_strangers_total',
+    help: 'Parts of network callbacks for numbers that this server does not know',
+    registers: [this.#registry],
+  });
   readonly #gauges = gauges.map(({ name, help, label, read }) => {
     const labelNames = label === undefined ? [] : [label];
     return { label, read, gauge: new Gauge({ name, help, labelNames, registers: [this.#registry] }) };

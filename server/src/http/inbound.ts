@@ -9,9 +9,11 @@ import { type Owners, runAtOwner } from '../invoke/owners.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
 import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
+import { CallbackFan } from './callbackFan.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
 
-interface InboundDeps extends Pick<Services, 'sessions' | 'liveSessions' | 'cluster' | 'forward' | 'log'> {
+interface InboundDeps
+  extends Pick<Services, 'sessions' | 'liveSessions' | 'cluster' | 'forward' | 'log' | 'metrics' | 'clock'> {
   readonly owners: Owners;
   readonly forwardedRequests: ForwardedRequests;
 }
@@ -28,9 +30,10 @@ const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 102
  */
 export function addInbound(
   app: FastifyInstance,
-  { sessions, liveSessions, owners, cluster, forward, forwardedRequests, log }: InboundDeps,
+  { sessions, liveSessions, owners, cluster, forward, forwardedRequests, log, metrics, clock }: InboundDeps,
 ): void {
   const budget = new BodyBudget(LIMITS);
+  const fan = new CallbackFan({ sessions, log, metrics, clock }, receiveAt);
   const callbacks = new WeakMap<FastifyRequest, { session: SessionRef; body: BudgetedBody }>();
 
   app.register(async (scope) => {
@@ -73,16 +76,34 @@ export function addInbound(
   async function answer(request: FastifyRequest): Promise<CallbackAnswer> {
     const session = callbacks.get(request)?.session;
     if (session === undefined) throw new AppError('internal_error');
-    const receive = async () => {
-      const take = await liveSessions.part(session, 'takeCallback');
-      return take(toCallback(request));
-    };
-    return forwardedRequests.has(request) ? receive() : atOwner(session, receive, (owner) => relay(owner, request));
+    const callback = { ...toCallback(request), ...(isPassedOn(request) && { isPassedOn: true as const }) };
+    const answered = forwardedRequests.has(request)
+      ? await receiveHere(session, callback)
+      : await receiveAt(session, callback);
+    // Another node that only relayed the request gets the answer without these, so they are handled where it was received.
+    return fan.passOn(callback, answered);
   }
 
-  async function relay(owner: Member, request: FastifyRequest): Promise<CallbackAnswer> {
-    const { method, url: path } = request;
-    const { headers, body } = toCallback(request);
+  async function receiveHere(session: SessionRef, callback: CallbackRequest): Promise<CallbackAnswer> {
+    const take = await liveSessions.part(session, 'takeCallback');
+    return take(callback);
+  }
+
+  /** Passes a call to the owner of a session. */
+  function receiveAt(session: SessionRef, callback: CallbackRequest): Promise<CallbackAnswer> {
+    return atOwner(
+      session,
+      () => receiveHere(session, callback),
+      (owner) => relay(owner, session, callback),
+    );
+  }
+
+  async function relay(owner: Member, { sessionId }: SessionRef, callback: CallbackRequest): Promise<CallbackAnswer> {
+    const { method, query, headers, body, isPassedOn: passedOn } = callback;
+    const parameters = new URLSearchParams(query);
+    if (passedOn) parameters.set(PASSED_ON, '1');
+    const search = parameters.size === 0 ? '' : `?${parameters}`;
+    const path = `${callbackPath(sessionId)}${search}`;
     try {
       return await forward.relay(owner, { method, path, headers, body }, cluster.lifeOf(owner.nodeId));
     } catch (error) {
@@ -91,7 +112,15 @@ export function addInbound(
       throw new AppError('session_unavailable', undefined, { retryAfterSeconds: 2, cause: error });
     }
   }
+
+  /** Only another node can say so: a stranger could otherwise keep a call from the sessions that it concerns. */
+  function isPassedOn(request: FastifyRequest): boolean {
+    return forwardedRequests.has(request) && new URL(request.url, 'http://host').searchParams.get(PASSED_ON) === '1';
+  }
 }
+
+/** Marks, between nodes, a call that another session has received and passed on. */
+const PASSED_ON = 'switchboard.passed-on';
 
 function toCallback({ method, url, headers, body }: FastifyRequest): CallbackRequest {
   const flat = Object.entries(headers).flatMap(([name, value]) =>

@@ -13,6 +13,7 @@ import { readGroups } from '../messages/groupStore.ts';
 import type { Inbox } from '../messages/inbox.ts';
 import { readUndelivered } from '../messages/outgoing.ts';
 import { lastIncoming, type SessionRef } from '../messages/store.ts';
+import { callbackDirectoryOf } from './callbackDirectory.ts';
 import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
@@ -66,6 +67,7 @@ export class SessionHosts {
       lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
       groups: () => readGroups(database.reader, state, media),
       blocked: () => readBlocked(database.reader, state),
+      callbacks: callbackDirectoryOf(database, state, state.connector.name, () => !state.isLost),
     };
   }
 
@@ -160,6 +162,9 @@ function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent
       return { ...event, reason: redactSecrets(event.reason, secrets) };
     case 'receipt':
       return event.error === undefined ? event : { ...event, error: redactSecrets(event.error, secrets) };
+    case 'number_updated':
+    case 'template_updated':
+      return JSON.parse(redactSecrets(JSON.stringify(event), secrets));
     default:
       return event;
   }
