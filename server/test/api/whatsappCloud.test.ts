@@ -90,8 +90,9 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(status, 200, JSON.stringify(body));
     assert.deepEqual([graph.profile.about, graph.profile.picture], ['Grüße ✓', content]);
 
+    graph.refuseName();
     const refusals: [object, string, RegExp][] = [
-      [{ about: 'not this', name: 'Shop' }, 'not_supported', /Meta must approve the name/],
+      [{ about: 'not this', name: 'Shop' }, 'not_supported', /change it in the WhatsApp Manager.*cannot be changed/],
       [{ about: 'not this', pictureMediaId: null }, 'not_supported', /cannot remove the picture/],
       [{ about: '' }, 'not_supported', /empty/],
       [

@@ -25,7 +25,10 @@ it('an error of the Cloud API is classified by its code, or by its status if the
     [131049, 500, 'refused'],
     [987654, 400, 'refused'],
     [987654, 429, 'retry'],
-    [132001, 404, 'refused'],
+    [132001, 404, 'noTemplate'],
+    [132015, 400, 'badTemplate'],
+    [132000, 400, 'values'],
+    [132999, 400, 'refused'],
   ];
   for (const [code, status, verdict] of cases)
     assert.equal(verdictOf(error(code, status)), verdict, `${code} ${status}`);
@@ -44,6 +47,9 @@ it('callers get it as an API error with Retry-After', () => {
   assert.deepEqual(translated(0, 502), ['send_failed', undefined]);
   assert.deepEqual(translated(131047), ['template_required', undefined]);
   assert.deepEqual(translated(131026), ['recipient_not_on_network', undefined]);
+  assert.deepEqual(translated(132016), ['network_denied', undefined]);
+  assert.deepEqual(translated(132012), ['validation_failed', undefined]);
+  assert.deepEqual(translated(132001, 404), ['not_found', undefined]);
   assert.deepEqual(translated(10, 403), ['network_denied', undefined]);
   assert.deepEqual(translated(190, 401), ['session_not_connected', undefined]);
 });

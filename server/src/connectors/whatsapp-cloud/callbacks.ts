@@ -30,23 +30,54 @@ const Contact = Type.Object({
 });
 export type Contact = Static<typeof Contact>;
 
-const Change = Type.Object({
-  field: Type.String(),
-  value: Type.Object({
-    metadata: Type.Optional(Type.Object({ phone_number_id: Type.String() })),
-    contacts: Type.Optional(Type.Array(Contact)),
-    messages: Type.Optional(Type.Array(Type.Unknown())),
-    message_echoes: Type.Optional(Type.Array(Type.Unknown())),
-    statuses: Type.Optional(Type.Array(Type.Unknown())),
-  }),
+/** A list of which each entry is validated on its own, so that a bad one does not affect the others. */
+const Entries = Type.Optional(Type.Array(Type.Unknown()));
+
+const Value = Type.Object({
+  metadata: Type.Optional(Type.Object({ phone_number_id: Type.String() })),
+  contacts: Entries,
+  messages: Entries,
+  message_echoes: Entries,
+  statuses: Entries,
+  history: Entries,
+  state_sync: Entries,
 });
-export type Change = Static<typeof Change>;
+const Change = Type.Object({ field: Type.String(), value: Value });
 
-const Callback = Compile(Type.Object({ entry: Type.Array(Type.Object({ changes: Type.Array(Type.Unknown()) })) }));
+/** A change that concerns a number, or the business account `accountId`. */
+export interface Change extends Static<typeof Change> {
+  /** Meta's id of the business account. */
+  readonly accountId: string | undefined;
+  /** When it happened, if Meta says so. */
+  readonly at: number | undefined;
+}
+
+const Callback = Compile(
+  Type.Object({ object: Type.Optional(Type.String()), entry: Type.Array(Type.Unknown(), { maxItems: 10_000 }) }),
+);
+const Entry = Compile(
+  Type.Object({
+    id: Type.Optional(Type.Union([Type.String(), Type.Integer()])),
+    time: Type.Optional(Type.Number()),
+    changes: Type.Array(Type.Unknown()),
+  }),
+);
 const OneChange = Compile(Change);
+const OneContact = Compile(Contact);
 
-/** Reads the changes of a callback, and counts those of an unknown shape; undefined if it is not a callback. */
-export function readChanges(body: Buffer): { changes: Change[]; unknown: number } | undefined {
+const OBJECT = 'whatsapp_business_account';
+
+export interface Changes {
+  readonly changes: readonly Change[];
+  /** How many entries and changes have an unknown shape. */
+  readonly unknown: number;
+}
+
+/**
+ * Reads the changes of a callback.
+ * @returns undefined if it is not a callback; no changes if it concerns something else than WhatsApp
+ */
+export function readChanges(body: Buffer): Changes | undefined {
   let callback: unknown;
   try {
     callback = JSON.parse(body.toString('utf8'));
@@ -54,7 +85,27 @@ export function readChanges(body: Buffer): { changes: Change[]; unknown: number 
     return undefined;
   }
   if (!Callback.Check(callback)) return undefined;
-  const all = callback.entry.flatMap(({ changes }) => changes);
-  const changes = all.filter((change): change is Change => OneChange.Check(change));
-  return { changes, unknown: all.length - changes.length };
+  if (callback.object !== undefined && callback.object !== OBJECT) return { changes: [], unknown: 1 };
+  let unknown = 0;
+  const changes: Change[] = [];
+  for (const entry of callback.entry) {
+    if (!Entry.Check(entry)) {
+      unknown++;
+      continue;
+    }
+    const accountId = entry.id === undefined ? undefined : String(entry.id);
+    const at = entry.time === undefined ? undefined : toMs(entry.time);
+    for (const change of entry.changes) {
+      if (OneChange.Check(change)) changes.push({ ...change, accountId, at });
+      else unknown++;
+    }
+  }
+  return { changes, unknown };
 }
+
+export function readContacts(contacts: readonly unknown[] = []): readonly Contact[] {
+  return contacts.filter((contact): contact is Contact => OneContact.Check(contact));
+}
+
+/** Meta sends seconds, and in some notifications milliseconds. */
+const toMs = (time: number) => (time < 100_000_000_000 ? time * 1000 : time);

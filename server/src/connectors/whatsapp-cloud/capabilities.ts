@@ -3,4 +3,13 @@ import { type MessageType, messageTypes } from '../connector.ts';
 
 export const cloudMessageTypes: readonly MessageType[] = messageTypes.filter((type) => type !== 'poll');
 
-export const cloudCapabilities: readonly Capability[] = ['read_receipts', 'typing', 'reactions', 'block', 'profile'];
+export const cloudCapabilities: readonly Capability[] = [
+  'read_receipts',
+  'typing',
+  'reactions',
+  'block',
+  'profile',
+  'templates',
+  'number_quality',
+  'business_profile',
+];

@@ -1,4 +1,5 @@
 import type { SessionHost } from '../connector.ts';
+import type { BusinessAccount } from './businessAccount.ts';
 import type { Graph } from './graph.ts';
 import type { NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
@@ -11,4 +12,5 @@ export interface CloudNumber {
   readonly graph: Graph;
   readonly monitor: NumberMonitor;
   readonly people: People;
+  readonly account: BusinessAccount;
 }

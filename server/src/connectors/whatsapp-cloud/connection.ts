@@ -12,18 +12,23 @@ import {
   type OutgoingMessage,
   type ProfileActions,
   type SessionHost,
+  type TemplateActions,
   type TypingState,
 } from '../connector.ts';
+import { BusinessAccount } from './businessAccount.ts';
 import { CallbackUrl } from './callbackUrl.ts';
 import type { CloudNumber } from './cloudNumber.ts';
+import { AppDataRequest } from './coexistence.ts';
 import { Graph, type GraphSettings } from './graph.ts';
 import { wamidOf } from './incoming.ts';
+import { NumberDetails } from './numberDetails.ts';
 import { FATAL_TO_SENDING, NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
 import { People } from './people.ts';
 import { createProfileActions } from './profile.ts';
 import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
+import { createTemplateActions } from './templates.ts';
 
 const Blocked = Compile(
   Type.Object({ block_users: Type.Object({ failed_users: Type.Optional(Type.Array(Type.Unknown())) }) }),
@@ -32,37 +37,38 @@ const Blocked = Compile(
 /** One phone number of the Cloud API: its actions, and the receiver of its callbacks. */
 export class CloudConnection implements Connection {
   readonly profiles: ProfileActions;
+  readonly templates: TemplateActions;
   attempt: Promise<void> = Promise.resolve();
   readonly #number: CloudNumber;
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   readonly #callbackUrl: CallbackUrl;
 
-  /** @param receivers of the numbers that are connected in this process, by their ids; this one is added */
-  constructor(host: SessionHost, settings: GraphSettings, receivers: Map<string, Receiver>) {
+  constructor(host: SessionHost, settings: GraphSettings) {
     // Validated against the schema when they were set.
     const options = host.options as CloudOptions;
     const { token, appSecret, verifyToken, phoneNumberId } = options;
     const redact = (text: string) => redactSecrets(text, [token, appSecret, verifyToken]);
     const graph = new Graph(settings, token, host.clock, redact);
-    const monitor = new NumberMonitor(host, graph, phoneNumberId);
-    const number: CloudNumber = { host, options, graph, monitor, people: new People(host.store) };
+    const account = new BusinessAccount(host, options);
+    // Only after the check: a session with the id of another account's number must not receive its callbacks.
+    const monitor = new NumberMonitor(host, graph, phoneNumberId, () => account.register());
+    const number: CloudNumber = { host, options, graph, monitor, people: new People(host.store), account };
     const sender = new Sender(number);
-    const receiver = new Receiver(number, sender, receivers);
+    const details = new NumberDetails(number);
     const callbackUrl = new CallbackUrl(number);
+    const appData = new AppDataRequest(number);
     this.profiles = createProfileActions(number);
+    this.templates = createTemplateActions(number);
     this.#number = number;
     this.#sender = sender;
-    this.#receiver = receiver;
+    this.#receiver = new Receiver(number, sender, details);
     this.#callbackUrl = callbackUrl;
     monitor.on('answered', () => {
-      // Only after the check: a session with the id of another account's number must not receive its callbacks.
-      receivers.set(phoneNumberId, receiver);
       // Not awaited: Meta immediately calls back to verify the address.
       void callbackUrl.set();
-    });
-    monitor.on('closed', () => {
-      if (receivers.get(phoneNumberId) === receiver) receivers.delete(phoneNumberId);
+      void appData.send();
+      details.check();
     });
   }
 
@@ -125,6 +131,7 @@ export class CloudConnection implements Connection {
   /** There is no device to unlink; Meta only forgets the callback URL. */
   async logout(): Promise<void> {
     if (this.#number.monitor.isOnline) await this.#callbackUrl.remove();
+    await this.#number.account.unregister();
     await this.close();
   }
 

@@ -1,4 +1,4 @@
-import { AppError } from '../../errors.ts';
+import { AppError, invalidField } from '../../errors.ts';
 import type { GraphError } from './graph.ts';
 
 /**
@@ -9,9 +9,22 @@ import type { GraphError } from './graph.ts';
  * - `permission`: the token lacks this permission, but may have others.
  * - `nobody`: the recipient cannot receive it.
  * - `window`: the recipient has not written for 24 hours, so only a template is accepted.
+ * - `noTemplate`: the template does not exist in this language, or was never approved.
+ * - `badTemplate`: the template is paused, disabled or against a policy.
+ * - `values`: the values do not fit the template.
  * - `refused`: it will be refused again.
  */
-export type Verdict = 'retry' | 'pair' | 'session' | 'permission' | 'nobody' | 'window' | 'refused';
+export type Verdict =
+  | 'retry'
+  | 'pair'
+  | 'session'
+  | 'permission'
+  | 'nobody'
+  | 'window'
+  | 'noTemplate'
+  | 'badTemplate'
+  | 'values'
+  | 'refused';
 
 /** By Meta's codes: https://developers.facebook.com/docs/whatsapp/cloud-api/support/error-codes */
 const VERDICTS: Readonly<Record<number, Verdict>> = {
@@ -48,6 +61,14 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   131051: 'refused', // type
   131052: 'refused', // media download
   131053: 'refused', // media upload
+  132001: 'noTemplate',
+  132007: 'badTemplate', // policy
+  132015: 'badTemplate', // paused
+  132016: 'badTemplate', // disabled
+  132000: 'values', // number of parameters
+  132005: 'values', // too long with its values
+  132012: 'values', // format of a parameter
+  132018: 'values', // parameters of the template
 };
 
 export function verdictOf({ code, status }: GraphError): Verdict {
@@ -80,6 +101,16 @@ export function toAppError(error: GraphError): AppError {
       return error.status >= 500
         ? new AppError('send_failed', message, { cause: error })
         : new AppError('rate_limited', message, { cause: error, retryAfterSeconds: error.retryAfterSeconds ?? 30 });
+    case 'noTemplate':
+      return new AppError(
+        'not_found',
+        `The template does not exist in this language, or is not approved; see GET /sessions/{sessionId}/templates. ${message}`,
+        { cause: error },
+      );
+    case 'badTemplate':
+      return new AppError('network_denied', message, { cause: error });
+    case 'values':
+      return invalidField('components', message);
     case 'refused':
       return new AppError('send_failed', message, { cause: error });
   }

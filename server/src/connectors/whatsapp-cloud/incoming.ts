@@ -82,6 +82,7 @@ const Status = Type.Object({
   status: Type.String(),
   timestamp: Seconds,
   biz_opaque_callback_data: Text,
+  pricing: OptionalObject({ billable: Flag, category: Text }),
   errors: Type.Optional(Type.Array(Problem)),
 });
 
@@ -213,6 +214,8 @@ export interface Receipt {
   /** Our own id of the message, if the status has it. */
   readonly ownId: string | undefined;
   readonly networkId: string;
+  /** Meta had accepted the message, and could not use its file. */
+  readonly isFileLost: boolean;
   /** Undefined for a status that is not about the progress of the message. */
   readonly event: ReceiptEvent | undefined;
 }
@@ -225,20 +228,29 @@ const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
   failed: 'failed',
 };
 
+/** Meta's codes for a file that could not be fetched or uploaded. */
+const FILE_CODES: ReadonlySet<number> = new Set([131052, 131053]);
+
 export function toReceipt(received: unknown): Receipt | Unreadable {
   if (!OneStatus.Check(received)) return { problem: 'a status of an unknown shape' };
   const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = received;
   const status = STATUSES[received.status];
-  if (status === undefined) return { ownId, networkId, event: undefined };
+  const isFileLost = error !== undefined && FILE_CODES.has(error.code);
+  if (status === undefined) return { ownId, networkId, isFileLost, event: undefined };
+  const { category, billable = false } = received.pricing ?? {};
   const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
   return {
     ownId,
     networkId,
+    isFileLost,
     event: {
       type: 'receipt',
       networkIds: [ownId ?? networkId],
       status,
       timestamp: toMs(received.timestamp),
+      // Its message may be an echo, or the answer with its id may still be on its way.
+      ...(ownId === undefined && { isEarly: true }),
+      ...(category !== undefined && { pricing: { category, billable } }),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
     },
   };

@@ -45,13 +45,16 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   readonly #host: SessionHost;
   readonly #graph: Graph;
   readonly #phoneNumberId: string;
+  readonly #prepare: () => Promise<void>;
   readonly #closing = new AbortController();
   #state: 'starting' | 'online' | 'away' | 'closed' = 'starting';
   #misses = 0;
   #cancelCheck = () => {};
 
-  constructor(host: SessionHost, graph: Graph, phoneNumberId: string) {
+  /** @param prepare runs when the number has answered, before it counts as connected */
+  constructor(host: SessionHost, graph: Graph, phoneNumberId: string, prepare = async () => {}) {
     super();
+    this.#prepare = prepare;
     this.#host = host;
     this.#graph = graph;
     this.#phoneNumberId = phoneNumberId;
@@ -128,6 +131,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     this.#misses = 0;
     if (!this.isOnline) {
       await this.#host.store.set(ANSWERED, this.#phoneNumberId);
+      await this.#prepare();
       await this.#host.onEvent({ type: 'connected', phoneNumber });
       if (this.isClosed) return;
       this.#state = 'online';

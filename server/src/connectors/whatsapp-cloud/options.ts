@@ -11,6 +11,12 @@ export const CloudOptions = Type.Object(
     businessAccountId: Type.Optional(
       Id('Id of the WhatsApp Business account. If it is set, the app is subscribed to the account.'),
     ),
+    coexistence: Type.Optional(
+      Type.Boolean({
+        description:
+          'Whether the WhatsApp Business app uses the number as well. Its contacts and chats are then requested once.',
+      }),
+    ),
     // Sent in a header, where a copied line break would be invalid.
     token: Type.String({
       pattern: '^[!-~]+$',

@@ -1,36 +1,37 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
-import { answerChallenge, type Change, type Contact, isSigned, readChanges } from './callbacks.ts';
+import { accountKey, numberKey } from './businessAccount.ts';
+import { answerChallenge, type Change, type Contact, isSigned, readChanges, readContacts } from './callbacks.ts';
 import type { CloudNumber } from './cloudNumber.ts';
+import { readHistory, readMessage, reportContact, reportHistory } from './coexistence.ts';
 import { type Verdict, verdictOf } from './errors.ts';
 import { GraphError, NoAnswerError } from './graph.ts';
 import { findGroup, placeholderGroup } from './groups.ts';
 import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
 import { findMedia } from './media.ts';
+import { isAccountField, readNotification } from './notifications.ts';
+import type { NumberDetails } from './numberDetails.ts';
 import type { Sender } from './sender.ts';
 
 /** Up to this age, a part that Meta cannot return is requested again. After 7 days, Meta gives up the text as well. */
 const MAX_AGE_MS = 6 * 3600_000;
-/** The fields about messages. The second is sent for numbers that are also used with the WhatsApp Business app. */
-const FIELDS: ReadonlySet<string> = new Set(['messages', 'smb_message_echoes']);
 const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
 /** Errors that are caused by the file itself. */
 const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
+/** Statuses that are stored together, because a callback can have a thousand. */
+const AT_ONCE = 100;
 
-/** Receives the callbacks of one number. */
+/** Receives the callbacks of one number, and of its business account. */
 export class Receiver {
   readonly #number: CloudNumber;
   readonly #sender: Sender;
-  readonly #siblings: ReadonlyMap<string, Receiver>;
-  /** Messages that the number itself sent, while they are being stored. */
-  readonly #echoes = new Set<unknown>();
+  readonly #details: NumberDetails;
   #knownGroups: Set<string> | undefined;
 
-  /** @param siblings the receivers of all numbers that are connected in this process, by their ids */
-  constructor(number: CloudNumber, sender: Sender, siblings: ReadonlyMap<string, Receiver>) {
+  constructor(number: CloudNumber, sender: Sender, details: NumberDetails) {
     this.#number = number;
     this.#sender = sender;
-    this.#siblings = siblings;
+    this.#details = details;
   }
 
   async receive(request: CallbackRequest): Promise<CallbackAnswer> {
@@ -43,39 +44,83 @@ export class Receiver {
     const read = readChanges(request.body);
     if (read === undefined) return { status: 400 };
     if (read.unknown > 0) this.#ignore(`${read.unknown} changes of an unknown shape`);
+    const others = new Set<string>();
     let isStored = true;
+    let strangers = 0;
     for (const change of read.changes) {
-      const receiver = this.#receiverOf(change);
-      if (receiver === undefined || !(await receiver.#storeChange(change))) isStored = false;
+      const { isOwn, peers } = await this.#concerned(change, request.isPassedOn === true);
+      for (const sessionId of peers) others.add(sessionId);
+      if (isOwn && !(await this.#storeChange(change))) isStored = false;
+      if (!isOwn && peers.length === 0) strangers++;
     }
-    return { status: isStored ? 200 : 500 };
+    const status = isStored ? 200 : 500;
+    if (request.isPassedOn) return { status };
+    return { status, passOnTo: [...others], strangers };
   }
 
-  /** Meta signs callbacks of all numbers of an app with one secret, which proves that a sibling belongs to the app. */
-  #receiverOf({ value }: Change): Receiver | undefined {
+  /** Meta signs the callbacks of all numbers of an app with one secret, so only sessions with this secret are peers. */
+  async #concerned(
+    { value, field, accountId }: Change,
+    isPassedOn: boolean,
+  ): Promise<{ isOwn: boolean; peers: readonly string[] }> {
+    const { options, account } = this.#number;
+    const id = value.metadata?.phone_number_id;
+    if (id !== undefined) {
+      const isOwn = id === options.phoneNumberId;
+      if (isOwn && accountId !== undefined) await account.learn(accountId);
+      return { isOwn, peers: isPassedOn || isOwn ? [] : await this.#peers(numberKey(id)) };
+    }
+    const ownAccount = await account.id();
+    const isOwn = accountId === undefined || ownAccount === undefined || ownAccount === accountId;
+    const isShared = accountId !== undefined && isAccountField(field) && !isPassedOn;
+    return { isOwn, peers: isShared ? await this.#peers(accountKey(accountId)) : [] };
+  }
+
+  async #peers(key: string): Promise<readonly string[]> {
     const { host, options } = this.#number;
-    const id = value.metadata?.phone_number_id ?? options.phoneNumberId;
-    if (id === options.phoneNumberId) return this;
-    const sibling = this.#siblings.get(id);
-    if (sibling !== undefined && sibling.#number.options.appSecret === options.appSecret) return sibling;
-    // Its session may be back soon: Meta keeps callbacks that are not acknowledged, and sends them again.
-    host.log.warn({ number: id }, 'rejected a callback for a number without a connected session');
-    return undefined;
+    const peers = (await host.callbacks?.peers(key)) ?? [];
+    return peers.flatMap(({ sessionId, options: theirs }) =>
+      theirs['appSecret'] === options.appSecret ? [sessionId] : [],
+    );
   }
 
   /** Returns whether every part is stored. Meta repeats the whole change, so a bad part must not hold up the others. */
-  async #storeChange({ field, value }: Change): Promise<boolean> {
-    const { log } = this.#number.host;
-    if (!FIELDS.has(field)) {
-      log.info({ field }, 'received an account notification from Meta');
-      return true;
+  async #storeChange(change: Change): Promise<boolean> {
+    const { field, value } = change;
+    if (isAccountField(field)) return this.#storeAll([() => this.#storeNotification(change)]);
+    switch (field) {
+      case 'messages':
+      case 'smb_message_echoes':
+        return this.#storeMessages(value);
+      case 'history':
+        return this.#storeAll([
+          ...(value.history ?? []).map((chunk) => () => this.#storeHistory(chunk)),
+          ...(value.messages ?? []).map((message) => () => this.#storeOldMessage(message)),
+        ]);
+      case 'smb_app_state_sync':
+        return this.#storeAll((value.state_sync ?? []).map((entry) => () => this.#storeContact(entry)));
+      default:
+        this.#number.host.log.info({ field }, 'received an account notification from Meta');
+        return true;
     }
-    const { contacts = [], message_echoes: echoes = [], statuses = [], messages = [] } = value;
-    const parts = [
-      ...echoes.map((echo) => () => this.#storeEcho(echo)),
-      ...statuses.map((status) => () => this.#storeStatus(status)),
-      ...messages.map((message) => () => this.#storeMessage(message, contacts)),
-    ];
+  }
+
+  async #storeMessages({ message_echoes: echoes = [], statuses = [], messages = [], ...value }: Change['value']) {
+    const contacts = readContacts(value.contacts);
+    const areEchoesStored = await this.#storeAll(echoes.map((echo) => () => this.#storeEcho(echo)));
+    let areStatusesStored = true;
+    for (let start = 0; start < statuses.length; start += AT_ONCE) {
+      const together = statuses.slice(start, start + AT_ONCE);
+      const stored = await Promise.all(together.map((status) => this.#storeAll([() => this.#storeStatus(status)])));
+      areStatusesStored &&= stored.every((is) => is);
+    }
+    const areStored = await this.#storeAll(messages.map((message) => () => this.#storeMessage(message, contacts)));
+    return areEchoesStored && areStatusesStored && areStored;
+  }
+
+  /** Stores parts in their order. Returns whether all of them are stored. */
+  async #storeAll(parts: readonly (() => Promise<void>)[]): Promise<boolean> {
+    const { log } = this.#number.host;
     let isStored = true;
     for (const store of parts) {
       await store().catch((error) => {
@@ -86,12 +131,44 @@ export class Receiver {
     return isStored;
   }
 
+  async #storeNotification({ field, value, at }: Change): Promise<void> {
+    const { host, options } = this.#number;
+    const concerned = { phoneNumberId: options.phoneNumberId, phoneNumber: host.phoneNumber };
+    const notification = readNotification(field, value, concerned, at ?? host.clock.now());
+    if (notification === undefined) return this.#ignore(`a notification ${field} of an unknown shape`);
+    host.log.info({ field }, 'received an account notification from Meta');
+    for (const event of notification.events) await host.onEvent(event);
+    if (notification.isStale) void this.#details.refresh();
+  }
+
+  async #storeHistory(chunk: unknown): Promise<void> {
+    const { host } = this.#number;
+    const ignore = (problem: string) => this.#ignore(problem);
+    const batch = await readHistory(chunk, host.phoneNumber ?? '', this.#lookUps, ignore);
+    if (batch === undefined) return;
+    if (batch.refusal !== null) host.log.warn({ reason: batch.refusal }, 'the app does not share its history');
+    await reportHistory(host, batch);
+    host.log.info({ messages: batch.messages.length, progress: batch.progress }, 'stored a part of the history');
+  }
+
+  /** A message with its file, which the history has announced. */
+  async #storeOldMessage(message: unknown): Promise<void> {
+    const found = await readMessage(message, undefined, this.#number.host.phoneNumber ?? '', this.#lookUps);
+    if ('problem' in found) return this.#ignore(found.problem);
+    for (const { event } of found)
+      await this.#report(event.type === 'message' ? { ...event, isReplayed: true } : event);
+  }
+
+  async #storeContact(entry: unknown): Promise<void> {
+    if (!(await reportContact(this.#number.host, entry))) this.#ignore('a contact of an unknown shape');
+  }
+
   async #storeStatus(status: unknown): Promise<void> {
     const receipt = toReceipt(status);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
-    const { ownId, networkId, event } = receipt;
-    if (this.#echoes.has(networkId)) throw new Error('a status came before its message was stored');
+    const { ownId, networkId, event, isFileLost } = receipt;
     if (ownId !== undefined && event?.status !== 'failed') this.#sender.confirm(ownId, networkId);
+    if (isFileLost) await this.#sender.onFileLost();
     if (event !== undefined) await this.#number.host.onEvent(event);
   }
 
@@ -104,15 +181,9 @@ export class Receiver {
     }
   }
 
-  /** The number sent it with the app on its phone. Meta repeats a status that arrives meanwhile. */
+  /** The number sent it with the app on its phone. */
   async #storeEcho(echo: unknown): Promise<void> {
-    const id = idOf(echo);
-    this.#echoes.add(id);
-    try {
-      await this.#storeMessage(echo, [], this.#number.host.phoneNumber ?? '');
-    } finally {
-      this.#echoes.delete(id);
-    }
+    await this.#storeMessage(echo, [], this.#number.host.phoneNumber ?? '');
   }
 
   /** Reports a message, without its file if that cannot be fetched. */
@@ -184,6 +255,3 @@ export class Receiver {
     this.#number.host.log.warn({ problem }, 'ignored part of a callback');
   }
 }
-
-const idOf = (echo: unknown): unknown =>
-  typeof echo === 'object' && echo !== null && 'id' in echo ? echo.id : undefined;

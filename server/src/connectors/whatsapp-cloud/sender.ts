@@ -6,9 +6,10 @@ import type { NetworkChat, OutgoingMessage } from '../connector.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { verdictOf } from './errors.ts';
 import { GraphError, NoAnswerError } from './graph.ts';
-import { requireSendableMedia, uploadMedia } from './media.ts';
+import { requireSendableMedia } from './media.ts';
 import { toGraph } from './outgoing.ts';
 import { Pacing } from './pacing.ts';
+import { Uploads } from './uploads.ts';
 
 interface Accepted {
   readonly timestamp: number;
@@ -36,6 +37,7 @@ const MESSAGES_PER_SECOND = 80;
 export class Sender {
   readonly #number: CloudNumber;
   readonly #pacing: Pacing;
+  readonly #uploads: Uploads;
   readonly #path: string;
   /** Messages in flight, by our id → a function that is called with their network id as soon as a status names it. */
   readonly #unanswered = new Map<string, (networkId: string) => void>();
@@ -44,6 +46,7 @@ export class Sender {
     const { host, options, monitor } = number;
     this.#number = number;
     this.#pacing = new Pacing(options.messagesPerSecond ?? MESSAGES_PER_SECOND, host.clock, monitor.closed);
+    this.#uploads = new Uploads(number);
     this.#path = `${options.phoneNumberId}/messages`;
   }
 
@@ -75,13 +78,32 @@ export class Sender {
     this.#unanswered.get(ownId)?.(networkId);
   }
 
+  /** Meta could not use the file of a message that it had accepted. */
+  async onFileLost(): Promise<void> {
+    await this.#uploads.forgetAll();
+  }
+
   async #sendNew(message: OutgoingMessage, mark: string, heard: Promise<string>): Promise<Accepted> {
-    const { graph, options, people, host } = this.#number;
-    const { chat, content } = message;
-    const body = await toGraph(message, await people.addressOf(chat), async (media) => {
-      requireSendableMedia(content.type, media);
-      return uploadMedia(graph, options.phoneNumberId, media);
-    });
+    const { content } = message;
+    let isReused = false;
+    const build = async () =>
+      toGraph(message, await this.#number.people.addressOf(message.chat), async (media) => {
+        requireSendableMedia(content.type, media);
+        const upload = await this.#uploads.idOf(media);
+        isReused = upload.isReused;
+        return upload.id;
+      });
+    try {
+      return await this.#sendBody(message, await build(), mark, heard);
+    } catch (error) {
+      if (!isReused || content.media === undefined || !isFileRefused(error)) throw error;
+      await this.#uploads.forget(content.media);
+      return this.#sendBody(message, await build(), mark, heard);
+    }
+  }
+
+  async #sendBody({ chat }: OutgoingMessage, body: object, mark: string, heard: Promise<string>): Promise<Accepted> {
+    const { host } = this.#number;
     let unmarked = Promise.resolve();
     return this.#inTurn(chat, async () => {
       await unmarked;
@@ -164,6 +186,11 @@ function isUncertain(error: unknown): boolean {
   if (error instanceof NoAnswerError) return error.wasSent;
   return error instanceof GraphError && error.status >= 500 && error.code === 0;
 }
+
+/** Meta's codes for a file that it does not have, or for a parameter that is wrong, such as the id of a file. */
+const FILE_CODES: ReadonlySet<number> = new Set([100, 131009, 131052, 131053]);
+
+const isFileRefused = (error: unknown): boolean => error instanceof GraphError && FILE_CODES.has(error.code);
 
 /** The delay before the next attempt; undefined if another one is pointless or harmful. */
 function retryIn(error: unknown, attempt: number): number | undefined {

@@ -3,11 +3,9 @@ import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
 import { storedPerson } from './people.ts';
-import type { Receiver } from './receiver.ts';
 
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api). */
 export function createWhatsappCloud(settings: GraphSettings): Connector {
-  const receivers = new Map<string, Receiver>();
   return {
     name: 'whatsapp-cloud',
     options: CloudOptions,
@@ -17,7 +15,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     personOf: storedPerson,
     async open(host) {
       const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need
-      const connection = new CloudConnection(host, settings, receivers);
+      const connection = new CloudConnection(host, settings);
       connection.open();
       return connection;
     },

@@ -11,6 +11,10 @@ export interface CallbackFault {
   readonly signWith?: string;
   /** For another number of the same app. */
   readonly phoneNumberId?: string;
+  /** For another business account. */
+  readonly accountId?: string;
+  /** The exact body, if it is not a callback. */
+  readonly body?: string;
 }
 
 export interface Addressee {
@@ -21,16 +25,31 @@ export interface Addressee {
 }
 
 /** The body of a callback in the format of Meta, which escapes non-ASCII characters and slashes. */
-export function callbackBody({ phoneNumberId, displayNumber }: Addressee, reports: readonly Report[]): string {
+export function callbackBody(
+  { phoneNumberId, displayNumber }: Addressee,
+  reports: readonly Report[],
+  accountId = '100',
+): string {
   const changes = reports.map(({ field = 'messages', ...value }) => ({
     field,
-    value: {
-      messaging_product: 'whatsapp',
-      metadata: { display_phone_number: displayNumber, phone_number_id: phoneNumberId },
-      ...value,
-    },
+    // Notifications about the account name no number.
+    value: accountFields.test(field)
+      ? value
+      : {
+          messaging_product: 'whatsapp',
+          metadata: { display_phone_number: displayNumber, phone_number_id: phoneNumberId },
+          ...value,
+        },
   }));
-  return JSON.stringify({ object: 'whatsapp_business_account', entry: [{ id: '100', changes }] })
+  return signedText({ object: 'whatsapp_business_account', entry: [{ id: accountId, time: TIME, changes }] });
+}
+
+const accountFields = /^(account_|message_template_|template_|phone_number_|business_)/;
+/** When every notification happened, in seconds. */
+export const TIME = 1_751_247_548;
+
+function signedText(callback: object): string {
+  return JSON.stringify(callback)
     .replace(/[\u0080-\uffff]/g, (letter) => `\\u${letter.charCodeAt(0).toString(16).padStart(4, '0')}`)
     .replaceAll('/', '\\/');
 }
@@ -41,7 +60,8 @@ export async function postCallback(
   reports: readonly Report[],
   fault: CallbackFault = {},
 ): Promise<number> {
-  const body = callbackBody({ ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId }, reports);
+  const addressee = { ...to, phoneNumberId: fault.phoneNumberId ?? to.phoneNumberId };
+  const body = fault.body ?? callbackBody(addressee, reports, fault.accountId);
   const signature = createHmac('sha256', fault.signWith ?? to.appSecret)
     .update(body)
     .digest('hex');

@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
+import { ApiError, FakeTemplates, newNumberState } from './businessNodes.ts';
 import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
 
 /*
@@ -27,6 +28,11 @@ interface StoredFile {
 interface BusinessProfile {
   about: string | undefined;
   picture: Buffer | undefined;
+  address?: string;
+  description?: string;
+  email?: string;
+  websites?: string[];
+  vertical?: string;
 }
 
 /** The fault of the next request. */
@@ -40,22 +46,13 @@ export type Fault =
   /** Waits for `release`. */
   | 'slow';
 
-class ApiError extends Error {
-  readonly status: number;
-  readonly code: number;
-  readonly retryAfter: number | undefined;
-  constructor(status: number, code: number, details: string, retryAfter?: number) {
-    super(details);
-    this.status = status;
-    this.code = code;
-    this.retryAfter = retryAfter;
-  }
-}
-
 /** A person who is not on WhatsApp: a message to them fails with a status and 131026. */
 export const NOBODY = '4930999999';
 /** A person whose last message is over a day old: messages other than templates fail with 131047. */
 export const SILENT = '4930888888';
+
+/** The business account of all numbers. */
+export const ACCOUNT_ID = '100';
 
 /** Another number of the same app. */
 export const OTHER_NUMBER_ID = '1067';
@@ -118,6 +115,13 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   /** Announced uploads to the app by id, and uploaded files by handle. */
   const announced = new Map<string, { mimeType: string; size: number }>();
   const handles = new Map<string, StoredFile>();
+  const templates = new FakeTemplates();
+  const state = newNumberState(ACCOUNT_ID, phoneNumberId);
+  /** Names that the number has asked for. */
+  const requestedNames: string[] = [];
+  /** What it has asked the WhatsApp Business app for. */
+  const requestedAppData: string[] = [];
+  let refusesName = false;
   const faults: Fault[] = [];
   const fileFaults: Fault[] = [];
   const held: (() => void)[] = [];
@@ -149,14 +153,16 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   async function handle(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body = await buffer(request);
     const url = new URL(request.url ?? '', `http://${request.headers.host}`);
-    calls.push(`${request.method} ${url.pathname}`);
+    const readsState = request.method === 'GET' && url.searchParams.get('fields')?.includes('health_status') === true;
+    // In the background, so it is not one of the calls that tests count and fail.
+    if (!readsState) calls.push(`${request.method} ${url.pathname}`);
     if (isDown) {
       response.destroy();
       return;
     }
     try {
       requireToken(request, url);
-      const fault = (url.pathname.startsWith('/cdn/') ? fileFaults : faults).shift();
+      const fault = readsState ? undefined : (url.pathname.startsWith('/cdn/') ? fileFaults : faults).shift();
       if (fault === 'hang up') {
         response.destroy();
         return;
@@ -196,11 +202,13 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     const [, version = '', id = '', part] = url.pathname.split('/').map(decodeURIComponent);
     if (version === 'cdn') return files.get(id)?.bytes ?? notThere(id);
     if (version !== 'v25.0') throw new ApiError(400, 2500, `Unknown path components: /${version}`);
-    const asked = `${request.method} ${id in numbers ? 'number' : files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other'}${part ? `/${part}` : ''}`;
+    const asked = `${request.method} ${kindOf(id)}${part ? `/${part}` : ''}`;
     const json = () => JSON.parse(body.toString());
     switch (asked) {
       case 'GET number':
+        requireKnownFields(url);
         return {
+          ...state,
           id,
           display_phone_number: numbers[id],
           webhook_configuration: {
@@ -209,7 +217,22 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
           },
         };
       case 'POST number':
-        return override(json());
+        return url.searchParams.has('new_display_name') ? requestName(url) : override(json());
+      case 'POST number/smb_app_data':
+        requestedAppData.push(json().sync_type);
+        return { messaging_product: 'whatsapp', request_id: 'r1' };
+      case 'GET number/whatsapp_business_profile':
+        return { data: [readProfile(url)] };
+      case 'GET account/message_templates':
+        return templates.list(url);
+      case 'POST account/message_templates':
+        return templates.create(json());
+      case 'DELETE account/message_templates':
+        return templates.remove(url);
+      case 'GET template':
+        return templates.find(id) ?? notThere(id);
+      case 'POST template':
+        return templates.change(templates.find(id) ?? notThere(id), json());
       case 'POST number/messages':
         return take(json());
       case 'POST number/media':
@@ -221,7 +244,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
         return describeFile(id, url);
       case 'GET group':
         return { id, ...groups.get(id) };
-      case 'POST other/subscribed_apps':
+      case 'POST account/subscribed_apps':
         return { success: true };
       case 'POST number/whatsapp_business_profile':
         return changeProfile(json());
@@ -232,6 +255,36 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
       default:
         return notThere(id);
     }
+  }
+
+  function kindOf(id: string): string {
+    if (id in numbers) return 'number';
+    if (id === ACCOUNT_ID) return 'account';
+    if (templates.find(id) !== undefined) return 'template';
+    return files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other';
+  }
+
+  /** An older version of the API refuses a request with a field that it does not know. */
+  function requireKnownFields({ searchParams }: URL): void {
+    for (const field of searchParams.get('fields')?.split(',') ?? [])
+      if (field in state && state[field as keyof typeof state] === undefined)
+        throw new ApiError(400, 100, `Tried accessing nonexisting field (${field})`);
+  }
+
+  function requestName({ searchParams }: URL): object {
+    if (refusesName) throw new ApiError(400, 100, 'The display name cannot be changed');
+    requestedNames.push(searchParams.get('new_display_name') ?? '');
+    return { success: true };
+  }
+
+  function readProfile({ origin }: URL): object {
+    const { picture, ...fields } = profile;
+    if (picture === undefined) return { ...fields, messaging_product: 'whatsapp' };
+    return {
+      ...fields,
+      messaging_product: 'whatsapp',
+      profile_picture_url: `${origin}/cdn/${keep(picture, 'image/png')}`,
+    };
   }
 
   function notThere(id: string): never {
@@ -261,6 +314,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (typeof message[type] !== 'object') throw new ApiError(400, 131009, `Parameter value is not valid: ${type}`);
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
+    if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);
     if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
     const entry = { id: newId(), body: message };
     sent.push(entry);
@@ -333,13 +387,15 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     messaging_product?: string;
     about?: string;
     profile_picture_handle?: string;
+    [field: string]: unknown;
   }): object {
-    const { messaging_product: product, about, profile_picture_handle: handle } = change;
+    const { messaging_product: product, about, profile_picture_handle: handle, ...fields } = change;
     if (product !== 'whatsapp') throw new ApiError(400, 100, 'messaging_product is required');
     if (about !== undefined && (about.length < 1 || about.length > 139))
       throw new ApiError(400, 100, 'about must have 1 to 139 characters');
     const picture = handle === undefined ? undefined : handles.get(handle);
     if (handle !== undefined && picture === undefined) throw new ApiError(400, 100, 'Invalid profile picture handle');
+    Object.assign(profile, fields);
     if (about !== undefined) profile.about = about;
     if (picture !== undefined) profile.picture = picture.bytes;
     return { success: true };
@@ -373,6 +429,16 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     reads: reads as readonly (typeof reads)[number][],
     blocked: blocked as ReadonlySet<string>,
     files: files as ReadonlyMap<string, StoredFile>,
+    /** Loses a file, as Meta does after 30 days. */
+    lose: (id: string) => void files.delete(id),
+    templates,
+    /** The state of the number, which the test can change. A field that is undefined is unknown to the API. */
+    state,
+    requestedNames: requestedNames as readonly string[],
+    requestedAppData: requestedAppData as readonly string[],
+    refuseName() {
+      refusesName = true;
+    },
     profile: profile as Readonly<BusinessProfile>,
     /** Method and path of every request. */
     calls: calls as readonly string[],

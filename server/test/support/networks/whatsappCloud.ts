@@ -15,7 +15,6 @@ export const whatsappCloudUnderTest: NetworkUnderTest = {
     groups: 'the Cloud API lets few accounts make them, and nobody add members',
     requestPairingCode: 'there is no device to link',
     readProfile: 'the Cloud API shows no profiles of others',
-    setName: 'Meta approves the names that businesses show',
     removePicture: 'the Cloud API can replace a picture, and not remove it',
   },
 
