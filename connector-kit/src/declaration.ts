@@ -62,6 +62,7 @@ const methods = [
   'numberOf',
   'checkNumbers',
   'setBlocked',
+  'preflight',
   'requestPairingCode',
   'simulate',
   'requestHistory',

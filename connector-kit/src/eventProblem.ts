@@ -1,5 +1,6 @@
 import { inspect } from 'node:util';
 import { callOutcomes, messageTypes, type NetworkEvent, presences } from '../../server/src/connectors/connector.ts';
+import { networkWarnings, numberQualities } from '../../server/src/connectors/standing.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
 
@@ -13,6 +14,7 @@ const flag: Check = (value) => typeof value === 'boolean';
 /** In milliseconds: seconds since the epoch would be a date in January 1970. */
 const time: Check = (value) => Number.isFinite(value) && Number(value) > 10_000_000_000;
 const percent: Check = (value) => Number.isInteger(value) && Number(value) >= 0 && Number(value) <= 100;
+const count: Check = (value) => Number.isSafeInteger(value) && Number(value) >= 0;
 const listOf =
   (check: Check): Check =>
   (value) =>
@@ -44,6 +46,12 @@ const change = { networkId: id, from: digits, timestamp: time };
 const call = { callId: id, chat, from: digits, isVideo: flag, timestamp: time };
 
 const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Check>>>> = {
+  standing: {
+    noNewChatsUntil: optional(nullable(time)),
+    newChats: optional(nullable(shape({ used: count, total: count }))),
+    quality: optional(oneOf(...numberQualities)),
+  },
+  warned: { warning: oneOf(...networkWarnings), timestamp: time },
   pairing: { qr: id, expiresAt: time },
   connected: { phoneNumber: digits },
   disconnected: { reason: id, willReconnect: flag },

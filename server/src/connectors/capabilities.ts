@@ -46,6 +46,9 @@ export const capabilities = {
   templates: { title: 'List, create, edit and delete templates', part: 'templates' },
   number_quality: { title: 'Quality and messaging limit of the number' },
   business_profile: { title: 'Change the address, description, email, websites and trade of the business' },
+  preflight: { title: 'Check a message before it is sent', part: 'preflight' },
+  warm_up: { title: 'Warm up a new number' },
+  standing: { title: "Report the network's limits and ratings of the number" },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

@@ -28,6 +28,8 @@ export type * from './account.ts';
 export type * from './business.ts';
 export type * from './groupActions.ts';
 
+import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
+
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
  * HTTP server. It gets a host per session, to which it reports events, and returns a connection, through which the
@@ -120,6 +122,8 @@ export interface Connector {
   personOf?(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson>;
   /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
+  /** Whether its numbers may write to strangers within the network's own limits, so that new chats are no risk. */
+  readonly isForBusinesses?: true;
   /**
    * Starts a session's connection. Resolves once the attempt has started; its outcome is reported to `host.onEvent`.
    * @throws {AppError} an error that the caller of `connect` can act on, such as `phone_number_in_use`
@@ -372,6 +376,8 @@ export interface Connection extends ChatParts {
    * @throws {AppError} `not_found` if the network no longer has it, `send_failed` for another reason
    */
   openRemoteFile?(reference: string): Promise<NetworkMedia>;
+  /** Says what would happen to one message for each of these chats, in this order, without sending anything. */
+  preflight?(messages: readonly PlannedMessage[], type: MessageType): Promise<readonly Forecast[]>;
   readonly groups?: GroupActions;
   readonly profiles?: ProfileActions;
   readonly joinRequests?: JoinRequestActions;
@@ -561,6 +567,7 @@ export type NetworkEvent =
   /** The session has learned more about a group that did not change. Stored without an event. */
   | { readonly type: 'group_noted'; readonly group: NetworkGroup }
   | BusinessEvent
+  | StandingEvent
   /** A QR code to scan; a new one replaces it when it expires. */
   | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
   | { readonly type: 'connected'; readonly phoneNumber: string }
@@ -669,6 +676,7 @@ export type Simulation =
       readonly settings: Partial<GroupSettings>;
     }
   | BusinessSimulation
+  | StandingSimulation
   /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
   | {

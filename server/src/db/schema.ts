@@ -172,6 +172,48 @@ export interface Schema {
     key: string;
     value: string;
   };
+  /** How likely a network is to ban the number of a session, once it was connected. */
+  session_health: {
+    account_id: string;
+    session_id: string;
+    phone_number: string;
+    /** When the session connected with this number for the first time. */
+    linked_at: number;
+    risk: RiskLevel;
+    /** JSON list of its `RiskReason`s. */
+    reasons: string;
+    /** JSON of the network's own `NetworkStanding`; null if it never reported one. */
+    standing: string | null;
+  };
+  /** What a session did in ten minutes. Without a row, it did nothing. */
+  session_activity: {
+    account_id: string;
+    session_id: string;
+    /** Start of the ten minutes. */
+    at: number;
+    sent: number;
+    /** Messages that failed, those to unreachable numbers included. */
+    failed: number;
+    /** Messages to numbers that are not on the network. */
+    unreachable: number;
+    /** The most messages that were sent in one minute. */
+    peak: number;
+    /** Numbers that preflights had the network check. */
+    look_ups: number;
+    /** Warnings of the network; see `NetworkWarning`. */
+    block_reports: number;
+    spam_limits: number;
+    restrictions: number;
+  };
+  /** Direct chats that the session started. */
+  started_chats: {
+    account_id: string;
+    session_id: string;
+    chat_id: string;
+    started_at: number;
+    /** When the other side first wrote; null if it never did. */
+    answered_at: number | null;
+  };
   chats: {
     account_id: string;
     session_id: string;
@@ -568,6 +610,8 @@ export type SessionStatus =
   | 'disconnected'
   | 'logged_out'
   | 'failed';
+/** How likely a network is to ban a number. */
+export type RiskLevel = 'low' | 'elevated' | 'high';
 export const messageStatuses = [
   'pending_approval',
   'queued',

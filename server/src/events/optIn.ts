@@ -229,11 +229,12 @@ export const optInEvents = {
     }),
   },
   'session.status': {
-    description: 'The status of a session changed, or a session that waits to be linked got a new code.',
+    description:
+      'The status of a session or its risk of being banned changed, or a session that waits to be linked got a new code.',
     data: Type.Object({
       sessionId: SessionId,
       status: Type.String({ description: 'New status, such as `connecting`, `awaiting_pairing` or `connected`.' }),
-      previousStatus: Type.String({ description: 'Status before; the same if only the code is new.' }),
+      previousStatus: Type.String({ description: 'Status before; the same if only the code or the risk is new.' }),
       reason: Type.Union([Type.String(), Type.Null()], {
         description: 'Why the status changed, as a sentence; null if there is nothing to explain.',
       }),
@@ -247,6 +248,25 @@ export const optInEvents = {
         Type.String({ description: 'Code to enter on the phone. Only if one was requested.' }),
       ),
       expiresAt: Type.Optional(Timestamp('When `qr` or `pairingCode` stops working.')),
+      health: Type.Optional(
+        Type.Object(
+          {
+            risk: Type.Enum(['low', 'elevated', 'high'], {
+              description: 'How likely the network is to ban the number.',
+            }),
+            previousRisk: Type.Enum(['low', 'elevated', 'high'], { description: 'The risk before.' }),
+            reasons: Type.Array(
+              Type.Object({
+                code: Type.String({ description: 'Reason, such as `new_chats`.' }),
+                risk: Type.Enum(['elevated', 'high'], { description: 'How grave the reason is.' }),
+                message: Type.String({ description: 'The reason in words, with its figures.' }),
+              }),
+              { description: 'Why the risk is not low, the gravest first.' },
+            ),
+          },
+          { description: 'Only if the risk changed. The status is then the same as before.' },
+        ),
+      ),
       timestamp: Timestamp('When the status changed.'),
       ...Test,
     }),

@@ -3,6 +3,7 @@ import type { Tx } from '../db/commit.ts';
 import { emitContact } from './contactChanges.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { dropWords } from './search.ts';
+import { moveStartedChat } from './sessionRisk.ts';
 import type { SessionRef } from './store.ts';
 
 interface Person extends SessionRef {
@@ -23,6 +24,7 @@ export async function identify(
   const person = { accountId, sessionId, placeholder, phoneNumber };
   const hadChat = await mergeChats(tx, person);
   const hadContact = await mergeContacts(tx, person);
+  await moveStartedChat(tx, person);
   await mergeParticipants(tx, person);
   await mergeReactionsAndVotes(tx, person);
   await moveLabels(tx, person);

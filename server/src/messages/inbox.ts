@@ -19,6 +19,7 @@ import { storeReceived } from './messageInbox.ts';
 import { storeNumberState } from './numberState.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
+import { type Assessment, storeRisk, storeStanding, storeWarning } from './sessionRisk.ts';
 import { findSession, type NewRow, type SessionRef } from './store.ts';
 import { storeTemplateState } from './templateStates.ts';
 
@@ -48,6 +49,8 @@ export interface Inbox {
   end(session: SessionRef, status: 'disconnected' | 'logged_out', reason: string): Promise<void>;
   /** Stores a status change, such as the start of a connection. */
   note(session: SessionRef, status: SessionStatus, reason: string | null): Promise<void>;
+  /** Stores how likely the network is to ban the session's number, and emits it if the level has changed. */
+  noteRisk(session: SessionRef, assessment: Assessment): Promise<void>;
   /** Emits the code that links a phone. */
   pairingCode(session: SessionRef, code: PairingCode): Promise<void>;
 }
@@ -92,6 +95,8 @@ export function createInbox({
       database.commit((tx) => sessions.end(tx, session, status, reason), session.sessionId),
     note: (session, status, reason) =>
       database.commit((tx) => sessions.note(tx, session, status, reason), session.sessionId),
+    noteRisk: (session, assessment) =>
+      database.commit((tx) => storeRisk(options, tx, session, assessment), session.sessionId),
     pairingCode: (session, code) => database.commit((tx) => sessions.pairingCode(tx, session, code), session.sessionId),
   };
 }
@@ -157,6 +162,10 @@ async function store(
       return storeNumberState(options, tx, session, event);
     case 'template_updated':
       return storeTemplateState(options, tx, session, event);
+    case 'standing':
+      return storeStanding(tx, session, event);
+    case 'warned':
+      return storeWarning(tx, session, event, options.clock.now());
     case 'group_invite':
       return groups.invited(tx, session, event.group);
     case 'history': {

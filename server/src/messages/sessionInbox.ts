@@ -4,6 +4,7 @@ import type { Tx } from '../db/commit.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { emitFailed } from './outgoingProgress.ts';
+import { noteNumber } from './sessionRisk.ts';
 import { findSession, type SessionRef } from './store.ts';
 
 /** Stores what networks report about the connection of a session. Each method runs in the given transaction. */
@@ -34,6 +35,7 @@ export class SessionInbox {
     const row = await findSession(tx, session);
     if (row === undefined || row.status === 'connected') return;
     const now = this.#options.clock.now();
+    await noteNumber(tx, session, phoneNumber, now);
     // The server stopped while the session was connected, without an event: nothing has changed for the account.
     const resumes = row.connected_at !== null && row.disconnected_at === null;
     await setStatus(tx, session, {

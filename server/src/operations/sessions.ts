@@ -35,6 +35,7 @@ import {
   withoutSecrets,
 } from '../sessions/options.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
+import { Health, healthOf } from './sessionHealth.ts';
 import { SessionNetwork, sessionNetwork } from './sessionNetwork.ts';
 
 export const SessionId = string('Id of the session (`ses_…`).');
@@ -81,6 +82,7 @@ export const Session = named('Session', {
   createdAt: time('When the session was created.'),
   history: optional({ ...SessionHistory, ...notForAgents }),
   network: SessionNetwork,
+  health: optional({ ...Health, ...notForAgents }),
 });
 
 export const sessionInput = { sessionId: SessionId };
@@ -104,7 +106,10 @@ export const listSessions = defineOperation({
     const sessionIds = sessionsOf(ctx);
     let own = ctx.database.reader.kysely.selectFrom('sessions').selectAll().where('account_id', '=', ctx.accountId);
     if (sessionIds !== undefined) own = own.where('session_id', 'in', sessionIds);
-    return readPage('sessions', own, 'session_id', input, (rows) => rows.map((row) => toSession(ctx, row)));
+    return readPage('sessions', own, 'session_id', input, async (rows) => {
+      const health = await healthOf(ctx, rows);
+      return rows.map((row) => ({ ...toSession(ctx, row), health: health(row.session_id) }));
+    });
   },
 });
 
@@ -187,7 +192,11 @@ export const getSession = defineOperation({
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
-  run: async (ctx, { sessionId }) => toSession(ctx, await findSession(ctx, sessionId)),
+  async run(ctx, { sessionId }) {
+    const row = await findSession(ctx, sessionId);
+    const health = await healthOf(ctx, [row]);
+    return { ...toSession(ctx, row), health: health(sessionId) };
+  },
 });
 
 export const updateSession = defineOperation({

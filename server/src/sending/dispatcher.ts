@@ -111,10 +111,12 @@ export class Dispatcher {
       if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
       await inbox.refuse(row, reason);
+      session.activity.onRefused(error instanceof AppError ? error.code : 'send_failed');
       void this.#acceptLate(session, row, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
     if (session.isLost) throw new StillQueuedError(row.message_id);
+    session.activity.onSent(chat.type === 'direct' ? row.chat_id : undefined, accepted.timestamp);
     await this.#acknowledgements.add(session, row, accepted);
     return accepted;
   }

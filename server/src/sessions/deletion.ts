@@ -4,6 +4,20 @@ import type { SessionRef } from '../messages/store.ts';
 
 const DELETED_AT_ONCE = 500;
 
+const tablesOfSession = [
+  'session_health',
+  'session_activity',
+  'started_chats',
+  'groups',
+  'chats',
+  'chat_labels',
+  'cleared_chats',
+  'labels',
+  'contacts',
+  'session_history',
+  'sessions',
+] as const;
+
 /** In batches that keep the database available, the session itself last. */
 export async function deleteSessionRows(commit: Commit, { accountId, sessionId }: SessionRef): Promise<void> {
   for (;;) {
@@ -37,10 +51,8 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
       .where('session_id', '=', sessionId);
     for (const table of ['group_participants', 'group_join_requests'] as const)
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('group_id', 'in', groups).execute();
-    const tables = ['groups', 'chats', 'chat_labels', 'cleared_chats', 'labels', 'contacts'] as const;
-    for (const table of [...tables, 'session_history', 'sessions'] as const) {
+    for (const table of tablesOfSession)
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
-    }
     for (const table of ['session_store', 'template_states', 'early_receipts', 'callback_keys'] as const)
       await kysely.deleteFrom(table).where('session_id', '=', sessionId).execute();
   });

@@ -10,6 +10,7 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { PresenceLimit } from './presenceLimit.ts';
+import { SessionActivity } from './sessionActivity.ts';
 
 interface Pairing {
   readonly qr: string;
@@ -33,6 +34,7 @@ export class SessionState implements SessionRef {
   isLost = false;
   pairing: Pairing | undefined;
   readonly presences = new PresenceLimit();
+  readonly activity = new SessionActivity();
   /** When the network last reported something on this connection. */
   lastEventAt: number | undefined;
   /** The stored `lastEventAt`. */

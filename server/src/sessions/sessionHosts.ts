@@ -18,6 +18,7 @@ import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { type Options, readOptions, secretsOf } from './options.ts';
+import type { SessionHealth } from './sessionHealth.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
 
@@ -40,10 +41,12 @@ export interface HostOptions {
 export class SessionHosts {
   readonly #options: HostOptions;
   readonly #lastHeard: LastHeard;
+  readonly #health: SessionHealth;
 
-  constructor(options: HostOptions, lastHeard: LastHeard) {
+  constructor(options: HostOptions, lastHeard: LastHeard, health: SessionHealth) {
     this.#options = options;
     this.#lastHeard = lastHeard;
+    this.#health = health;
   }
 
   of(state: SessionState, row: SessionTable): SessionHost {
@@ -80,6 +83,7 @@ export class SessionHosts {
     // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
+    state.activity.onEvent(event);
     state.lastEventAt = clock.now();
     await this.#apply(state, event);
   }
@@ -144,6 +148,7 @@ export class SessionHosts {
     // first, because callers may connect the session again as soon as they see the event
     this.#options.live.remove(state);
     await this.#lastHeard.keep(state);
+    await this.#health.keep(state);
   }
 }
 

@@ -7,10 +7,12 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
 import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
+import { countByRisk } from './healthStore.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
 import { People } from './people.ts';
 import { SessionConnectors } from './sessionConnectors.ts';
+import { SessionHealth } from './sessionHealth.ts';
 import { type HostOptions, SessionHosts } from './sessionHosts.ts';
 import { SoleSessions } from './soleSessions.ts';
 import { storeOf } from './store.ts';
@@ -37,6 +39,7 @@ export class Sessions implements LeaseWorker {
   readonly #live: LiveSessions;
   readonly #hosts: SessionHosts;
   readonly #lastHeard: LastHeard;
+  readonly #health: SessionHealth;
   /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
   #isStarted = false;
@@ -51,18 +54,21 @@ export class Sessions implements LeaseWorker {
     this.people = new People(database, this.connectorsOf);
     this.sole = new SoleSessions(database.reader, clock);
     this.#lastHeard = new LastHeard(options);
-    this.#hosts = new SessionHosts(options, this.#lastHeard);
+    this.#health = new SessionHealth(options);
+    this.#hosts = new SessionHosts(options, this.#lastHeard, this.#health);
     cluster.on('lost', () => this.#dropAll());
   }
 
   start(): void {
     this.#lastHeard.start();
+    this.#health.start();
   }
 
   /** Closes every connection without emitting events, because the sessions come back with the server. */
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#lastHeard.stop();
+    await this.#health.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
     // A session that opens or closes may still have a connection. The next owner must not connect it at the same time.
     await settledWithin(this.#options.clock, STOP_MS, this.#turns.idle());
@@ -142,6 +148,11 @@ export class Sessions implements LeaseWorker {
 
   countByStatus(): Promise<{ status: string; count: number }[]> {
     return statuses.all(this.#options.database.reader, {});
+  }
+
+  /** Counts the sessions whose risk is not low. */
+  countByRisk(): Promise<{ risk: string; count: number }[]> {
+    return countByRisk.all(this.#options.database.reader, {});
   }
 
   /**
@@ -237,6 +248,7 @@ export class Sessions implements LeaseWorker {
     await this.#live.drain(state);
     await state.connection?.close().catch(() => {});
     await this.#lastHeard.keep(state);
+    await this.#health.keep(state);
     // runs after all queued work of the session
     await this.#options.database.commit(async () => {}, state.sessionId).catch(() => {});
     state.isLost = true;
@@ -261,6 +273,7 @@ export class Sessions implements LeaseWorker {
     if (state === undefined) return undefined;
     this.#live.remove(state);
     await this.#lastHeard.keep(state);
+    await this.#health.keep(state);
     await this.#live.drain(state);
     this.#requireWritable(session);
     return state.connection;

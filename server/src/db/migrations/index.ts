@@ -17,6 +17,7 @@ import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
 import { groupDetails } from './0021-group-details.ts';
 import { cloudNumbers } from './0022-cloud-numbers.ts';
+import { sessionHealth } from './0023-session-health.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -46,4 +47,5 @@ export const migrations: readonly Migration[] = [
   chats,
   groupDetails,
   cloudNumbers,
+  sessionHealth,
 ];

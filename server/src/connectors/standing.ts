@@ -1,0 +1,63 @@
+import type { NetworkChat } from './connector.ts';
+
+/* What a network says about the standing of a session's number, and about messages before they are sent. */
+
+/** Reports that come before a ban. */
+export const networkWarnings = ['block_report', 'spam_limit', 'restricted'] as const;
+/**
+ * `block_report`: somebody blocked or reported the number. `spam_limit`: the network refused or dropped a message to
+ * protect people from unwanted ones. `restricted`: the network has restricted the number.
+ */
+export type NetworkWarning = (typeof networkWarnings)[number];
+
+export const numberQualities = ['green', 'yellow', 'red', 'unknown'] as const;
+export type NumberQuality = (typeof numberQualities)[number];
+
+/** The limits that a network itself sets for a number. A missing field is unknown. */
+export interface NetworkStanding {
+  /** The number may not start chats until then; null if it may. */
+  readonly noNewChatsUntil?: number | null;
+  /** How many chats the number may start, and has started; null if there is no such quota. */
+  readonly newChats?: { readonly used: number; readonly total: number } | null;
+  /** The network's rating of the number, from what recipients block and report. */
+  readonly quality?: NumberQuality;
+}
+
+export type StandingEvent =
+  /** Fields that are left out did not change. */
+  | ({ readonly type: 'standing' } & NetworkStanding)
+  /** Each report counts once, so a connector reports a warning only when its network does. */
+  | { readonly type: 'warned'; readonly warning: NetworkWarning; readonly timestamp: number };
+
+export type StandingSimulation =
+  /** Somebody blocks or reports the number. */
+  { readonly action: 'block_report' } | ({ readonly action: 'standing' } & NetworkStanding);
+
+/** A recipient of a message that is not sent yet. */
+export interface PlannedMessage {
+  readonly chat: NetworkChat;
+  /** Whether the session has no message of the chat. */
+  readonly isNew: boolean;
+  /** When the other side last wrote; null if it never did. */
+  readonly lastIncomingAt: number | null;
+}
+
+export const forecastOutcomes = ['ok', 'limit_near', 'limit_reached', 'template_required', 'unknown'] as const;
+
+/** What the network, or the limits of the session, would do with a message. */
+export interface Forecast {
+  readonly outcome: (typeof forecastOutcomes)[number];
+  /** Why it is not `ok`, as a sentence. */
+  readonly reason?: string;
+  /** How long a limit lasts. */
+  readonly retryAfterMs?: number;
+}
+
+/** The share of a limit from which on it is near. */
+const NEAR = 0.2;
+
+/** Whether a limit is reached by what comes after the first `used` of `total`, or near. */
+export function limitOutcome(used: number, total: number): 'ok' | 'limit_near' | 'limit_reached' {
+  if (used >= total) return 'limit_reached';
+  return total - used <= Math.ceil(total * NEAR) ? 'limit_near' : 'ok';
+}

@@ -1,0 +1,170 @@
+import { type SqlBool, sql } from 'kysely';
+import type { NetworkStanding } from '../connectors/standing.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { batch, query } from '../db/query.ts';
+import type { RiskLevel } from '../db/schema.ts';
+import type { RiskReason } from '../messages/sessionRisk.ts';
+import type { RiskFigures } from './risk.ts';
+
+const HOUR_MS = 60 * 60_000;
+const DAY_MS = 24 * HOUR_MS;
+const WEEK_MS = 7 * DAY_MS;
+/** How long rows are kept that no figure needs any more. */
+const KEPT_MS = 8 * DAY_MS;
+/** Rows that are deleted in one transaction. */
+const PRUNED_AT_ONCE = 1000;
+
+export interface StoredHealth {
+  readonly figures: RiskFigures;
+  /** The last assessment. */
+  readonly risk: RiskLevel;
+  readonly reasons: readonly RiskReason[];
+}
+
+/** Reads the figures of sessions. Sessions without a row were never connected, and have none. */
+export async function readHealth(
+  on: Queryable,
+  sessionIds: readonly string[],
+  now: number,
+): Promise<Map<string, StoredHealth>> {
+  if (sessionIds.length === 0) return new Map();
+  const wanted = { ids: JSON.stringify(sessionIds) };
+  const rows = await healthOf.all(on, wanted);
+  const acts = await activityOf.all(on, { ...wanted, day: now - DAY_MS, hour: now - HOUR_MS });
+  const chats = await chatsOf.all(on, { ...wanted, day: now - DAY_MS, week: now - WEEK_MS });
+  const activity = new Map(acts.map((row) => [row.session_id, row]));
+  const started = new Map(chats.map((row) => [row.session_id, row]));
+  return new Map(
+    rows.map((row) => {
+      const did = activity.get(row.session_id);
+      const began = started.get(row.session_id);
+      const figures: RiskFigures = {
+        linkedAt: row.linked_at,
+        newChats: began?.new_chats ?? 0,
+        sent: did?.sent ?? 0,
+        unreachable: did?.unreachable ?? 0,
+        blockReports: did?.block_reports ?? 0,
+        spamLimits: did?.spam_limits ?? 0,
+        restrictions: did?.restrictions ?? 0,
+        lookUps: did?.look_ups ?? 0,
+        sentInHour: did?.sent_in_hour ?? 0,
+        failedInHour: did?.failed_in_hour ?? 0,
+        peakPerMinute: did?.peak_in_hour ?? 0,
+        startedInWeek: began?.started ?? 0,
+        answeredInWeek: began?.answered ?? 0,
+        // Both were stored by this code.
+        standing: JSON.parse(row.standing ?? '{}') as NetworkStanding,
+      };
+      return [row.session_id, { figures, risk: row.risk, reasons: JSON.parse(row.reasons) as RiskReason[] }];
+    }),
+  );
+}
+
+interface Sums {
+  readonly session_id: string;
+  readonly sent: number;
+  readonly unreachable: number;
+  readonly block_reports: number;
+  readonly spam_limits: number;
+  readonly restrictions: number;
+  readonly look_ups: number;
+  readonly sent_in_hour: number;
+  readonly failed_in_hour: number;
+  readonly peak_in_hour: number;
+}
+
+const healthOf = query((db, p: { ids: string }, dialect) =>
+  db.selectFrom('session_health').selectAll().where('session_id', 'in', dialect.texts(p.ids)),
+);
+
+const activityOf = query((_, p: { ids: string; day: number; hour: number }, dialect) => {
+  const sum = (column: string) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`;
+  const lastHour = (column: string) => sql`case when at > ${p.hour} then ${sql.ref(column)} else 0 end`;
+  const columns = ['sent', 'unreachable', 'block_reports', 'spam_limits', 'restrictions', 'look_ups'].map(sum);
+  return sql<Sums>`
+    select session_id, ${sql.join(columns)},
+      cast(sum(${lastHour('sent')}) as bigint) as sent_in_hour,
+      cast(sum(${lastHour('failed')}) as bigint) as failed_in_hour,
+      max(${lastHour('peak')}) as peak_in_hour
+    from session_activity where session_id in ${dialect.texts(p.ids)} and at > ${p.day}
+    group by session_id`;
+});
+
+const chatsOf = query((_, p: { ids: string; day: number; week: number }, dialect) => {
+  const total = (condition: ReturnType<typeof sql<SqlBool>>) =>
+    sql`cast(sum(case when ${condition} then 1 else 0 end) as bigint)`;
+  return sql<{ session_id: string; new_chats: number; started: number; answered: number }>`
+    select session_id, ${total(sql`started_at > ${p.day}`)} as new_chats,
+      ${total(sql`started_at <= ${p.day}`)} as started,
+      ${total(sql`started_at <= ${p.day} and answered_at is not null`)} as answered
+    from started_chats where session_id in ${dialect.texts(p.ids)} and started_at > ${p.week}
+    group by session_id`;
+});
+
+interface SessionChats {
+  readonly accountId: string;
+  readonly sessionId: string;
+  /** JSON list of direct chats. */
+  readonly chats: string;
+}
+
+/** Returns those of the chats that had a message before a time, sent or received. */
+export const earlierChats = query((db, p: SessionChats & { before: number }, dialect) =>
+  db
+    .selectFrom('messages')
+    .select('chat_id')
+    .distinct()
+    .where('account_id', '=', p.accountId)
+    .where('chat_id', 'in', dialect.texts(p.chats))
+    .where('session_id', '=', p.sessionId)
+    .where('status', 'in', ['sent', 'delivered', 'read'])
+    .where('timestamp', '<', p.before),
+);
+
+/** Stores that a session started chats. Those that it started before stay as they are. */
+export const addStarted = batch(
+  { account_id: 'text', session_id: 'text', chat_id: 'text', started_at: 'bigint' },
+  ({ row, from }) => sql`
+    insert into started_chats (account_id, session_id, chat_id, started_at)
+    select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.started_at} ${from}
+    on conflict do nothing`,
+);
+
+/** Stores that the other side of started chats has written. */
+export const markAnswered = query((db, p: Pick<SessionChats, 'sessionId' | 'chats'> & { now: number }, dialect) =>
+  db
+    .updateTable('started_chats')
+    .set({ answered_at: p.now })
+    .where('session_id', '=', p.sessionId)
+    .where('chat_id', 'in', dialect.texts(p.chats))
+    .where('answered_at', 'is', null),
+);
+
+export const countByRisk = query((db, _: object) =>
+  db
+    .selectFrom('session_health')
+    .select(({ fn }) => ['risk', fn.countAll<number>().as('count')])
+    .where('risk', '<>', sql.lit('low' as const))
+    .groupBy('risk'),
+);
+
+/** Sessions whose risk may have gone down by itself. */
+export const atRisk = query((db, p: { ids: string }, dialect) =>
+  db
+    .selectFrom('session_health')
+    .select('session_id')
+    .where('risk', '<>', sql.lit('low' as const))
+    .where('session_id', 'in', dialect.texts(p.ids)),
+);
+
+/** Deletes rows that no figure needs any more. Returns whether more are left. */
+export async function pruneHealth({ kysely }: Queryable, now: number): Promise<boolean> {
+  const before = now - KEPT_MS;
+  const acts = sql`(select session_id, at from session_activity where at < ${before} limit ${PRUNED_AT_ONCE})`;
+  const chats = sql`(select session_id, chat_id from started_chats where started_at < ${before} limit ${PRUNED_AT_ONCE})`;
+  const deleted = [
+    await kysely.deleteFrom('session_activity').where(sql<boolean>`(session_id, at) in ${acts}`).executeTakeFirst(),
+    await kysely.deleteFrom('started_chats').where(sql<boolean>`(session_id, chat_id) in ${chats}`).executeTakeFirst(),
+  ];
+  return deleted.some(({ numDeletedRows }) => Number(numDeletedRows) === PRUNED_AT_ONCE);
+}
