@@ -29,6 +29,8 @@ export interface ClusterCounts {
 /** Read from the database on request, and the same on every node. */
 export interface Totals {
   readonly sessions: readonly { readonly status: string; readonly count: number }[];
+  /** Sessions whose risk of being banned is not low. */
+  readonly risks: readonly { readonly risk: string; readonly count: number }[];
   readonly breakers: readonly { readonly state: string; readonly count: number }[];
   /** Webhooks with pending deliveries: `held` ones wait for their receiver, or are disabled. */
   readonly lanes: { readonly moving: number; readonly held: number };
@@ -184,6 +186,12 @@ const gauges: readonly GaugeDefinition[] = [
     read: ({ totals }) => totals && Object.fromEntries(totals.sessions.map(({ status, count }) => [status, count])),
   },
   {
+    name: 'switchboard_session_risk',
+    help: 'Sessions by how likely their network is to ban the number (low, elevated, high)',
+    label: 'risk',
+    read: ({ totals }) => totals && sessionsByRisk(totals),
+  },
+  {
     name: 'switchboard_breakers',
     help: 'Webhooks by the state of their circuit breaker',
     label: 'state',
@@ -206,6 +214,13 @@ const gauges: readonly GaugeDefinition[] = [
     read: ({ totals }) => totals && totals.lagMs / 1000,
   },
 ];
+
+function sessionsByRisk({ sessions, risks }: Totals): Readonly<Record<string, number>> {
+  const countOf = (wanted: string) => risks.find(({ risk }) => risk === wanted)?.count ?? 0;
+  const [elevated, high] = [countOf('elevated'), countOf('high')];
+  const all = sessions.reduce((sum, { count }) => sum + count, 0);
+  return { low: Math.max(0, all - elevated - high), elevated, high };
+}
 
 /** The fraction of time that a throttled query may take. */
 const SHARE = 0.01;

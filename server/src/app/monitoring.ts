@@ -30,6 +30,7 @@ export class Monitoring {
     this.#canWork = createReadiness({ database, dataDir, reserveBytes, signals: cluster.signals });
     this.#readTotals = throttle(async () => ({
       sessions: await sessions.countByStatus(),
+      risks: await sessions.countByRisk(),
       ...(await engine.totals()),
     }));
   }

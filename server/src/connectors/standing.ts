@@ -56,6 +56,34 @@ export interface Forecast {
 /** The share of a limit from which on it is near. */
 const NEAR = 0.2;
 
+/** Returns the gravest forecast: a limit that is reached, or else one that is near. */
+export function worst(forecasts: readonly (Forecast | undefined)[]): Forecast {
+  const found = forecasts.filter((one) => one !== undefined);
+  const withOutcome = (wanted: Forecast['outcome']) => found.find(({ outcome }) => outcome === wanted);
+  return withOutcome('limit_reached') ?? withOutcome('limit_near') ?? { outcome: 'ok' };
+}
+
+/**
+ * What a limit means for one more after `more` others.
+ * @param what is limited, such as "the new chats of the day"
+ */
+export function limitForecast(
+  { used, total, freeInMs }: { readonly used: number; readonly total: number; readonly freeInMs: number },
+  more: number,
+  what: string,
+): Forecast {
+  const outcome = limitOutcome(used + more, total);
+  if (outcome === 'ok') return { outcome };
+  const place = used + more + 1;
+  return outcome === 'limit_reached'
+    ? {
+        outcome,
+        reason: `It would be number ${place} of ${what}, of which ${total} are allowed`,
+        retryAfterMs: freeInMs,
+      }
+    : { outcome, reason: `It would be number ${place} of the ${total} allowed for ${what}` };
+}
+
 /** Whether a limit is reached by what comes after the first `used` of `total`, or near. */
 export function limitOutcome(used: number, total: number): 'ok' | 'limit_near' | 'limit_reached' {
   if (used >= total) return 'limit_reached';

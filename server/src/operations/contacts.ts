@@ -144,7 +144,7 @@ export const getContact = defineOperation({
 });
 
 /** How long an answer of the network is cached, because frequent checks get numbers banned. */
-const CHECK_KEPT_MS = 24 * 3600 * 1000;
+export const CHECK_KEPT_MS = 24 * 3600 * 1000;
 const CHECKED_AT_ONCE = 100;
 
 export const checkContacts = defineOperation({
@@ -262,7 +262,7 @@ function toContact(row: ContactTable) {
   };
 }
 
-const contactsOf = query((db, p: SessionRef & { numbers: string }, dialect) =>
+export const contactsOf = query((db, p: SessionRef & { numbers: string }, dialect) =>
   db
     .selectFrom('contacts')
     .selectAll()
@@ -271,7 +271,7 @@ const contactsOf = query((db, p: SessionRef & { numbers: string }, dialect) =>
     .where('phone_number', 'in', dialect.texts(p.numbers)),
 );
 
-const noteCheck = query((db, p: SessionRef & { phoneNumber: string; onNetwork: number; now: number }) =>
+export const noteCheck = query((db, p: SessionRef & { phoneNumber: string; onNetwork: number; now: number }) =>
   db
     .insertInto('contacts')
     .values({

@@ -26,6 +26,7 @@ import * as messageChanges from './messageChanges.ts';
 import * as messageList from './messageList.ts';
 import * as messageMarks from './messageMarks.ts';
 import * as messages from './messages.ts';
+import * as preflight from './preflight.ts';
 import * as privacy from './privacy.ts';
 import * as profiles from './profiles.ts';
 import * as scheduling from './scheduling.ts';
@@ -86,6 +87,7 @@ export const operations: readonly Operation[] = [
   sending.sendContact,
   sending.sendPoll,
   scheduling.sendBulk,
+  preflight.preflightMessages,
   messageList.listMessages,
   messages.messageStats,
   messages.getMessage,

@@ -57,6 +57,8 @@ const Action = oneOf(
     ...chatActionNames,
     ...groupSimulations,
     ...businessActions,
+    'block_report',
+    'standing',
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -84,6 +86,7 @@ export const simulateSession = defineOperation({
     ...chatActionTexts,
     ...groupSimulationText,
     ...businessDescription,
+    '`block_report` makes somebody block or report the number. `standing` (`quality`, `noNewChatsUntil`, `newChats`) changes what the network says about it.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -150,6 +153,17 @@ export const simulateSession = defineOperation({
     mutedUntil: optional(orNull(time(), 'Until when the chat is muted; null unmutes it.')),
     read: optional(onlyTrue('Marks the chat as read.')),
     ...chatSimulationInput,
+    quality: optional(oneOf(['green', 'yellow', 'red', 'unknown'], "The network's rating of the number.")),
+    noNewChatsUntil: optional(orNull(time(), 'Until when the network allows no new chats; null if it does.')),
+    newChats: optional(
+      orNull(
+        strictPart("The network's quota of new chats.", {
+          used: integer('Chats started.', { minimum: 0, maximum: 1_000_000 }),
+          total: integer('Chats allowed.', { minimum: 0, maximum: 1_000_000 }),
+        }),
+        "The network's quota of new chats; null for none.",
+      ),
+    ),
     subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     ...businessInput,
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
@@ -244,6 +258,18 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     case 'number_update':
     case 'own_message':
       return toBusinessSimulation(input.action, input, needed, chat);
+    case 'block_report':
+      return { action: input.action };
+    case 'standing': {
+      const { quality, noNewChatsUntil: until, newChats } = input;
+      const noNewChatsUntil = typeof until === 'string' ? parseTime('noNewChatsUntil', until) : until;
+      return {
+        action: 'standing',
+        ...(quality !== undefined && { quality }),
+        ...(noNewChatsUntil !== undefined && { noNewChatsUntil }),
+        ...(newChats !== undefined && { newChats }),
+      };
+    }
     case 'chat_update': {
       const { archived, pinned, mutedUntil, markedUnread, read } = input;
       const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;

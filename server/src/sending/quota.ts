@@ -32,9 +32,18 @@ export async function requireQuota(on: Queryable, quota: SendQuota): Promise<voi
   if (sent >= quota.perDay) throw quotaExceeded(quota, sent, 1);
 }
 
+/** How many messages the key may still send today, and the time until it may send more. */
+export async function sendsLeft(on: Queryable, quota: SendQuota): Promise<{ left: number; retryAfterSeconds: number }> {
+  const { perDay, now } = quota;
+  return { left: Math.max(0, perDay - (await sentOn(on, quota))), retryAfterSeconds: secondsLeft(now) };
+}
+
 async function sentOn(on: Queryable, { keyId, now }: SendQuota): Promise<number> {
   return (await sendsOf.first(on, { keyId, day: dayOf(now) }))?.sends ?? 0;
 }
+
+/** Until the next day (UTC). */
+const secondsLeft = (now: number) => Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1000);
 
 const dayOf = (now: number) => Math.floor(now / DAY_MS);
 
@@ -42,7 +51,7 @@ function quotaExceeded({ perDay, now }: SendQuota, sent: number, sends: number):
   return new AppError(
     'quota_exceeded',
     `The API key may send ${perDay} messages per day (UTC) and has sent ${sent}; it cannot send ${sends} more today`,
-    { retryAfterSeconds: Math.ceil(((dayOf(now) + 1) * DAY_MS - now) / 1000) },
+    { retryAfterSeconds: secondsLeft(now) },
   );
 }
 

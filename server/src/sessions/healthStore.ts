@@ -111,14 +111,23 @@ interface SessionChats {
 /** Returns those of the chats that had a message before a time, sent or received. */
 export const earlierChats = query((db, p: SessionChats & { before: number }, dialect) =>
   db
-    .selectFrom('messages')
-    .select('chat_id')
-    .distinct()
-    .where('account_id', '=', p.accountId)
-    .where('chat_id', 'in', dialect.texts(p.chats))
-    .where('session_id', '=', p.sessionId)
-    .where('status', 'in', ['sent', 'delivered', 'read'])
-    .where('timestamp', '<', p.before),
+    .selectFrom('chats as c')
+    .select('c.chat_id')
+    .where('c.account_id', '=', p.accountId)
+    .where('c.session_id', '=', p.sessionId)
+    .where('c.chat_id', 'in', dialect.texts(p.chats))
+    // The oldest message of a chat usually decides.
+    .where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('messages as m')
+          .select('m.seq')
+          .where('m.account_id', '=', p.accountId)
+          .whereRef('m.chat_id', '=', 'c.chat_id')
+          .where('m.session_id', '=', p.sessionId)
+          .where('m.status', 'in', ['sent', 'delivered', 'read'])
+          .where('m.timestamp', '<', p.before),
+      ),
+    ),
 );
 
 /** Stores that a session started chats. Those that it started before stay as they are. */

@@ -64,6 +64,11 @@ export class SessionActivity {
     this.#counts.look_ups += count;
   }
 
+  /** Those that are not stored yet. */
+  get lookUps(): number {
+    return this.#counts.look_ups;
+  }
+
   onEvent(event: NetworkEvent): void {
     if (event.type === 'message' && event.chat.type === 'direct' && event.isOwn !== true)
       keep(this.#answered, event.chat.id, event.timestamp);

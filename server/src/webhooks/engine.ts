@@ -122,7 +122,7 @@ export class Engine implements LeaseWorker {
     return this.#turns.inFlight;
   }
 
-  async totals(): Promise<Omit<Totals, 'sessions'>> {
+  async totals(): Promise<Omit<Totals, 'sessions' | 'risks'>> {
     const { database, steady } = this.#options;
     const { longReader: reader } = database;
     const waiting = await readLanes(reader);

@@ -33,6 +33,8 @@ describeOnEachDatabase('metrics', (_, database) => {
       'switchboard_events_total{kind="message.sent"} 1',
       'switchboard_events_total{kind="session.connected"} 1',
       'switchboard_sessions{status="connected"} 1',
+      'switchboard_session_risk{risk="low"} 1',
+      'switchboard_session_risk{risk="high"} 0',
       'switchboard_breakers{state="closed"} 1',
       'switchboard_deliveries_settled_total{state="failed"} 0',
       'switchboard_http_requests_total{method="POST",status="400"} 1',

@@ -19,12 +19,14 @@ import type {
   Simulation,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
+import type { Forecast, PlannedMessage } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
 import { SandboxCommunities } from './communities.ts';
 import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
 import { openHistoryFile, playHistory, playOlder } from './history.ts';
 import { SandboxJoinRequests } from './joinRequests.ts';
+import { SandboxLimits } from './limits.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
@@ -57,6 +59,7 @@ export class SandboxConnection implements Connection, Phone {
   readonly templates: SandboxTemplates;
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
+  readonly #limits: SandboxLimits;
   #number: string;
   #name: string | null = null;
   #isOnline = false;
@@ -73,6 +76,7 @@ export class SandboxConnection implements Connection, Phone {
   constructor(network: SandboxNetwork, host: SessionHost) {
     this.#network = network;
     this.#host = host;
+    this.#limits = new SandboxLimits(host);
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
     this.chats = createChatActions(() => this.requireOnline());
@@ -156,6 +160,7 @@ export class SandboxConnection implements Connection, Phone {
   }
 
   async #join(): Promise<void> {
+    await this.#limits.start();
     if (this.#number === '') this.#number = await this.#network.freeNumber();
     this.#name = (await this.#network.profile(this.#number)).name;
     await this.#network.mailboxes.join(this);
@@ -246,6 +251,7 @@ export class SandboxConnection implements Connection, Phone {
     await this.templates.requireSendable(message);
     if (type === 'direct' && !(await this.#network.onNetwork([id])).has(id))
       throw new AppError('recipient_not_on_network');
+    await this.#limits.admit(message.chat);
     const timestamp = this.#now();
     this.#network.send(this, message, timestamp, group);
     return { timestamp };
@@ -303,6 +309,11 @@ export class SandboxConnection implements Connection, Phone {
   /** For the other side, a direct chat has the number of the session. */
   #seenByOthers(chat: NetworkChat): NetworkChat {
     return chat.type === 'group' ? chat : { type: 'direct', id: this.#number };
+  }
+
+  async preflight(messages: readonly PlannedMessage[]): Promise<readonly Forecast[]> {
+    this.requireOnline();
+    return this.#limits.forecast(messages);
   }
 
   async checkNumbers(phoneNumbers: readonly string[]): Promise<ReadonlySet<string>> {
@@ -372,6 +383,12 @@ export class SandboxConnection implements Connection, Phone {
       case 'template_review':
         this.requireOnline();
         return this.#host.onEvent(await this.templates.review(action.templateId, action.status, action.reason));
+      case 'block_report':
+        return this.#host.onEvent({ type: 'warned', warning: 'block_report', timestamp: this.#now() });
+      case 'standing': {
+        const { action: _, ...changed } = action;
+        return this.#host.onEvent(await this.#limits.setStanding(changed));
+      }
       case 'group_create':
         this.requireOnline();
         await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);

@@ -3,7 +3,9 @@ import type { SteadyClock } from '../../steadyClock.ts';
 import { capabilityNames } from '../capabilities.ts';
 import { type Connection, type Connector, messageTypes, type SessionHost } from '../connector.ts';
 import { historyOptions } from '../historyOptions.ts';
+import { WARM_UP } from '../sendBudget.ts';
 import { SandboxConnection } from './connection.ts';
+import { NEW_CHATS_PER_DAY } from './limits.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
 import { SandboxNetwork } from './network.ts';
 
@@ -26,6 +28,14 @@ export class Sandbox implements Connector {
         Type.Boolean({ description: 'Require pairing by QR code or pairing code, like a real network.' }),
       ),
       ...historyOptions,
+      newChatsPerDay: Type.Optional(
+        Type.Integer({
+          minimum: 0,
+          maximum: 10_000,
+          description: `How many chats the session may start in 24 hours. Default: any number, or ${NEW_CHATS_PER_DAY} with \`warmUp\`.`,
+        }),
+      ),
+      warmUp: Type.Optional(Type.Boolean({ description: WARM_UP })),
     },
     { additionalProperties: false },
   );

@@ -12,4 +12,6 @@ export const cloudCapabilities: readonly Capability[] = [
   'templates',
   'number_quality',
   'business_profile',
+  'preflight',
+  'standing',
 ];

@@ -8,6 +8,7 @@ import {
   type Connection,
   isPlaceholder,
   type MessageKey,
+  type MessageType,
   type NetworkChat,
   type OutgoingMessage,
   type ProfileActions,
@@ -15,11 +16,12 @@ import {
   type TemplateActions,
   type TypingState,
 } from '../connector.ts';
+import type { Forecast, PlannedMessage } from '../standing.ts';
 import { BusinessAccount } from './businessAccount.ts';
 import { CallbackUrl } from './callbackUrl.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { AppDataRequest } from './coexistence.ts';
-import { Graph, type GraphSettings } from './graph.ts';
+import { Graph, GraphError, type GraphSettings } from './graph.ts';
 import { wamidOf } from './incoming.ts';
 import { NumberDetails } from './numberDetails.ts';
 import { FATAL_TO_SENDING, NumberMonitor } from './numberMonitor.ts';
@@ -28,6 +30,7 @@ import { People } from './people.ts';
 import { createProfileActions } from './profile.ts';
 import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
+import { forecastOf, warningOf } from './standing.ts';
 import { createTemplateActions } from './templates.ts';
 
 const Blocked = Compile(
@@ -78,7 +81,15 @@ export class CloudConnection implements Connection {
   }
 
   send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
-    return this.#number.monitor.ask(() => this.#sender.send(message), FATAL_TO_SENDING);
+    return this.#number.monitor.ask(
+      () => this.#sender.send(message).catch((error) => this.#warn(error)),
+      FATAL_TO_SENDING,
+    );
+  }
+
+  async preflight(messages: readonly PlannedMessage[], type: MessageType): Promise<readonly Forecast[]> {
+    const now = this.#number.host.clock.now();
+    return messages.map((message) => forecastOf(message, type, now));
   }
 
   /** Marks the last message, which marks every earlier message as well. */
@@ -133,6 +144,14 @@ export class CloudConnection implements Connection {
     if (this.#number.monitor.isOnline) await this.#callbackUrl.remove();
     await this.#number.account.unregister();
     await this.close();
+  }
+
+  /** Reports an error that comes before a restriction of the number, and throws it. */
+  async #warn(error: unknown): Promise<never> {
+    const { host } = this.#number;
+    const warning = error instanceof GraphError ? warningOf(error.code) : undefined;
+    if (warning !== undefined) await host.onEvent({ type: 'warned', warning, timestamp: host.clock.now() });
+    throw error;
   }
 
   async #post(body: object): Promise<void> {

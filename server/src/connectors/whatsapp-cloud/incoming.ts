@@ -7,8 +7,10 @@ import {
   type NetworkEvent,
   type NetworkMedia,
 } from '../connector.ts';
+import type { NetworkWarning } from '../standing.ts';
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
+import { warningOf } from './standing.ts';
 
 /* https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
 
@@ -218,6 +220,8 @@ export interface Receipt {
   readonly isFileLost: boolean;
   /** Undefined for a status that is not about the progress of the message. */
   readonly event: ReceiptEvent | undefined;
+  /** Present if the message failed for a reason that comes before a restriction of the number. */
+  readonly warning?: NetworkWarning;
 }
 
 const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
@@ -238,11 +242,13 @@ export function toReceipt(received: unknown): Receipt | Unreadable {
   const isFileLost = error !== undefined && FILE_CODES.has(error.code);
   if (status === undefined) return { ownId, networkId, isFileLost, event: undefined };
   const { category, billable = false } = received.pricing ?? {};
+  const warning = status === 'failed' ? warningOf(error?.code) : undefined;
   const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
   return {
     ownId,
     networkId,
     isFileLost,
+    ...(warning !== undefined && { warning }),
     event: {
       type: 'receipt',
       networkIds: [ownId ?? networkId],

@@ -12,6 +12,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     messageTypes: cloudMessageTypes,
     capabilities: cloudCapabilities,
     takesCallbacks: true,
+    isForBusinesses: true,
     personOf: storedPerson,
     async open(host) {
       const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need

@@ -47,4 +47,7 @@ export const whatsappCapabilities: readonly Capability[] = [
   'business_profiles',
   'linked_devices',
   'people_lookup',
+  'preflight',
+  'warm_up',
+  'standing',
 ];

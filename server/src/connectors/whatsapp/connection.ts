@@ -77,6 +77,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
 
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(limits, { clock, random, store });
+  await pacing.budget.start();
   const recipients = new Recipients(session, pacing, addresses);
   const sender = new Sender(session, acknowledgements, pacing, recipients);
 
@@ -110,6 +111,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     setTyping: (chat, state) =>
       requests.ask((socket) => socket.sendPresenceUpdate(state === 'typing' ? 'composing' : state, jidOfChat(chat))),
     numberOf: (phoneNumber) => addresses.identified.get(phoneNumber),
+    preflight: (messages) => requests.ask((socket) => recipients.forecast(socket, messages)),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
     async setBlocked(phoneNumber, blocked) {
       if (blocked && isPlaceholder(phoneNumber))

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
+import { WARM_UP } from '../sendBudget.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';
@@ -39,6 +40,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
             description: `How many chats the session may start in 24 hours. Default: ${NEW_CHATS_PER_DAY}.`,
           }),
         ),
+        warmUp: Type.Optional(Type.Boolean({ description: WARM_UP })),
       },
       { additionalProperties: false },
     ),
@@ -51,9 +53,9 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
       if (typeof proxy === 'string') checkProxy(proxy, settings.targets);
     },
     async open(host) {
-      const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY } = host.options;
+      const { proxy, pauseMs = PAUSE_MS, newChatsPerDay = NEW_CHATS_PER_DAY, warmUp } = host.options;
       // Validated against the schema above when they were set.
-      const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay) };
+      const pacing = { pauseMs: Number(pauseMs), newChatsPerDay: Number(newChatsPerDay), warmUp: warmUp === true };
       const { openConnection } = await import('./connection.ts'); // loads a client that other networks do not need
       return openConnection(host, settings, pacing, typeof proxy === 'string' ? proxy : undefined);
     },

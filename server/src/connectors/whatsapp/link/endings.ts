@@ -21,6 +21,8 @@ export interface End {
 /** Somebody has to install a new version: more attempts would only draw attention. */
 const OLD_VERSION_RETRY_MS = 15 * 60_000;
 const BAN_RETRY_MS = 60 * 60_000;
+/** The code of a ban that ends by itself. */
+export const TEMPORARY_BAN = 402;
 const QR_OVER = 'QR refs attempts ended';
 
 /** The next steps after codes that always mean the same. */
@@ -54,7 +56,7 @@ export function endingOf({ code = 0, message, data }: End, isLinked: boolean): E
           reason:
             'WhatsApp did not link the device. Some accounts require a passkey on the phone, which this client does not support',
         };
-  if (code === 402) {
+  if (code === TEMPORARY_BAN) {
     const afterMs = secondsOf(data['expire']) ?? BAN_RETRY_MS;
     return { next: 'later', reason: 'WhatsApp has banned the number temporarily', afterMs };
   }

@@ -4,7 +4,7 @@ import { Condition } from '../../../async.ts';
 import type { Settings } from '../../../config.ts';
 import { AppError } from '../../../errors.ts';
 import type { NetworkEvent, SessionHost } from '../../connector.ts';
-import { backoffMs, type Ending, endingOf } from './endings.ts';
+import { backoffMs, type Ending, endingOf, TEMPORARY_BAN } from './endings.ts';
 import { boomOf } from './errors.ts';
 import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
@@ -20,7 +20,7 @@ interface LinkEvents {
   /** The socket has ended: its requests will not be answered. */
   lost: [];
   /** The state has changed, and the host must know. */
-  report: [event: LinkEvent];
+  report: [event: LinkEvent | Extract<NetworkEvent, { type: 'warned' }>];
   /** No more sockets follow. The event must still be reported; after `logged_out` the credentials are worthless. */
   end: [last: LinkEvent];
 }
@@ -236,6 +236,8 @@ export class Link extends EventEmitter<LinkEvents> {
     const ending: Ending = this.#isBlockedByProxy()
       ? { next: 'later', reason: BLOCKED_BY_PROXY }
       : endingOf({ code, message: reason, data }, this.#isLinked());
+    if (code === TEMPORARY_BAN && !this.#isBlockedByProxy())
+      this.emit('report', { type: 'warned', warning: 'restricted', timestamp: this.#deps.host.clock.now() });
     this.#deps.host.log.info({ code, reason, next: ending.next }, 'connection to WhatsApp ended');
     this.#follow(ending);
   }

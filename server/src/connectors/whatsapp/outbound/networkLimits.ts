@@ -1,7 +1,9 @@
 import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
 import { isoTime } from '../../../clock.ts';
 import type { SessionHost } from '../../connector.ts';
+import { type Forecast, limitOutcome } from '../../standing.ts';
 import { rateLimited } from '../link/errors.ts';
+import type { Reporter } from '../reporter.ts';
 import type { Session } from '../session.ts';
 
 type Timelock = NonNullable<BaileysEventMap['connection.update']['reachoutTimeLock']>;
@@ -18,11 +20,14 @@ const QUOTA_USED = 'CAPPED';
 /** The limits that WhatsApp itself sets for a number, as far as it reports them: the step before a ban. */
 export class NetworkLimits {
   readonly #host: SessionHost;
-  #lockedUntil = 0;
+  readonly #reporter: Reporter;
+  /** Undefined until WhatsApp has said it. */
+  #lockedUntil: number | undefined;
   #quota: NewChatMessageCapInfo | undefined;
 
-  constructor({ link, host }: Session) {
+  constructor({ link, host, reporter }: Session) {
     this.#host = host;
+    this.#reporter = reporter;
     link.on('socket', ({ ev }) => {
       ev.on('connection.update', ({ reachoutTimeLock }) => {
         if (reachoutTimeLock !== undefined) this.#onTimelock(reachoutTimeLock);
@@ -34,20 +39,30 @@ export class NetworkLimits {
     });
   }
 
+  /** Returns what would happen to the new chat after `more` others. */
+  forecast(more: number): Forecast {
+    const now = this.#host.clock.now();
+    const until = this.#lockedUntil ?? 0;
+    if (until > now) return { outcome: 'limit_reached', reason: lockReason(until), retryAfterMs: until - now };
+    const quota = this.#quota;
+    if (quota === undefined || quota.capping_status === NO_QUOTA) return { outcome: 'ok' };
+    const { used_quota: used = 0, total_quota: total = 0 } = quota;
+    const outcome = quota.capping_status === QUOTA_USED ? 'limit_reached' : limitOutcome(used + more, total);
+    if (outcome === 'ok') return { outcome };
+    return {
+      outcome,
+      reason: quotaReason(quota),
+      ...(outcome === 'limit_reached' && { retryAfterMs: QUOTA_RETRY_MS }),
+    };
+  }
+
   /** @throws {AppError} `rate_limited` while the number may not start chats */
   requireNewChat(): void {
-    const waitMs = this.#lockedUntil - this.#host.clock.now();
-    if (waitMs > 0)
-      throw rateLimited(
-        `WhatsApp does not let this number start new chats until ${isoTime(this.#lockedUntil)}; existing chats still work`,
-        waitMs,
-      );
+    const until = this.#lockedUntil ?? 0;
+    const waitMs = until - this.#host.clock.now();
+    if (waitMs > 0) throw rateLimited(lockReason(until), waitMs);
     const quota = this.#quota;
-    if (quota?.capping_status === QUOTA_USED)
-      throw rateLimited(
-        `WhatsApp does not let this number start more chats: it has started ${quota.used_quota} of ${quota.total_quota}`,
-        QUOTA_RETRY_MS,
-      );
+    if (quota?.capping_status === QUOTA_USED) throw rateLimited(quotaReason(quota), QUOTA_RETRY_MS);
   }
 
   async #read(socket: WASocket): Promise<void> {
@@ -64,6 +79,8 @@ export class NetworkLimits {
         { until: isoTime(until), kind: enforcementType },
         'WhatsApp does not let this number start new chats',
       );
+    if (until !== this.#lockedUntil)
+      this.#reporter.reportInOrder({ type: 'standing', noNewChatsUntil: until > now ? until : null });
     this.#lockedUntil = until;
   }
 
@@ -71,6 +88,23 @@ export class NetworkLimits {
     const { capping_status: status, used_quota: used, total_quota: of } = quota;
     if (status !== this.#quota?.capping_status && status !== NO_QUOTA)
       this.#host.log.warn({ used, of }, 'WhatsApp limits how many chats this number starts');
+    const [before, after] = [this.#quota && countsOf(this.#quota), countsOf(quota)];
+    if (before === undefined || before?.used !== after?.used || before?.total !== after?.total)
+      this.#reporter.reportInOrder({ type: 'standing', newChats: after });
     this.#quota = quota;
   }
+}
+
+const lockReason = (until: number) =>
+  `WhatsApp does not let this number start new chats until ${isoTime(until)}; existing chats still work`;
+
+const quotaReason = ({ used_quota: used, total_quota: total }: NewChatMessageCapInfo) =>
+  `WhatsApp does not let this number start more chats: it has started ${used} of ${total}`;
+
+/** The quota in numbers that are safe to store; null if there is none. */
+function countsOf(quota: NewChatMessageCapInfo) {
+  if (quota.capping_status === NO_QUOTA) return null;
+  const [used, total] = [Number(quota.used_quota), Number(quota.total_quota)];
+  if (!Number.isSafeInteger(used) || !Number.isSafeInteger(total) || used < 0 || total < 0) return null;
+  return { used, total };
 }

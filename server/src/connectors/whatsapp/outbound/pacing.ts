@@ -1,19 +1,16 @@
-import { KeyedQueue, sleep } from '../../../async.ts';
+import { sleep } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import type { SessionStore } from '../../connector.ts';
+import { SendBudget, type SendBudgetOptions } from '../../sendBudget.ts';
 import { rateLimited } from '../link/errors.ts';
 
-export interface PacingOptions {
+export interface PacingOptions extends SendBudgetOptions {
   /** The average pause between two messages; 0 for none. */
   readonly pauseMs: number;
-  /** How many chats the session can start in 24 hours. */
-  readonly newChatsPerDay: number;
 }
 
 /** A send waits half a minute for the network's answer; the queue may take this much of that time. */
 const MAX_WAIT_MS = 15_000;
-const DAY_MS = 24 * 3600 * 1000;
-const CHATS_BEGUN = 'chats-begun';
 
 /**
  * Keeps a number from being banned. WhatsApp bans numbers that write faster than people do, and above all those that
@@ -21,11 +18,10 @@ const CHATS_BEGUN = 'chats-begun';
  * length, and the number of new chats per day is limited.
  */
 export class Pacing {
+  readonly budget: SendBudget;
   readonly #options: PacingOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
-  readonly #store: SessionStore;
-  readonly #counting = new KeyedQueue();
   #nextAt = 0;
 
   constructor(
@@ -35,13 +31,13 @@ export class Pacing {
     this.#options = options;
     this.#clock = clock;
     this.#random = random;
-    this.#store = store;
+    this.budget = new SendBudget(options, { clock, store });
   }
 
-  /** @throws {AppError} `rate_limited` if the next message could go out only too late for the caller */
+  /** @throws {AppError} `rate_limited` if the next message could go out only too late for the caller, or not today */
   async wait(): Promise<void> {
     const { pauseMs } = this.#options;
-    if (pauseMs === 0) return;
+    if (pauseMs === 0) return this.budget.countMessage();
     // Not the time of day: after that was set back, nothing would go out until it caught up.
     const now = this.#clock.elapsed();
     const at = Math.max(now, this.#nextAt);
@@ -52,24 +48,17 @@ export class Pacing {
         waitMs - MAX_WAIT_MS,
       );
     this.#nextAt = at + pauseMs * (0.5 + this.#random());
+    await this.budget.countMessage();
     if (waitMs > 0) await sleep(this.#clock, waitMs);
   }
 
   /** @throws {AppError} `rate_limited` if the session started enough chats in the last 24 hours */
   beginChat(): Promise<void> {
-    return this.#counting.run(CHATS_BEGUN, () => this.#count());
+    return this.budget.beginChat();
   }
 
-  async #count(): Promise<void> {
-    const { newChatsPerDay } = this.#options;
-    const now = this.#clock.now();
-    const begun: number[] = JSON.parse((await this.#store.get(CHATS_BEGUN)) ?? '[]');
-    const recent = begun.filter((at) => at > now - DAY_MS);
-    if (recent.length >= newChatsPerDay)
-      throw rateLimited(
-        `The session has reached its limit of ${newChatsPerDay} new chats per day; WhatsApp bans numbers that start many`,
-        (recent[0] ?? now) + DAY_MS - now,
-      );
-    await this.#store.set(CHATS_BEGUN, JSON.stringify([...recent, now]));
+  /** How long a message that is sent now would wait beyond what a caller waits, in ms; 0 if it goes out in time. */
+  excessMs(): number {
+    return Math.max(0, this.#nextAt - this.#clock.elapsed() - MAX_WAIT_MS);
   }
 }

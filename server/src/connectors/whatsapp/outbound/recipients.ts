@@ -1,6 +1,7 @@
 import type { WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
+import { type Forecast, limitForecast, type PlannedMessage, worst } from '../../standing.ts';
 import { type Addresses, jidOf } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { NetworkLimits } from './networkLimits.ts';
@@ -53,6 +54,35 @@ export class Recipients {
     const networkNumber = await this.#numberOnNetwork(socket, phoneNumber);
     if (networkNumber !== phoneNumber) await this.#addresses.identify(phoneNumber, networkNumber);
     return networkNumber;
+  }
+
+  /** Returns what would happen to a message to each of these people and groups, without asking the network. */
+  async forecast(socket: WASocket, messages: readonly PlannedMessage[]): Promise<Forecast[]> {
+    const { budget } = this.#pacing;
+    const [newChats, today, excessMs] = [await budget.newChats(), await budget.messages(), this.#pacing.excessMs()];
+    const late: Forecast | undefined =
+      excessMs > 0
+        ? { outcome: 'limit_reached', reason: 'Too many messages are waiting to be sent', retryAfterMs: excessMs }
+        : undefined;
+    let started = 0;
+    const forecasts: Forecast[] = [];
+    for (const [place, { chat, isNew }] of messages.entries()) {
+      const begins = isNew && chat.type === 'direct' && !(await this.#isKnown(socket, chat.id));
+      const all = [late, today && limitForecast(today, place, 'the messages of the day')];
+      if (begins) {
+        all.push(this.#limits.forecast(started), limitForecast(newChats, started, 'the new chats of the day'));
+        started++;
+      }
+      forecasts.push(worst(all));
+    }
+    return forecasts;
+  }
+
+  /** Whether the session has written to a person, as far as that is known without asking the network. */
+  async #isKnown(socket: WASocket, phoneNumber: string): Promise<boolean> {
+    if (this.#written.has(phoneNumber)) return true;
+    const lid = await lidOf(socket, phoneNumber);
+    return lid !== undefined && hasConversation(socket, `${lid}@lid`);
   }
 
   /** Returns those of these numbers that are on the network. */

@@ -2,6 +2,7 @@ import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from '
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import { FILE_MS, type MessageKey, type OutgoingMessage } from '../../connector.ts';
+import type { NetworkWarning } from '../../standing.ts';
 import { rateLimited } from '../link/errors.ts';
 import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
@@ -140,7 +141,10 @@ export class Sender {
         continue;
       }
       if ('failure' in answer) throw sendFailure(answer.failure);
-      if ('refusal' in answer) throw refused(answer.refusal);
+      if ('refusal' in answer) {
+        this.#warn(answer.refusal);
+        throw refused(answer.refusal);
+      }
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
         keepSent(this.#session, messageId, made).catch((error) =>
@@ -148,6 +152,13 @@ export class Sender {
         );
       return answer.timestamp;
     }
+  }
+
+  /** Reports a refusal that comes before a ban. */
+  #warn(refusal: string): void {
+    const { reporter, host } = this.#session;
+    const warning = WARNINGS[refusal];
+    if (warning !== undefined) reporter.reportInOrder({ type: 'warned', warning, timestamp: host.clock.now() });
   }
 
   #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
@@ -177,6 +188,8 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '475': 'WhatsApp has restricted the number',
   '479': 'WhatsApp did not accept the message because the encryption with the recipient must be renewed; send it again',
 };
+
+const WARNINGS: Readonly<Record<string, NetworkWarning>> = { '463': 'spam_limit', '475': 'restricted' };
 
 function refused(error: string): AppError {
   if (error === '403') return new AppError('network_denied', REFUSALS[error]);
