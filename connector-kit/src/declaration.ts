@@ -75,6 +75,9 @@ const methods = [
   'removeAsAdmin',
   'linkedDevices',
   'lookUpPeople',
+  'setPresence',
+  'followPresence',
+  'rejectCall',
 ] as const satisfies readonly (keyof Connection)[];
 const needed: readonly string[] = ['send', 'close', 'logout'];
 const actions = {
@@ -98,10 +101,13 @@ const actions = {
   privacy: ['read', 'update'],
   business: ['profile', 'catalog', 'collections'],
   templates: ['list', 'get', 'create', 'update', 'remove'],
+  status: ['post', 'remove', 'markViewed'],
+  channels: ['list', 'find', 'follow', 'unfollow', 'setMuted', 'create', 'post', 'posts', 'react'],
 } as const satisfies { [K in keyof Connection]?: readonly (keyof NonNullable<Connection[K]>)[] };
 
 // The keys of an object literal are known.
 const groupsOfActions = Object.keys(actions) as (keyof typeof actions)[];
+
 export function assertMembers(connection: Connection, { takesCallbacks, capabilities: declared }: Connector): void {
   for (const name of methods) {
     const isMissing = connection[name] === undefined && !needed.includes(name);

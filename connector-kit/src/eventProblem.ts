@@ -43,6 +43,9 @@ const content = shape({ type: oneOf(...messageTypes), text });
 const label = shape({ networkId: id, name: text, color: Number.isSafeInteger });
 const group = shape({ networkId: id, subject: text, participants: listOf(shape({ phoneNumber: digits })) });
 const change = { networkId: id, from: digits, timestamp: time };
+const statusContent = shape({ type: oneOf('text', 'image', 'video', 'voice'), text });
+const channel = shape({ networkId: id, name: text, role: nullable(oneOf('follower', 'admin', 'owner')), muted: flag });
+const post = shape({ type: oneOf('text', 'image', 'video'), text });
 const call = { callId: id, chat, from: digits, isVideo: flag, timestamp: time };
 
 const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Check>>>> = {
@@ -92,6 +95,13 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   presence: { chat, from: digits, presence: oneOf(...presences), lastSeen: optional(time), timestamp: time },
   call,
   call_ended: { ...call, outcome: oneOf(...callOutcomes) },
+  status: { ...change, isOwn: optional(flag), senderName: optional(text), content: statusContent },
+  status_deleted: change,
+  status_viewed: change,
+  status_reaction: { ...change, emoji: nullable(id) },
+  channel: { channel },
+  channel_post: { networkId: id, channel: id, serverId: nullable(id), content: post, timestamp: time },
+  channel_figures: { channel: id, serverId: id },
   group_created: { group },
   group_invite: { group },
   group_noted: { group },

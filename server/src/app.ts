@@ -100,7 +100,7 @@ export class App {
     const { settings, database } = this.#parts.foundation;
     const { cluster, authenticator, media } = this.services;
     const { engine, retention, keeper } = this.#parts.delivery;
-    const { sandbox, sessions, sender } = this.#parts.messaging;
+    const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     this.#warnOfOpenRegistration();
     this.#warnOfFewOpenFiles();
     authenticator.start();
@@ -110,6 +110,8 @@ export class App {
     keeper.start();
     await media.start();
     sessions.start();
+    callRejection.start();
+    followedPresences.start();
     sandbox.mailboxes.start();
     await cluster.start({ sessions, webhooks: engine });
     sender.start();
@@ -135,12 +137,14 @@ export class App {
     const { settings, database, clock, log, nodeId: node, tracing } = this.#parts.foundation;
     const { cluster, authenticator, passwords, media, forward } = this.services;
     const { engine, deliver, retention, keeper } = this.#parts.delivery;
-    const { sandbox, sessions, sender } = this.#parts.messaging;
+    const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     const startedAt = performance.now();
     log.info({ node }, 'draining in-flight work');
     if (settings.stopDelaySeconds > 0) await sleep(clock, settings.stopDelaySeconds * 1000);
     await closeHttp(this.http, clock);
     sender.stop();
+    callRejection.stop();
+    followedPresences.stop();
     // Other nodes can acquire the sessions once they are closed, and the webhooks once their deliveries are settled.
     await sessions.stop();
     await sandbox.mailboxes.stop();

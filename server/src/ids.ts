@@ -6,6 +6,7 @@ export type IdPrefix =
   | 'acc' // account
   | 'att' // attempt
   | 'cal' // tool call
+  | 'chn' // channel
   | 'dlv' // delivery
   | 'evt' // event
   | 'grp' // group
@@ -14,8 +15,10 @@ export type IdPrefix =
   | 'med' // media
   | 'msg' // message
   | 'nod' // node
+  | 'pst' // post in a channel
   | 'req' // request
   | 'ses' // session
+  | 'sts' // status
   | 'whk' // webhook
   | 'whs'; // webhook of an event subscription
 

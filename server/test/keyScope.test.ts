@@ -63,6 +63,8 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
     await send('/messages/send-media', { to, type: 'image', mediaId });
     await owner('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: CHAT, message: `to ${name}` });
     const { groupId } = await send('/groups', { subject: `group of ${name}`, phoneNumbers: [CHAT] });
+    const { statusId } = await send('/status', { message: `status of ${name}`, phoneNumbers: [CHAT] });
+    const { channelId } = await send('/channels', { name: `channel of ${name}` });
     const [delivery] = (await owner('GET', `/webhooks/deliveries?messageId=${messageId}`)).body.data;
     // Once nothing is on its way, nothing of the session changes by itself.
     await eventually(
@@ -71,7 +73,7 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
         body.data.some(({ direction }: { direction: string }) => direction === 'incoming') &&
         body.data.every(({ status }: { status: string }) => status === 'delivered'),
     );
-    return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId };
+    return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId, statusId, channelId };
   }
 
   const call = (as: Call, { id }: GuardedOperation, input: Record<string, unknown>) => {
@@ -87,6 +89,8 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
       `/chats?sessionId=${other.sessionId}`,
       `/contacts?sessionId=${other.sessionId}`,
       `/groups?sessionId=${other.sessionId}`,
+      `/status?sessionId=${other.sessionId}`,
+      `/channels?sessionId=${other.sessionId}`,
     ];
     return Promise.all(paths.map(async (path) => (await owner('GET', path)).body));
   }

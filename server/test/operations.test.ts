@@ -73,7 +73,7 @@ describe('the operation table', () => {
       const answer = await byKey(operation.method, pathOf(operation), operation.method === 'GET' ? undefined : {});
       assert.equal(answer.status, 403, operation.id);
       assertProblem(answer, operation.credential === 'jwt' ? 'jwt_required' : 'permission_denied');
-      await call('DELETE', `/api-keys/${body.keyId}`); // there are more operations than keys per account
+      await call('DELETE', `/api-keys/${body.keyId}`); // an account may have fewer keys than there are operations
     }
   });
 
@@ -166,7 +166,7 @@ describe('the operation table', () => {
     );
     const paired = await run('sessions.create', '/sessions', {
       name: 'paired',
-      options: { pairing: true },
+      options: { pairing: true, statuses: true },
       metadata: { a: 'b' },
     });
     const pairedPath = `/sessions/${paired.sessionId}`;
@@ -248,6 +248,34 @@ describe('the operation table', () => {
       action: 'add',
       phoneNumbers: ['491704444444'],
     });
+
+    const status = await run('status.post', '/status', { sessionId, message: 'walking', phoneNumbers: [to] });
+    await run('status.list', '/status');
+    await run('status.views', `/status/${status.statusId}/views?sessionId=${sessionId}`);
+    await run('status.delete', `/status/${status.statusId}?sessionId=${sessionId}`);
+    await me.call('POST', `${pairedPath}/simulate`, { action: 'status', from: '491703333333', message: 'at sea' });
+    const { data: statuses } = (await me.call('GET', '/status?by=others')).body;
+    await run('status.mark_viewed', `/status/${statuses[0].statusId}/viewed`, { sessionId });
+    const channel = await run('channels.create', '/channels', { sessionId, name: 'Walks' });
+    const channelPath = `/channels/${channel.channelId}`;
+    await run('channels.list', '/channels');
+    await run('channels.get', `${channelPath}?sessionId=${sessionId}`);
+    await run('channels.preview', `/channels/preview?sessionId=${sessionId}&channel=${channel.channelId}`);
+    await run('channels.follow', '/channels/follow', { sessionId, channel: channel.inviteLink });
+    await run('channels.refresh', '/channels/refresh', { sessionId });
+    await run('channels.update', channelPath, { sessionId, muted: true });
+    const { postId } = await run('channels.post', `${channelPath}/messages`, { sessionId, message: 'A walk' });
+    await run('channels.messages', `${channelPath}/messages?sessionId=${sessionId}`);
+    await run('channels.refresh_messages', `${channelPath}/messages/refresh`, { sessionId });
+    await run('channels.react', `${channelPath}/messages/${postId}/reaction`, { sessionId, emoji: '👍' });
+    await me.call('POST', `${pairedPath}/simulate`, { action: 'channel_create', from: to, subject: 'Theirs' });
+    const theirs = (await me.call('GET', '/channels')).body.data[0].channelId;
+    await run('channels.unfollow', `/channels/${theirs}/unfollow`, { sessionId });
+    await run('sessions.set_presence', `${pairedPath}/presence`, { presence: 'online' });
+    await run('contacts.follow_presence', `/contacts/${to}/presence`, { sessionId, followed: true });
+    await run('contacts.presence', `/contacts/${to}/presence?sessionId=${sessionId}`);
+    await me.call('POST', `${pairedPath}/simulate`, { action: 'call', from: '491703333333', callId: 'CALL' });
+    await run('calls.reject', '/calls/CALL/reject', { sessionId });
 
     const media = await run('media.upload', '/media?fileName=walk.txt', 'a file');
     await run('media.get', `/media/${media.mediaId}`);

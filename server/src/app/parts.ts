@@ -27,11 +27,15 @@ import { Previews } from '../media/previews.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
+import { pruneStatuses } from '../messages/statuses.ts';
 import { OAuth } from '../oauth/oauth.ts';
 import { pruneOAuthRecords } from '../oauth/records.ts';
 import { createFindAccess, createShowOccurrence } from '../operations/subscriberAccess.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
+import { CallRejection } from '../sending/callRejection.ts';
+import { Posts } from '../sending/posts.ts';
 import { Sender } from '../sending/sender.ts';
+import { FollowedPresences } from '../sessions/followedPresences.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
 import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
 import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
@@ -177,6 +181,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     pruneExpiredRecords: async (tx, now) => {
       await pruneConfirmations(tx, now);
       await pruneOAuthRecords(tx, now);
+      await pruneStatuses(tx, now);
     },
   });
   return {
@@ -232,7 +237,10 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
     // One network for all accounts, or one for each.
     scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
   });
-  return { sandbox, liveSessions, sender, sessions };
+  const callRejection = new CallRejection({ ...common, sender });
+  const posts = new Posts(common);
+  const followedPresences = new FollowedPresences(common);
+  return { sandbox, liveSessions, sender, sessions, callRejection, posts, followedPresences };
 }
 
 /** Returns null if the store cannot be identified, which must not keep the server from starting. */

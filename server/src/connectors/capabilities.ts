@@ -49,6 +49,11 @@ export const capabilities = {
   preflight: { title: 'Check a message before it is sent', part: 'preflight' },
   warm_up: { title: 'Warm up a new number' },
   standing: { title: "Report the network's limits and ratings of the number" },
+  own_presence: { title: 'Show the session as online', part: 'setPresence' },
+  presence_of_others: { title: 'Follow the presence of a contact', part: 'followPresence' },
+  reject_calls: { title: 'Reject a call', part: 'rejectCall' },
+  status: { title: 'Post and receive statuses (stories)', part: 'status' },
+  channels: { title: 'Channels', part: 'channels' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

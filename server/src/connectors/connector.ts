@@ -28,7 +28,11 @@ export type * from './account.ts';
 export type * from './business.ts';
 export type * from './groupActions.ts';
 
+import type { CallKey } from './calls.ts';
+import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
+import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
+import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -219,6 +223,11 @@ export interface OutgoingMessage {
   readonly sentAt?: number;
 }
 
+export type * from './calls.ts';
+export type * from './channels.ts';
+export type * from './presence.ts';
+export type * from './status.ts';
+
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
 export const messageTypes = [
   'text',
@@ -403,6 +412,14 @@ export interface Connection extends ChatParts {
     readonly lids: readonly string[];
   }): Promise<readonly PersonIds[]>;
   readonly templates?: TemplateActions;
+  readonly status?: StatusActions;
+  readonly channels?: ChannelActions;
+  /** Shows the session as online or offline, also after a reconnect. */
+  setPresence?(presence: OwnPresence): Promise<SetPresence>;
+  /** Asks the network to report the presence of somebody, for as long as the connection lasts. */
+  followPresence?(phoneNumber: string): Promise<void>;
+  /** @throws {AppError} `not_found` if no such call rings */
+  rejectCall?(call: CallKey): Promise<void>;
   /** Requests a code to type into the phone instead of scanning a QR code. */
   requestPairingCode?(phoneNumber: string): Promise<{ readonly code: string; readonly expiresAt: number }>;
   /** Plays the other side. Only test networks have it. */
@@ -568,6 +585,8 @@ export type NetworkEvent =
   | { readonly type: 'group_noted'; readonly group: NetworkGroup }
   | BusinessEvent
   | StandingEvent
+  | StatusEvent
+  | ChannelEvent
   /** A QR code to scan; a new one replaces it when it expires. */
   | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
   | { readonly type: 'connected'; readonly phoneNumber: string }
@@ -677,6 +696,8 @@ export type Simulation =
     }
   | BusinessSimulation
   | StandingSimulation
+  | StatusSimulation
+  | ChannelSimulation
   /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
   | {

@@ -10,7 +10,7 @@ export const networkWarnings = ['block_report', 'spam_limit', 'restricted'] as c
  */
 export type NetworkWarning = (typeof networkWarnings)[number];
 
-export const numberQualities = ['green', 'yellow', 'red', 'unknown'] as const;
+export const numberQualities = ['high', 'medium', 'low', 'unknown'] as const;
 export type NumberQuality = (typeof numberQualities)[number];
 
 /** The limits that a network itself sets for a number. A missing field is unknown. */

@@ -383,6 +383,81 @@ export interface Schema {
     role: 'member' | 'admin' | 'owner';
     joined_at: number;
   };
+  statuses: {
+    account_id: string;
+    session_id: string;
+    status_id: string;
+    network_id: string;
+    from_number: string;
+    is_own: number;
+    type: 'text' | 'image' | 'video' | 'voice';
+    body: string;
+    /** JSON of everything besides the text. */
+    content: string | null;
+    /** JSON list of the numbers that can see an own status; null if it was posted elsewhere, or by others. */
+    audience: string | null;
+    state: PostState;
+    error: string | null;
+    timestamp: number;
+    expires_at: number;
+    /** When the session marked it as viewed. */
+    viewed_at: number | null;
+  };
+  /** People who have seen an own status, with their reactions. */
+  status_views: {
+    account_id: string;
+    session_id: string;
+    status_id: string;
+    phone_number: string;
+    viewed_at: number;
+    emoji: string | null;
+  };
+  channels: {
+    account_id: string;
+    session_id: string;
+    channel_id: string;
+    network_id: string;
+    /** Null until the network has described the channel. */
+    name: string | null;
+    description: string | null;
+    invite_link: string | null;
+    /** Null if the session does not follow it. */
+    role: 'follower' | 'admin' | 'owner' | null;
+    muted: number;
+    verified: number;
+    followers: number | null;
+    created_at: number | null;
+  };
+  channel_posts: {
+    account_id: string;
+    session_id: string;
+    channel_id: string;
+    post_id: string;
+    network_id: string;
+    /** The number of the post in its channel. */
+    server_id: string | null;
+    is_own: number;
+    type: 'text' | 'image' | 'video';
+    body: string;
+    /** JSON of everything besides the text. */
+    content: string | null;
+    state: PostState;
+    error: string | null;
+    views: number | null;
+    /** JSON of the number of people by emoji. */
+    reactions: string | null;
+    timestamp: number;
+  };
+  /** Contacts whose presence a session follows, with what the network last reported. */
+  followed_presences: {
+    account_id: string;
+    session_id: string;
+    phone_number: string;
+    followed_at: number;
+    presence: 'online' | 'offline' | 'typing' | 'recording' | 'paused' | null;
+    last_seen: number | null;
+    updated_at: number | null;
+  };
   media: {
     account_id: string;
     media_id: string;
@@ -571,6 +646,12 @@ export interface Schema {
     /** JSON of the group's current state. */
     state: string;
   };
+  sandbox_channels: {
+    network_id: string;
+    invite_code: string;
+    /** JSON of the channel with its followers and newest posts. */
+    state: string;
+  };
   idempotency_keys: {
     account_id: string;
     idempotency_key: string;
@@ -602,6 +683,8 @@ export interface Schema {
   };
 }
 
+/** `sending`: the network has not accepted it, or the server died before it knew. */
+export type PostState = 'sending' | 'sent' | 'failed';
 export type SessionStatus =
   | 'created'
   | 'connecting'
@@ -655,6 +738,9 @@ export type ContactTable = Schema['contacts'];
 export type LabelTable = Schema['labels'];
 export type GroupTable = Schema['groups'];
 export type GroupParticipantTable = Schema['group_participants'];
+export type StatusTable = Schema['statuses'];
+export type ChannelTable = Schema['channels'];
+export type ChannelPostTable = Schema['channel_posts'];
 export type MediaTable = Schema['media'];
 export type WebhookTable = Schema['webhooks'];
 export type IdempotencyKeyTable = Schema['idempotency_keys'];

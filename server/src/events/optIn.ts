@@ -13,6 +13,7 @@ import {
   TypeOfMessage,
   Unidentified,
 } from './parts.ts';
+import { socialEvents } from './social.ts';
 
 const GroupId = Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only in groups.' }));
 const FromMe = Type.Boolean({ description: "Whether the session's own number did it, on any of its devices." });
@@ -332,12 +333,13 @@ export const optInEvents = {
       ...call,
       outcome: Type.Enum(['answered', 'rejected', 'missed', 'ended'], {
         description:
-          '`answered` and `rejected`: on another device of the account, such as the phone. `ended`: the network does not report why.',
+          '`answered` and `rejected`: on another device of the account, such as the phone, or rejected with this API. `ended`: the network does not report why.',
       }),
       timestamp: Timestamp('When the call stopped ringing.'),
       ...Test,
     }),
   },
+  ...socialEvents,
   'webhook.circuit_opened': {
     description: 'The circuit breaker of another webhook opened: its deliveries are held.',
     data: Type.Object({

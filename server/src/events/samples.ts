@@ -1,6 +1,7 @@
 import type { AddedFields } from './addedFields.ts';
 import { businessSamples } from './businessSamples.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
+import { socialSamples } from './social.ts';
 
 /** Makes a sample event of a type, in its exact shape, marked `test: true`. */
 export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
@@ -102,6 +103,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },
     'call.incoming': call,
     'call.ended': { ...call, outcome: 'missed' },
+    ...socialSamples(sessionId, person, timestamp),
     'webhook.circuit_opened': { ...webhook, reason: 'failures_in_a_row', error: 'This is a test event.' },
     'webhook.circuit_closed': { ...webhook, reason: 'probes_succeeded' },
   };

@@ -20,7 +20,9 @@ import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
+import type { Posts } from '../sending/posts.ts';
 import type { Sender } from '../sending/sender.ts';
+import type { FollowedPresences } from '../sessions/followedPresences.ts';
 import type { LiveSessions } from '../sessions/liveSessions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -60,6 +62,8 @@ export interface Services {
   readonly sessions: Sessions;
   readonly liveSessions: LiveSessions;
   readonly sender: Sender;
+  readonly posts: Posts;
+  readonly followedPresences: FollowedPresences;
   readonly media: Media;
   readonly previews: Previews;
   readonly emit: Emit;

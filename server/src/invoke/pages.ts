@@ -20,6 +20,8 @@ type PageInput = Static<TObject<typeof pageInput>>;
 /** The lists that have cursors. A cursor contains the name of its list, because no other list can continue after it. */
 type List =
   | 'api_keys'
+  | 'channel_posts'
+  | 'channels'
   | 'chats'
   | 'contacts'
   | 'deliveries'
@@ -30,6 +32,8 @@ type List =
   | 'messages'
   | 'search'
   | 'sessions'
+  | 'status_views'
+  | 'statuses'
   | 'subscriptions';
 
 /**

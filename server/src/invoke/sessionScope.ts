@@ -6,6 +6,7 @@ import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Services } from './context.ts';
 import { findSessionOf } from './owners.ts';
+import { isPosted } from './postedFiles.ts';
 
 /**
  * The part of an operation that a key with `sessionIds` can use:
@@ -101,6 +102,7 @@ export class SessionScopes {
       from: firstIdAt('msg', steady.fromWall(file.created_at - OLDEST_MESSAGE_MS)),
     };
     if ((await groupWithPicture.first(database.reader, found)) !== undefined) return true;
+    if (await isPosted(database.reader, found)) return true;
     return (await messageWithFile.first(database.longReader, found)) !== undefined;
   }
 

@@ -4,6 +4,7 @@ import { emitContact } from './contactChanges.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { dropWords } from './search.ts';
 import { moveStartedChat } from './sessionRisk.ts';
+import { renameInStatuses } from './statuses.ts';
 import type { SessionRef } from './store.ts';
 
 interface Person extends SessionRef {
@@ -28,6 +29,7 @@ export async function identify(
   await mergeParticipants(tx, person);
   await mergeReactionsAndVotes(tx, person);
   await moveLabels(tx, person);
+  await renameInStatuses(tx, person, placeholder, phoneNumber);
   await deleteDuplicates(tx, person);
   // Only by indexed columns: messages to somebody are found by their chat.
   await rename(tx, person, 'from_number', 'from_number');

@@ -5,6 +5,7 @@ import type { MessageRow, SessionStatus } from '../db/schema.ts';
 import { emitCall, emitPresence } from './activity.ts';
 import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
 import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
+import { noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
 import { chatUpdated } from './chatChanges.ts';
 import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
 import { noteContact, saveContact } from './contactChanges.ts';
@@ -18,8 +19,10 @@ import { storeJoinRequest } from './joinRequests.ts';
 import { storeReceived } from './messageInbox.ts';
 import { storeNumberState } from './numberState.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
+import { notePresence } from './presences.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
 import { type Assessment, storeRisk, storeStanding, storeWarning } from './sessionRisk.ts';
+import { deleteStatus, noteView, storeStatus } from './statuses.ts';
 import { findSession, type NewRow, type SessionRef } from './store.ts';
 import { storeTemplateState } from './templateStates.ts';
 
@@ -149,7 +152,22 @@ async function store(
       return storeChatEvent(options, tx, session, event);
     case 'contact_named':
       return noteContact(options, tx, session, event.phoneNumber, event.name);
+    case 'status':
+      return storeStatus(options, tx, session, event, file);
+    case 'status_deleted':
+      return deleteStatus(options, tx, session, event);
+    case 'status_viewed':
+    case 'status_reaction':
+      return noteView(options, tx, session, event);
+    case 'channel':
+      await storeChannel(options, tx, session, event.channel);
+      return;
+    case 'channel_post':
+      return storeReceivedPost(options, tx, session, event, file);
+    case 'channel_figures':
+      return noteFigures(tx, session, event);
     case 'presence':
+      await notePresence(tx, session, event);
       return emitPresence(options, tx, session, event);
     case 'call':
     case 'call_ended':

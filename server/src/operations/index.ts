@@ -4,6 +4,9 @@ import * as apiKeys from './apiKeys.ts';
 import * as approvals from './approvals.ts';
 import * as auth from './auth.ts';
 import * as businessProfiles from './businessProfiles.ts';
+import * as calls from './calls.ts';
+import * as channelPosts from './channelPosts.ts';
+import * as channels from './channels.ts';
 import * as chatRemoval from './chatRemoval.ts';
 import * as chats from './chats.ts';
 import * as communities from './communities.ts';
@@ -27,6 +30,7 @@ import * as messageList from './messageList.ts';
 import * as messageMarks from './messageMarks.ts';
 import * as messages from './messages.ts';
 import * as preflight from './preflight.ts';
+import * as presence from './presence.ts';
 import * as privacy from './privacy.ts';
 import * as profiles from './profiles.ts';
 import * as scheduling from './scheduling.ts';
@@ -35,6 +39,7 @@ import * as sendingChoices from './sendingChoices.ts';
 import * as sessionConnection from './sessionConnection.ts';
 import * as sessions from './sessions.ts';
 import * as simulator from './simulator.ts';
+import * as statuses from './statuses.ts';
 import * as templates from './templates.ts';
 import * as webhookHealth from './webhookHealth.ts';
 import * as webhookSecret from './webhookSecret.ts';
@@ -131,6 +136,27 @@ export const operations: readonly Operation[] = [
   businessProfiles.getBusinessProfile,
   businessProfiles.getCatalog,
   businessProfiles.listCollections,
+  presence.setPresence,
+  presence.followPresence,
+  presence.contactPresence,
+  calls.rejectCall,
+  statuses.postStatus,
+  statuses.listStatuses,
+  statuses.deleteStatus,
+  statuses.listViews,
+  statuses.markViewed,
+  channels.listChannels,
+  channels.previewChannel,
+  channels.refreshChannels,
+  channels.createChannel,
+  channels.followChannel,
+  channels.getChannel,
+  channels.updateChannel,
+  channels.unfollowChannel,
+  channelPosts.listPosts,
+  channelPosts.postToChannel,
+  channelPosts.refreshPosts,
+  channelPosts.reactToPost,
   media.uploadMedia,
   media.getMedia,
   groups.listGroups,

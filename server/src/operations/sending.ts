@@ -178,7 +178,7 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
   return { mentions: mentions.map((text, index) => phoneNumber(`mentions.${index}`, text)) };
 }
 
-interface GivenFile {
+export interface GivenFile {
   readonly type: MessageType;
   readonly mediaId?: string | undefined;
   readonly url?: string | undefined;
@@ -191,7 +191,7 @@ interface GivenFile {
  * Returns the file of a message, and stores one that the account does not have yet. That needs no `media:write`: a key
  * that may send may attach.
  */
-async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fileName }: GivenFile) {
+export async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fileName }: GivenFile) {
   const given = Object.entries({ mediaId, url, content }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   );

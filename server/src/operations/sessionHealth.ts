@@ -46,7 +46,7 @@ export const Health = named('SessionHealth', {
       "The network's own quota of new chats; null if it reports none.",
     ),
     quality: orNull(
-      oneOf(['green', 'yellow', 'red', 'unknown'], 'Rating of the number.'),
+      oneOf(['high', 'medium', 'low', 'unknown'], 'Rating of the number.'),
       "The network's rating of the number; null if it reports none.",
     ),
   }),

@@ -33,6 +33,7 @@ import {
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
+import { toSocialSimulation } from './socialSimulation.ts';
 
 const Action = oneOf(
   [
@@ -59,6 +60,12 @@ const Action = oneOf(
     ...businessActions,
     'block_report',
     'standing',
+    'status',
+    'status_delete',
+    'status_view',
+    'status_react',
+    'channel_create',
+    'channel_post',
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -87,6 +94,8 @@ export const simulateSession = defineOperation({
     ...groupSimulationText,
     ...businessDescription,
     '`block_report` makes somebody block or report the number. `standing` (`quality`, `noNewChatsUntil`, `newChats`) changes what the network says about it.',
+    '`status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session.',
+    '`channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -153,7 +162,6 @@ export const simulateSession = defineOperation({
     mutedUntil: optional(orNull(time(), 'Until when the chat is muted; null unmutes it.')),
     read: optional(onlyTrue('Marks the chat as read.')),
     ...chatSimulationInput,
-    quality: optional(oneOf(['green', 'yellow', 'red', 'unknown'], "The network's rating of the number.")),
     noNewChatsUntil: optional(orNull(time(), 'Until when the network allows no new chats; null if it does.')),
     newChats: optional(
       orNull(
@@ -164,8 +172,10 @@ export const simulateSession = defineOperation({
         "The network's quota of new chats; null for none.",
       ),
     ),
-    subject: optional(string('Name of the group.', { minLength: 1, maxLength: 100 })),
     ...businessInput,
+    statusId: optional(string('Id of the status (`sts_…`).', { maxLength: 100 })),
+    channelId: optional(string('Id of the channel (`chn_…`).', { maxLength: 100 })),
+    subject: optional(string('Name of the group or channel.', { minLength: 1, maxLength: 100 })),
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
     ...groupSimulationInput,
@@ -269,6 +279,20 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         ...(noNewChatsUntil !== undefined && { noNewChatsUntil }),
         ...(newChats !== undefined && { newChats }),
       };
+    }
+    case 'status':
+    case 'status_delete':
+    case 'status_view':
+    case 'status_react':
+    case 'channel_create':
+    case 'channel_post': {
+      const { action, ...fields } = input;
+      return toSocialSimulation(ctx, session, action, {
+        ...fields,
+        needed,
+        from,
+        content: () => toContent(ctx, input),
+      });
     }
     case 'chat_update': {
       const { archived, pinned, mutedUntil, markedUnread, read } = input;

@@ -5,6 +5,11 @@ import type { SessionRef } from '../messages/store.ts';
 const DELETED_AT_ONCE = 500;
 
 const tablesOfSession = [
+  'statuses',
+  'status_views',
+  'channels',
+  'channel_posts',
+  'followed_presences',
   'session_health',
   'session_activity',
   'started_chats',

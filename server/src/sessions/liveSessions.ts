@@ -4,7 +4,7 @@ import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { MovedError, type Owner } from '../cluster/leases.ts';
 import { type Capability, capabilities, capabilityOf } from '../connectors/capabilities.ts';
-import type { Connection, Connector } from '../connectors/connector.ts';
+import type { Connection, Connector, NetworkEvent } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -71,8 +71,15 @@ type OptionalPart = { [K in keyof Connection]-?: undefined extends Connection[K]
 /** How long a closing session waits for the answers to its last messages. */
 const DRAIN_MS = 5000;
 
-/** The sessions that have a connection in this process. Emits `connected` when one can send. */
-export class LiveSessions extends EventEmitter<{ connected: [session: LiveSession] }> {
+interface LiveEvents {
+  /** The session can send. */
+  connected: [session: LiveSession];
+  /** Somebody calls the session. The event of that is stored. */
+  call: [session: SessionState, call: Extract<NetworkEvent, { type: 'call' }>];
+}
+
+/** The sessions that have a connection in this process. */
+export class LiveSessions extends EventEmitter<LiveEvents> {
   readonly #database: Database;
   readonly #cluster: Cluster;
   readonly #clock: Clock;

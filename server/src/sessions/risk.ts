@@ -105,8 +105,8 @@ function weighNetwork(figures: RiskFigures, now: number, weigh: Weigh): void {
       QUOTA_SHARE,
       `The number has started ${newChats.used} of the ${newChats.total} chats that the network allows.`,
     );
-  if (quality === 'red') weigh('quality', 1, YES.high, 'The network rates the quality of the number as low.');
-  if (quality === 'yellow') weigh('quality', 1, YES.elevated, 'The network rates the quality of the number as medium.');
+  if (quality === 'low') weigh('quality', 1, YES.high, 'The network rates the quality of the number as low.');
+  if (quality === 'medium') weigh('quality', 1, YES.elevated, 'The network rates the quality of the number as medium.');
   const people = blockReports === 1 ? 'One person has' : `${blockReports} people have`;
   weigh('block_reports', blockReports, BLOCK_REPORTS, `${people} blocked or reported the number within the last day.`);
   weigh(

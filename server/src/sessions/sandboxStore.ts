@@ -9,8 +9,10 @@ import type {
   PrivacySettings,
   ProfileChange,
 } from '../connectors/connector.ts';
+import type { SandboxChannel } from '../connectors/sandbox/channels.ts';
 import {
   addressOf,
+  type ChannelStep,
   type Envelope,
   type GroupStep,
   type Mail,
@@ -28,6 +30,9 @@ import { toNetworkMedia } from '../messages/content.ts';
 
 type MailRow = Selectable<SandboxMailTable>;
 
+/** People who follow the presence of one number; the oldest make room. */
+const MAX_FOLLOWERS = 1000;
+const MAX_CHANNELS = 1000;
 const MAIL_KEPT_MS = 30 * 86_400_000;
 const NO_PROFILE: SandboxProfile = { name: null, about: null, picture: null };
 
@@ -195,6 +200,65 @@ export class DatabaseSandboxStore implements SandboxStore {
     return this.#media.open(hash);
   }
 
+  channel(address: string): Promise<SandboxChannel | undefined> {
+    return this.#channelBy('network_id', address);
+  }
+
+  channelByInvite(address: string): Promise<SandboxChannel | undefined> {
+    return this.#channelBy('invite_code', address);
+  }
+
+  async #channelBy(column: 'network_id' | 'invite_code', address: string): Promise<SandboxChannel | undefined> {
+    const { kysely } = this.#database.reader;
+    const states = kysely.selectFrom('sandbox_channels').select('state');
+    const row = await states.where(column, '=', address).executeTakeFirst();
+    return row && this.#parse(row.state);
+  }
+
+  async channelsOf(prefix: string, number: string): Promise<readonly SandboxChannel[]> {
+    const rows = await this.#database.reader.kysely
+      .selectFrom('sandbox_channels')
+      .select('state')
+      .where('network_id', 'like', `${prefix}%`)
+      .where('state', 'like', `%"${number}"%`)
+      .orderBy('network_id')
+      .limit(MAX_CHANNELS)
+      .execute();
+    const channels = rows.map(({ state }) => this.#parse<SandboxChannel>(state));
+    return channels.filter(({ owner, followers }) => owner === number || followers.includes(number));
+  }
+
+  changeChannel(
+    prefix: string,
+    networkId: string,
+    change: (channel: SandboxChannel | undefined) => ChannelStep,
+  ): Promise<{ channel: SandboxChannel; hasMail: readonly string[] }> {
+    const address = prefix + networkId;
+    return this.#database.commit(async (tx) => {
+      // Changes nothing, but locks the channel until the transaction ends, on both databases.
+      const row = await tx.kysely
+        .updateTable('sandbox_channels')
+        .set(({ ref }) => ({ state: ref('state') }))
+        .where('network_id', '=', address)
+        .returning('state')
+        .executeTakeFirst();
+      const { channel, event, to = [] } = change(row && this.#parse<SandboxChannel>(row.state));
+      const changed = {
+        network_id: address,
+        invite_code: prefix + channel.inviteCode,
+        state: JSON.stringify(channel),
+      };
+      await tx.kysely
+        .insertInto('sandbox_channels')
+        .values(changed)
+        .onConflict((conflict) => conflict.column('network_id').doUpdateSet(changed))
+        .execute();
+      if (event === undefined || to.length === 0) return { channel, hasMail: [] };
+      const addresses = [...new Set(to)].map((number) => prefix + number);
+      return { channel, hasMail: await this.#insert(tx, [{ to: addresses, event }]) };
+    }, address);
+  }
+
   async profile(address: string, on: Queryable = this.#database.reader): Promise<SandboxProfile> {
     const row = await readNumber(on, address);
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
@@ -202,17 +266,21 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async changeProfile(
     address: string,
-    { name, about, picture, business, privacy }: ProfileChange & { readonly privacy?: PrivacySettings },
+    { name, about, picture, business, privacy, presence, follower }: Parameters<SandboxStore['changeProfile']>[1],
   ): Promise<void> {
     await this.#database.commit(async (tx) => {
       const before = await this.profile(address, tx);
+      const { followers = [] } = before;
       const profile: SandboxProfile = {
         ...before,
-        ...(business !== undefined && { business: businessAfter(before.business, business) }),
         ...(name !== undefined && { name }),
         ...(about !== undefined && { about: about === '' ? null : about }),
         ...(picture !== undefined && { picture }),
+        ...(business !== undefined && { business: businessAfter(before.business, business) }),
         ...(privacy !== undefined && { privacy }),
+        ...(presence !== undefined && { presence }),
+        ...(follower !== undefined &&
+          !followers.includes(follower) && { followers: [...followers, follower].slice(-MAX_FOLLOWERS) }),
       };
       await tx.kysely
         .updateTable('sandbox_numbers')

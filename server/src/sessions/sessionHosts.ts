@@ -130,6 +130,9 @@ export class SessionHosts {
         state.isConnected = false;
         await this.#drop(state);
         return;
+      case 'call':
+        this.#options.live.emit('call', state, event);
+        return;
       default:
         return;
     }
@@ -153,7 +156,7 @@ export class SessionHosts {
 }
 
 function fileOf(event: NetworkEvent) {
-  if (event.type === 'message') return event.content.media;
+  if (event.type === 'message' || event.type === 'status' || event.type === 'channel_post') return event.content.media;
   return event.type === 'group_updated' && event.change.type === 'picture'
     ? (event.group.picture ?? undefined)
     : undefined;

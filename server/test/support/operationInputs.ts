@@ -13,6 +13,8 @@ export interface Side {
   readonly groupId: string;
   readonly deliveryId: string;
   readonly mediaId: string;
+  readonly statusId: string;
+  readonly channelId: string;
 }
 
 /** Ids that nobody has. */
@@ -22,6 +24,8 @@ export const UNKNOWN: Side = {
   groupId: 'grp_00000000000000000000000000',
   deliveryId: 'dlv_00000000000000000000000000',
   mediaId: 'med_00000000000000000000000000',
+  statusId: 'sts_00000000000000000000000000',
+  channelId: 'chn_00000000000000000000000000',
 };
 
 export const CHAT = '491707654321';
@@ -36,6 +40,8 @@ const ofMessage: InputOf = ({ messageId }) => ({ messageId });
 const ofGroup: InputOf = ({ groupId }) => ({ groupId });
 const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
 const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
+const ofStatus: InputOf = ({ sessionId, statusId }) => ({ sessionId, statusId });
+const ofChannel: InputOf = ({ sessionId, channelId }) => ({ sessionId, channelId });
 export const noInput: InputOf = () => ({});
 
 /** A valid input of every operation. An operation that is missing here fails the test. */
@@ -122,6 +128,27 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'contacts.business_profile': ofContact,
   'contacts.catalog': ofContact,
   'contacts.collections': ofContact,
+  'sessions.set_presence': (side) => ({ ...ofSession(side), presence: 'online' }),
+  'contacts.follow_presence': (side) => ({ ...ofContact(side), followed: true }),
+  'contacts.presence': ofContact,
+  'calls.reject': (side) => ({ ...ofSession(side), callId: 'CALL' }),
+  'status.post': (side) => ({ ...ofSession(side), message: 'walk', phoneNumbers: [CHAT] }),
+  'status.list': ofSession,
+  'status.delete': ofStatus,
+  'status.views': ofStatus,
+  'status.mark_viewed': ofStatus,
+  'channels.list': ofSession,
+  'channels.preview': ({ sessionId, channelId }) => ({ sessionId, channel: channelId }),
+  'channels.refresh': ofSession,
+  'channels.create': (side) => ({ ...ofSession(side), name: 'walk' }),
+  'channels.follow': ({ sessionId, channelId }) => ({ sessionId, channel: channelId }),
+  'channels.get': ofChannel,
+  'channels.update': (side) => ({ ...ofChannel(side), muted: true }),
+  'channels.unfollow': ofChannel,
+  'channels.messages': ofChannel,
+  'channels.post': (side) => ({ ...ofChannel(side), message: 'walk' }),
+  'channels.refresh_messages': ofChannel,
+  'channels.react': (side) => ({ ...ofChannel(side), postId: 'pst_00000000000000000000000000', emoji: '👍' }),
   'media.upload': noInput,
   'media.get': ({ mediaId }) => ({ mediaId }),
   'groups.list': ofSession,

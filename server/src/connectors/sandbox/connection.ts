@@ -3,6 +3,8 @@ import { AppError } from '../../errors.ts';
 import type { ChatActions, LabelActions } from '../chatActions.ts';
 import type {
   BusinessActions,
+  CallKey,
+  ChannelActions,
   CommunityActions,
   Connection,
   GroupActions,
@@ -13,14 +15,18 @@ import type {
   NetworkGroup,
   NetworkMedia,
   OutgoingMessage,
+  OwnPresence,
   PrivacyActions,
   ProfileActions,
   SessionHost,
+  SetPresence,
   Simulation,
+  StatusActions,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
 import type { Forecast, PlannedMessage } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
+import { SandboxChannels } from './channels.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
 import { SandboxCommunities } from './communities.ts';
 import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
@@ -30,6 +36,7 @@ import { SandboxLimits } from './limits.ts';
 import type { Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
+import { isWanted, SandboxStatus } from './status.ts';
 import type { SandboxEvent } from './store.ts';
 import { SandboxTemplates } from './templates.ts';
 import { withdrawJoinRequest } from './waiting.ts';
@@ -39,6 +46,17 @@ const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
 /** They also arrive while the session is offline. */
 const changesOfMessages: ReadonlySet<string> = new Set(['edit', 'delete', 'react', 'vote', 'receipt']);
+/** Actions of a blocked contact that never reach the session, besides those in a direct chat. */
+const BLOCKED: ReadonlySet<string> = new Set([
+  'call',
+  'call_end',
+  'status',
+  'status_delete',
+  'status_view',
+  'status_react',
+]);
+/** Calls that ring at the same time. */
+const MAX_CALLS = 100;
 const PAIRING_CODE_MS = 160_000;
 /** Prefix of the store's keys for unblocked contacts. The value is the moment of unblocking, in steady time. */
 const UNBLOCKED = 'unblocked:';
@@ -57,6 +75,10 @@ export class SandboxConnection implements Connection, Phone {
   readonly business: BusinessActions;
   readonly #account: SandboxAccount;
   readonly templates: SandboxTemplates;
+  readonly status: StatusActions;
+  readonly channels: ChannelActions;
+  /** Calls that have not ended yet, by id. */
+  readonly #ringing = new Map<string, Extract<NetworkEvent, { type: 'call' }>>();
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   readonly #limits: SandboxLimits;
@@ -82,6 +104,8 @@ export class SandboxConnection implements Connection, Phone {
     this.chats = createChatActions(() => this.requireOnline());
     this.labels = createLabelActions(() => this.requireOnline());
     this.templates = new SandboxTemplates(host, () => this.requireOnline());
+    this.status = new SandboxStatus(network, this);
+    this.channels = new SandboxChannels(network, this);
     this.profiles = {
       read: async (phoneNumber) => {
         this.requireOnline();
@@ -149,6 +173,7 @@ export class SandboxConnection implements Connection, Phone {
     hasWaited = (sentAt ?? this.#onlineSince) < this.#onlineSince,
   ): Promise<boolean> {
     if (directFrom && (sentAt ?? 0) < (this.#blockedUntil.get(directFrom) ?? 0)) return false;
+    if (!isWanted(event, this.#host.options)) return true;
     await this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
     return true;
   }
@@ -321,6 +346,36 @@ export class SandboxConnection implements Connection, Phone {
     return this.#network.onNetwork(phoneNumbers);
   }
 
+  async setPresence(presence: OwnPresence): Promise<SetPresence> {
+    this.requireOnline();
+    await this.#network.store.changeProfile(this.address, { presence });
+    const { followers = [] } = await this.#network.profile(this.#number);
+    for (const follower of followers) await this.#showPresence(this.#number, presence, follower);
+    return { presence, until: null };
+  }
+
+  async followPresence(phoneNumber: string): Promise<void> {
+    this.requireOnline();
+    const [address, follower] = [this.#network.addressOf(phoneNumber), this.#number];
+    await this.#network.store.changeProfile(address, { follower });
+    const { presence } = await this.#network.profile(phoneNumber);
+    if (presence !== undefined) await this.#showPresence(phoneNumber, presence, follower);
+  }
+
+  async #showPresence(from: string, presence: OwnPresence, to: string): Promise<void> {
+    const chat: NetworkChat = { type: 'direct', id: from };
+    const event: NetworkEvent = { type: 'presence', chat, from, presence, timestamp: this.#now() };
+    await this.#network.mailboxes.deliver({ to: [this.#network.addressOf(to)], event, sender: this });
+  }
+
+  async rejectCall({ callId }: CallKey): Promise<void> {
+    this.requireOnline();
+    const call = this.#ringing.get(callId);
+    if (call === undefined) throw new AppError('not_found', `The call ${callId} does not ring`);
+    this.#ringing.delete(callId);
+    await this.#host.onEvent({ ...call, type: 'call_ended', outcome: 'rejected', timestamp: this.#now() });
+  }
+
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.requireOnline();
     if (blocked) this.#blockedUntil.set(phoneNumber, Number.POSITIVE_INFINITY);
@@ -425,13 +480,40 @@ export class SandboxConnection implements Connection, Phone {
       case 'business_profile':
         this.requireOnline();
         return this.#account.define(action);
+      case 'channel_create': {
+        this.requireOnline();
+        const { networkId } = await this.#channelsOf(action.from).create(action.name, null);
+        const channel = await this.channels.follow(networkId);
+        return this.#host.onEvent({ type: 'channel', channel });
+      }
+      case 'channel_post': {
+        const channel = await this.#network.store.channel(this.#network.addressOf(action.channel));
+        if (channel === undefined) throw new AppError('not_found', 'The channel does not exist on the network');
+        const post = { networkId: randomUUID(), channel: action.channel, content: action.content };
+        await this.#channelsOf(channel.owner).post(post);
+        return;
+      }
     }
   }
 
   async #report(action: Reported): Promise<void> {
     if (!changesOfMessages.has(action.action)) this.requireOnline();
     if (action.action === 'incoming' && action.group !== null) await this.#network.group(action.group);
-    await this.#host.onEvent(eventOf(action, this.#now(), this.#number));
+    const event = eventOf(action, this.#now(), this.#number);
+    if (!isWanted(event, this.#host.options)) return;
+    if (event.type === 'call') this.#ring(event);
+    if (event.type === 'call_ended') this.#ringing.delete(event.callId);
+    await this.#host.onEvent(event);
+  }
+
+  #ring(call: Extract<NetworkEvent, { type: 'call' }>): void {
+    this.#ringing.set(call.callId, call);
+    const [oldest] = this.#ringing.keys();
+    if (this.#ringing.size > MAX_CALLS && oldest !== undefined) this.#ringing.delete(oldest);
+  }
+
+  #channelsOf(number: string): ChannelActions {
+    return new SandboxChannels(this.#network, { number, requireOnline: () => {} });
   }
 
   /** The group actions of a person whom a simulation plays. */
@@ -444,7 +526,7 @@ export class SandboxConnection implements Connection, Phone {
     if (!('from' in action) || !this.#isBlocked(action.from)) return false;
     if (action.action === 'star' || action.action === 'delete_for_me') return false; // the owner does it
     if ('chat' in action) return action.chat.type === 'direct';
-    return action.action === 'incoming' ? action.group === null : ['call', 'call_end'].includes(action.action);
+    return action.action === 'incoming' ? action.group === null : BLOCKED.has(action.action);
   }
 
   async close(): Promise<void> {

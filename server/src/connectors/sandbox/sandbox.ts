@@ -4,6 +4,7 @@ import { capabilityNames } from '../capabilities.ts';
 import { type Connection, type Connector, messageTypes, type SessionHost } from '../connector.ts';
 import { historyOptions } from '../historyOptions.ts';
 import { WARM_UP } from '../sendBudget.ts';
+import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
 import { SandboxConnection } from './connection.ts';
 import { NEW_CHATS_PER_DAY } from './limits.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
@@ -36,6 +37,9 @@ export class Sandbox implements Connector {
         }),
       ),
       warmUp: Type.Optional(Type.Boolean({ description: WARM_UP })),
+      calls: callsOption,
+      statuses: statusesOption,
+      channels: channelsOption,
     },
     { additionalProperties: false },
   );

@@ -15,6 +15,10 @@ const reported = [
   'rename',
   'number_update',
   'own_message',
+  'status',
+  'status_delete',
+  'status_view',
+  'status_react',
 ] as const;
 
 /** An action that only becomes a report to the session: nothing changes on the network. */
@@ -81,6 +85,19 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
       const from = ownNumber;
       const networkId = randomUUID();
       return { type: 'message', networkId, chat, from, isOwn: true, content, timestamp, replyTo: null };
+    }
+    case 'status': {
+      const { from, senderName, content } = action;
+      const name = senderName !== null && { senderName };
+      return { type: 'status', networkId: randomUUID(), from, ...name, content, timestamp };
+    }
+    case 'status_delete':
+      return { type: 'status_deleted', networkId: action.networkId, from: action.from, timestamp };
+    case 'status_view':
+      return { type: 'status_viewed', networkId: action.networkId, from: action.from, timestamp };
+    case 'status_react': {
+      const { networkId, from, emoji } = action;
+      return { type: 'status_reaction', networkId, from, emoji, timestamp };
     }
     case 'rename':
       return { type: 'contact_named', phoneNumber: action.from, name: action.name };

@@ -4,10 +4,12 @@ import type {
   NetworkEvent,
   NetworkGroup,
   OwnBusinessProfile,
+  OwnPresence,
   PrivacySettings,
   Profile,
   ProfileChange,
 } from '../connector.ts';
+import type { SandboxChannel } from './channels.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);
@@ -53,11 +55,22 @@ export interface GroupStep {
   readonly to?: readonly string[];
 }
 
+export interface ChannelStep {
+  readonly channel: SandboxChannel;
+  readonly event?: NetworkEvent;
+  /** The numbers that get the event. */
+  readonly to?: readonly string[];
+}
+
 export interface SandboxProfile extends Profile {
   readonly name: string | null;
   /** Missing if they were never changed. */
   readonly privacy?: PrivacySettings;
   readonly business?: OwnBusinessProfile;
+  /** Offline if it was never set. */
+  readonly presence?: OwnPresence;
+  /** Numbers that follow the presence. */
+  readonly followers?: readonly string[];
 }
 
 /** Functions that store an event resolve with the ids of the sessions that have new mail. */
@@ -97,9 +110,31 @@ export interface SandboxStore {
     change: (group: SandboxGroup | undefined) => GroupStep | undefined,
   ): Promise<{ group: SandboxGroup | undefined; hasMail: readonly string[] }>;
 
+  channel(address: string): Promise<SandboxChannel | undefined>;
+  channelByInvite(address: string): Promise<SandboxChannel | undefined>;
+  /**
+   * Returns the channels that a number owns or follows.
+   * @param prefix the address of an empty id
+   */
+  channelsOf(prefix: string, number: string): Promise<readonly SandboxChannel[]>;
+  /** Changes a channel like `changeGroup`. */
+  changeChannel(
+    prefix: string,
+    networkId: string,
+    change: (channel: SandboxChannel | undefined) => ChannelStep,
+  ): Promise<{ channel: SandboxChannel; hasMail: readonly string[] }>;
+
   /** Returns null in every field that is not set. */
   profile(address: string): Promise<SandboxProfile>;
-  changeProfile(address: string, change: ProfileChange & { readonly privacy?: PrivacySettings }): Promise<void>;
+  changeProfile(
+    address: string,
+    change: ProfileChange & {
+      readonly privacy?: PrivacySettings;
+      readonly presence?: OwnPresence;
+      /** A number that follows the presence from now on. */
+      readonly follower?: string;
+    },
+  ): Promise<void>;
 
   /** Opens a file by the hash of its content. */
   openFile(hash: string): Promise<Readable>;

@@ -11,7 +11,7 @@ export function warningOf(code: number | undefined): NetworkWarning | undefined 
   return code === undefined ? undefined : WARNINGS[code];
 }
 
-const QUALITIES: Readonly<Record<string, NumberQuality>> = { GREEN: 'green', YELLOW: 'yellow', RED: 'red' };
+const QUALITIES: Readonly<Record<string, NumberQuality>> = { GREEN: 'high', YELLOW: 'medium', RED: 'low' };
 
 /** @param rating Meta's `quality_rating`, which may have values that are not documented */
 export const qualityOf = (rating: string): NumberQuality => QUALITIES[rating.toUpperCase()] ?? 'unknown';

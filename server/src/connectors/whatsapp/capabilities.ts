@@ -50,4 +50,9 @@ export const whatsappCapabilities: readonly Capability[] = [
   'preflight',
   'warm_up',
   'standing',
+  'own_presence',
+  'presence_of_others',
+  'reject_calls',
+  'status',
+  'channels',
 ];

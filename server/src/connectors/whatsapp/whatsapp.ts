@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
 import { WARM_UP } from '../sendBudget.ts';
+import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';
@@ -41,6 +42,9 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
           }),
         ),
         warmUp: Type.Optional(Type.Boolean({ description: WARM_UP })),
+        calls: callsOption,
+        statuses: statusesOption,
+        channels: channelsOption,
       },
       { additionalProperties: false },
     ),

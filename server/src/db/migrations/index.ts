@@ -15,6 +15,7 @@ import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
+import { social } from './0020-social.ts';
 import { groupDetails } from './0021-group-details.ts';
 import { cloudNumbers } from './0022-cloud-numbers.ts';
 import { sessionHealth } from './0023-session-health.ts';
@@ -48,4 +49,5 @@ export const migrations: readonly Migration[] = [
   groupDetails,
   cloudNumbers,
   sessionHealth,
+  social,
 ];

@@ -1,0 +1,41 @@
+import type { Migration } from './migration.ts';
+
+/** Adds statuses, channels and the presence of contacts. A node of the previous release neither reads nor writes them. */
+export const social: Migration = {
+  version: 20,
+  name: 'statuses, channels and presence',
+  statements: () => [
+    `create table statuses (
+      account_id text not null, session_id text not null, status_id text primary key, network_id text not null,
+      from_number text not null, is_own integer not null, type text not null, body text not null, content text,
+      audience text, state text not null, error text, timestamp bigint not null, expires_at bigint not null,
+      viewed_at bigint)`,
+    `create unique index statuses_network on statuses (session_id, network_id, from_number)`,
+    `create index statuses_account on statuses (account_id, status_id)`,
+    `create index statuses_expiry on statuses (expires_at)`,
+    `create table status_views (
+      account_id text not null, session_id text not null, status_id text not null, phone_number text not null,
+      viewed_at bigint not null, emoji text, primary key (status_id, phone_number))`,
+    `create index status_views_session on status_views (session_id)`,
+    `create table channels (
+      account_id text not null, session_id text not null, channel_id text primary key, network_id text not null,
+      name text, description text, invite_link text, role text, muted integer not null, verified integer not null,
+      followers bigint, created_at bigint)`,
+    `create unique index channels_network on channels (session_id, network_id)`,
+    `create index channels_account on channels (account_id, channel_id)`,
+    `create table channel_posts (
+      account_id text not null, session_id text not null, channel_id text not null, post_id text primary key,
+      network_id text not null, server_id text, is_own integer not null, type text not null, body text not null,
+      content text, state text not null, error text, views bigint, reactions text, timestamp bigint not null)`,
+    `create unique index channel_posts_network on channel_posts (channel_id, network_id)`,
+    `create unique index channel_posts_server on channel_posts (channel_id, server_id) where server_id is not null`,
+    `create index channel_posts_order on channel_posts (channel_id, timestamp, post_id)`,
+    `create index channel_posts_session on channel_posts (session_id)`,
+    `create table followed_presences (
+      account_id text not null, session_id text not null, phone_number text not null, followed_at bigint not null,
+      presence text, last_seen bigint, updated_at bigint, primary key (session_id, phone_number))`,
+    `create table sandbox_channels (
+      network_id text primary key, invite_code text not null, state text not null)`,
+    `create unique index sandbox_channels_invite on sandbox_channels (invite_code)`,
+  ],
+};

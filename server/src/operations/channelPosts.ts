@@ -1,0 +1,235 @@
+import { Type } from 'typebox';
+import { isoTime } from '../clock.ts';
+import { MAX_SEND_MS } from '../cluster/forward.ts';
+import type { ChannelPostTable } from '../db/schema.ts';
+import { AppError, invalidField, noSuch } from '../errors.ts';
+import { MediaPart } from '../events/parts.ts';
+import {
+  boolean,
+  IdempotencyKey,
+  integer,
+  named,
+  object,
+  oneOf,
+  optional,
+  orNull,
+  record,
+  string,
+  time,
+} from '../invoke/fields.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
+import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
+import { requireRecipient } from '../invoke/recipients.ts';
+import { postMedia, storePost } from '../messages/channels.ts';
+import { mediaPart, storedMedia } from '../messages/content.ts';
+import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
+import { quotaOf } from './send.ts';
+import { fileOf } from './sending.ts';
+import { resolveSession, SessionId } from './sessions.ts';
+import { requireNoApproval } from './statuses.ts';
+
+const PostId = string('Id of the post (`pst_…`).', { maxLength: 100 });
+const types = ['text', 'image', 'video'] as const;
+
+const ChannelPost = named('ChannelPost', {
+  postId: PostId,
+  channelId: ChannelId,
+  sessionId: SessionId,
+  fromMe: boolean('Whether it was posted with this API.'),
+  type: oneOf(types, 'Type of the post.'),
+  message: string('Text, or caption of the file.'),
+  media: optional(MediaPart),
+  state: oneOf(
+    ['sending', 'sent', 'failed'],
+    '`sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible.',
+  ),
+  error: orNull(Type.String(), 'Why it could not be posted, as a sentence; null if there was no error.'),
+  views: orNull(Type.Integer(), 'How many people have seen it, as last reported; null if it is unknown.'),
+  reactions: record(Type.Integer(), 'How many people reacted with each emoji, as last reported.'),
+  timestamp: time('When it was posted.'),
+});
+
+export const listPosts = defineOperation({
+  id: 'channels.messages',
+  route: 'GET /channels/{channelId}/messages',
+  permission: 'messages:read',
+  scope: 'sessionId',
+  effect: 'read',
+  thirdPartyText: true,
+  summary: 'List the posts of a channel',
+  description:
+    'List the stored posts of a channel, newest first: own ones, those that arrived in a session with the option `channels`, and those that `channels.refresh_messages` fetched. The newest 1000 are kept.',
+  input: { ...ofChannel, ...pageInput },
+  output: pageOf(ChannelPost),
+  errors: ['not_found', 'session_required'],
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const { channel_id } = await findChannel(ctx, session, input.channelId);
+    const { after, limit, rows } = pageStart('channel_posts', input);
+    let posts = ctx.database.reader.kysely.selectFrom('channel_posts').selectAll().where('channel_id', '=', channel_id);
+    if (after !== undefined) {
+      const [timestamp = '', postId = ''] = after.split('|');
+      const at = Number(timestamp);
+      posts = posts.where((eb) =>
+        eb.or([eb('timestamp', '<', at), eb.and([eb('timestamp', '=', at), eb('post_id', '<', postId)])]),
+      );
+    }
+    const found = await posts.orderBy('timestamp', 'desc').orderBy('post_id', 'desc').limit(rows).execute();
+    const cursorOf = (row: ChannelPostTable) => `${row.timestamp}|${row.post_id}`;
+    return toPage('channel_posts', found, limit, cursorOf, (page) => page.map((row) => toPost(ctx, row)));
+  },
+});
+
+export const postToChannel = defineOperation({
+  id: 'channels.post',
+  route: 'POST /channels/{channelId}/messages',
+  owner: { field: 'sessionId' },
+  permission: 'messages:send',
+  scope: 'sessionId',
+  reachesStrangers: true,
+  effect: 'write',
+  status: 201,
+  idempotent: true,
+  deadlineMs: MAX_SEND_MS + 65_000,
+  summary: 'Post to a channel',
+  description:
+    'Post a text, or with `type` a file from `mediaId`, `url` or `content`, to a channel that the session owns or administers. A key with `allowedRecipients` cannot post.',
+  input: {
+    ...ofChannel,
+    type: optional(oneOf(types, 'Type of the post; `text` by default.')),
+    message: optional(string('Text, or caption of the file.', { minLength: 1, maxLength: 65_536 })),
+    mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { maxLength: 100 })),
+    url: optional(string('https URL of the file.', { maxLength: 2048 })),
+    content: optional(string('A small file in base64, up to 700,000 characters.', { minLength: 1 })),
+    idempotencyKey: IdempotencyKey,
+  },
+  output: ChannelPost,
+  errors: [...channelErrors, 'fetch_failed', 'payload_too_large', 'quota_exceeded'],
+  example: { channelId: 'chn_01JZ0000000000000000000000', message: 'New opening hours' },
+  async run(ctx, input) {
+    requireNoApproval(ctx, 'A post');
+    const session = await resolveSession(ctx, input.sessionId);
+    const channel = await findChannel(ctx, session, input.channelId);
+    requireRecipient(ctx, channel.channel_id);
+    const { type = 'text', message } = input;
+    const isText = type === 'text';
+    if (isText && message === undefined) throw invalidField('message', 'is required for a text', 'required');
+    if (isText && (input.mediaId ?? input.url ?? input.content) !== undefined)
+      throw invalidField('type', 'is required for a file: `image` or `video`', 'required');
+    if (channel.role !== 'owner' && channel.role !== 'admin')
+      throw new AppError('network_denied', 'Only the owner and the admins of a channel can post to it');
+    const quota = quotaOf(ctx);
+    await ctx.posts.requirePostable(session, 'channels', quota);
+    const file = isText ? undefined : storedMedia(await fileOf(ctx, { ...input, type }));
+    const id = ctx.resourceId ?? ctx.newId('pst').slice('pst_'.length);
+    const row = await ctx.posts.postToChannel(
+      session,
+      channel,
+      {
+        account_id: session.accountId,
+        session_id: session.sessionId,
+        channel_id: channel.channel_id,
+        post_id: `pst_${id}`,
+        network_id: `msg_${id}`,
+        server_id: null,
+        is_own: 1,
+        type,
+        body: message ?? '',
+        content: file ? JSON.stringify({ media: file }) : null,
+        state: 'sending',
+        error: null,
+        views: null,
+        reactions: null,
+        timestamp: ctx.clock.now(),
+      },
+      quota,
+    );
+    return toPost(ctx, row);
+  },
+});
+
+export const refreshPosts = defineOperation({
+  id: 'channels.refresh_messages',
+  route: 'POST /channels/{channelId}/messages/refresh',
+  owner: { field: 'sessionId' },
+  permission: 'messages:read',
+  scope: 'sessionId',
+  effect: 'write',
+  isRepeatable: true,
+  summary: 'Refresh the posts of a channel',
+  description:
+    'Ask the network for the newest posts of a channel, and for how many people have seen them and reacted. New posts are stored without an event and without their files.',
+  input: {
+    ...ofChannel,
+    limit: optional(integer('How many posts to ask for.', { minimum: 1, maximum: 100, default: 50 })),
+  },
+  output: object({ channelId: ChannelId, posts: integer('How many posts the network returned.') }),
+  errors: [...channelErrors],
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const channel = await findChannel(ctx, session, input.channelId);
+    const { posts } = await channelActions(ctx, session);
+    const found = (await posts(channel.network_id, input.limit ?? 50)).slice(0, 100);
+    await ctx.database.commit(async (tx) => {
+      for (const post of found) await storePost(ctx, tx, channel, post, undefined);
+    }, session.sessionId);
+    return { channelId: channel.channel_id, posts: found.length };
+  },
+});
+
+export const reactToPost = defineOperation({
+  id: 'channels.react',
+  route: 'POST /channels/{channelId}/messages/{postId}/reaction',
+  owner: { field: 'sessionId' },
+  permission: 'messages:send',
+  scope: 'sessionId',
+  effect: 'write',
+  isRepeatable: true,
+  summary: 'React to a post of a channel',
+  description: 'React to a post of a channel with an emoji, or remove the reaction with an empty one.',
+  input: {
+    ...ofChannel,
+    postId: PostId,
+    emoji: string('A single emoji; empty removes the reaction.', { maxLength: 32 }),
+  },
+  output: object({ postId: PostId, emoji: orNull(Type.String(), 'The reaction; null if it was removed.') }),
+  errors: [...channelErrors, 'message_state'],
+  example: { channelId: 'chn_01JZ0000000000000000000000', postId: 'pst_01JZ0000000000000000000000', emoji: '👍' },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const channel = await findChannel(ctx, session, input.channelId);
+    requireRecipient(ctx, channel.channel_id);
+    const post = await ctx.database.reader.kysely
+      .selectFrom('channel_posts')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('channel_id', '=', channel.channel_id)
+      .where('post_id', '=', input.postId)
+      .executeTakeFirst();
+    if (post === undefined) throw noSuch('post', input.postId);
+    if (post.server_id === null)
+      throw new AppError('message_state', 'The network has not confirmed this post; refresh the posts of the channel');
+    const { react } = await channelActions(ctx, session);
+    const emoji = input.emoji === '' ? null : input.emoji;
+    await react(channel.network_id, post.server_id, emoji);
+    return { postId: post.post_id, emoji };
+  },
+});
+
+function toPost({ media: files }: Context, row: ChannelPostTable) {
+  const media = postMedia(row);
+  return {
+    postId: row.post_id,
+    channelId: row.channel_id,
+    sessionId: row.session_id,
+    fromMe: row.is_own === 1,
+    type: row.type,
+    message: row.body,
+    ...(media && { media: mediaPart(media, files) }),
+    state: row.state,
+    error: row.error,
+    views: row.views,
+    reactions: row.reactions === null ? {} : (JSON.parse(row.reactions) as Record<string, number>),
+    timestamp: isoTime(row.timestamp),
+  };
+}

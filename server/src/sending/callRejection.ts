@@ -1,0 +1,105 @@
+import type { Clock } from '../clock.ts';
+import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Database } from '../db/database.ts';
+import { query } from '../db/query.ts';
+import { firstIdAt, type NewId } from '../ids.ts';
+import type { Log } from '../log.ts';
+import { findSession, type SessionRef } from '../messages/store.ts';
+import type { LiveSessions } from '../sessions/liveSessions.ts';
+import { readOptions } from '../sessions/options.ts';
+import type { SteadyClock } from '../steadyClock.ts';
+import type { Sender } from './sender.ts';
+
+type Call = Extract<NetworkEvent, { type: 'call' }>;
+
+interface Options {
+  readonly database: Database;
+  readonly live: LiveSessions;
+  readonly sender: Pick<Sender, 'send'>;
+  readonly newId: NewId;
+  readonly clock: Clock;
+  readonly steady: SteadyClock;
+  readonly log: Log;
+}
+
+/** A call that arrives later than this no longer rings. */
+const RINGING_MS = 60_000;
+const HOUR_MS = 60 * 60 * 1000;
+/** Texts of a session per hour, to all callers together: strangers must not use up its limit of new chats. */
+const MAX_TEXTS = 20;
+
+/** Rejects the calls of sessions with `calls.autoReject`, and tells the callers why. */
+export class CallRejection {
+  readonly #options: Options;
+  readonly #onCall = (session: SessionRef, call: Call) => {
+    this.#answer(session, call).catch((error) =>
+      this.#options.log.warn({ err: error, session: session.sessionId }, 'failed to reject a call'),
+    );
+  };
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.stop();
+    this.#options.live.on('call', this.#onCall);
+  }
+
+  stop(): void {
+    this.#options.live.off('call', this.#onCall);
+  }
+
+  async #answer(session: SessionRef, { callId, chat, from, timestamp }: Call): Promise<void> {
+    const { database, live, clock } = this.#options;
+    if (clock.now() - timestamp > RINGING_MS) return;
+    const row = await findSession(database.reader, session);
+    if (row === undefined) return;
+    // Validated by the schema of the connector, which has this option.
+    const { autoReject, message } = (readOptions(database.seal, row)['calls'] ?? {}) as {
+      readonly autoReject?: boolean;
+      readonly message?: string;
+    };
+    if (autoReject !== true) return;
+    const rejectCall = await live.part(session, 'rejectCall');
+    await rejectCall({ callId });
+    if (message === undefined || chat.type !== 'direct') return;
+    if (await this.#mayWrite(session, from, message)) await this.#write(session, from, message);
+  }
+
+  async #mayWrite({ accountId, sessionId }: SessionRef, caller: string, text: string): Promise<boolean> {
+    const { database, steady } = this.#options;
+    const of = { accountId, sessionId, caller };
+    if ((await blockedContact.first(database.reader, of)) !== undefined) return false;
+    const since = firstIdAt('msg', steady.now() - HOUR_MS);
+    const recent = await recentTexts.all(database.reader, { accountId, sessionId, text, since, most: MAX_TEXTS });
+    return recent.length < MAX_TEXTS && !recent.some(({ chat_id }) => chat_id === caller);
+  }
+
+  async #write(session: SessionRef, to: string, text: string): Promise<void> {
+    const { sender, newId } = this.#options;
+    await sender.send(session, { messageId: newId('msg'), to, type: 'text', text, content: {}, replyTo: null });
+  }
+}
+
+const blockedContact = query((db, p: SessionRef & { caller: string }) =>
+  db
+    .selectFrom('contacts')
+    .select('phone_number')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('phone_number', '=', p.caller)
+    .where('blocked', '=', 1),
+);
+
+const recentTexts = query((db, p: SessionRef & { text: string; since: string; most: number }) =>
+  db
+    .selectFrom('messages')
+    .select('chat_id')
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '>=', p.since)
+    .where('session_id', '=', p.sessionId)
+    .where('direction', '=', 'outgoing')
+    .where('body', '=', p.text)
+    .limit(p.most),
+);
