@@ -2,6 +2,7 @@ import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
 import { type Connection, FILE_MS, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
 import { Activity } from './inbound/activity.ts';
+import { Broadcasts } from './inbound/broadcasts.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -18,9 +19,12 @@ import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
 import { findSent } from './outbound/sentMessages.ts';
+import { createStatusActions } from './outbound/statuses.ts';
 import { Addresses, jidOf, jidOfChat } from './people/addresses.ts';
+import { createChannelActions } from './people/channels.ts';
 import { createGroupActions } from './people/groupActions.ts';
 import { Groups } from './people/groups.ts';
+import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
 import { Reporter } from './reporter.ts';
@@ -84,7 +88,9 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const journal = new Journal(session);
   const reader = new MessageReader(session, addresses, groups);
   const receiver = new Receiver(session, journal, reader, acknowledgements);
-  new Activity(session, addresses);
+  const activity = new Activity(session, addresses);
+  const ownPresence = new OwnPresence(session);
+  new Broadcasts(session, addresses);
 
   const config = socketConfig(session, {
     keys,
@@ -93,11 +99,12 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     cachedGroupMetadata: async (jid) => groups.cached(jid),
     makeSignalRepository: journal.makeSignalRepository,
   });
-  return { session, store, credentials, route, config, addresses, groups, recipients, sender, receiver };
+  const people = { addresses, groups, recipients, activity, ownPresence };
+  return { session, store, credentials, route, config, ...people, sender, receiver };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
-  const { session, addresses, groups, recipients, sender } = parts;
+  const { session, addresses, groups, recipients, activity, ownPresence, sender } = parts;
   const { link, requests, self } = session;
   return {
     send: (message) => sender.send(message),
@@ -123,6 +130,11 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     },
     groups: createGroupActions(session, groups, addresses),
     profiles: createProfiles(session, addresses),
+    status: createStatusActions(session, sender),
+    channels: createChannelActions(session, sender),
+    setPresence: (presence) => ownPresence.set(presence),
+    followPresence: (phoneNumber) => requests.ask((socket) => socket.presenceSubscribe(jidOf(phoneNumber))),
+    rejectCall: ({ callId }) => activity.reject(callId),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };
@@ -186,7 +198,8 @@ class Life {
   }
 
   async #stopParts(): Promise<void> {
-    const { session, receiver, credentials, route, store } = this.#parts;
+    const { session, receiver, credentials, route, store, ownPresence } = this.#parts;
+    ownPresence.stop();
     const { host, reporter } = session;
     reporter.stop();
     await receiver.stop();

@@ -18,6 +18,19 @@ export class Reporter {
     return this.keep(event.type, () => this.#host.onEvent(event));
   }
 
+  /**
+   * Like `report`.
+   * @throws {Error} the reporter stopped before the event was stored
+   */
+  async require(event: NetworkEvent): Promise<void> {
+    let isStored = false;
+    await this.keep(event.type, async () => {
+      await this.#host.onEvent(event);
+      isStored = true;
+    });
+    if (!isStored) throw new Error('the session ended before the event was stored');
+  }
+
   /** Like `report`, but after the events that were reported in order before. */
   reportInOrder(event: NetworkEvent): void {
     void this.#queue.run('', () => this.report(event));

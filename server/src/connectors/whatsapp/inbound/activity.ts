@@ -1,5 +1,6 @@
 import type { BinaryNode, Chat, PresenceData, WACallEvent, WAPresence } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
+import { AppError } from '../../../errors.ts';
 import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -27,6 +28,12 @@ const MAX_CALLS = 100;
 /** The end of a mute that lasts until somebody ends it, which the network stores as −1. */
 const FOREVER = Date.UTC(9999, 11, 31);
 
+interface Call {
+  readonly event: Extract<NetworkEvent, { type: 'call' }>;
+  /** The address of the caller. */
+  readonly jid: string;
+}
+
 /** A change of a chat on another device of the account. */
 type ChatUpdated = Extract<NetworkEvent, { type: 'chat_updated' }>;
 
@@ -36,7 +43,7 @@ export class Activity {
   readonly #addresses: Addresses;
   readonly #queue = new KeyedQueue();
   /** Calls that have not ended yet, by id. */
-  readonly #calls = new Map<string, Extract<NetworkEvent, { type: 'call' }>>();
+  readonly #calls = new Map<string, Call>();
 
   /** Created after the receiver, which takes over the receipts. */
   constructor(session: Session, addresses: Addresses) {
@@ -53,6 +60,20 @@ export class Activity {
         for (const chat of chats) this.#inOrder(() => this.#chat(chat));
       });
       ws.on('CB:receipt', (node: BinaryNode) => this.#inOrder(() => this.#readElsewhere(node)));
+    });
+  }
+
+  /** @throws {AppError} `not_found` if no such call rings */
+  async reject(callId: string): Promise<void> {
+    const { requests, reporter, host } = this.#session;
+    const call = this.#calls.get(callId);
+    if (call === undefined) throw new AppError('not_found', `The call ${callId} does not ring`);
+    await requests.ask((socket) => socket.rejectCall(callId, call.jid));
+    // The network reports the end to the other devices only.
+    await this.#queue.run('', async () => {
+      if (!this.#calls.delete(callId)) return;
+      const timestamp = host.clock.now();
+      await reporter.report({ ...call.event, type: 'call_ended', timestamp, outcome: 'rejected' });
     });
   }
 
@@ -88,14 +109,14 @@ export class Activity {
       const begun = this.#calls.get(id);
       if (begun === undefined) return; // it has ended already, or began before the session was connected
       this.#calls.delete(id);
-      return this.#session.reporter.report({ ...begun, type: 'call_ended', timestamp, outcome });
+      return this.#session.reporter.report({ ...begun.event, type: 'call_ended', timestamp, outcome });
     }
     if (this.#calls.has(id)) return;
     const from = await this.#addresses.digitsOf(jid, callerPn);
     const chat =
       groupJid === undefined ? ({ type: 'direct', id: from } as const) : await this.#addresses.chatOf(groupJid);
     const begun = { type: 'call', callId: id, chat, from, isVideo, timestamp } as const;
-    this.#calls.set(id, begun);
+    this.#calls.set(id, { event: begun, jid });
     const [oldest] = this.#calls.keys();
     if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
     await this.#session.reporter.report(begun);

@@ -83,7 +83,7 @@ export class Incoming {
     const { host } = this.#session;
     const event = await this.#reader.read(received, withFile);
     if (event === undefined) return;
-    if (event.type !== 'message' || event.content.media === undefined) return host.onEvent(event);
+    if (!('content' in event) || event.content.media === undefined) return host.onEvent(event);
     // The host reads the file before it stores the event.
     await this.#downloads.run(async () => {
       if (this.#isStopped) throw new Error('the session ended before the file was fetched');

@@ -55,6 +55,45 @@ async function download({ baileys, settings, files }: Session, { message }: WAMe
   return content;
 }
 
+/** A file that is not encrypted, because everybody can see it. Untrusted: anybody may own a channel. */
+export interface PlainFile {
+  /** Begins with a slash. */
+  readonly directPath: string;
+  /** SHA-256 of the file. */
+  readonly hash: Uint8Array;
+  readonly mimeType: string;
+  readonly size: number;
+}
+
+export async function openPlainFile({ baileys, settings, files }: Session, file: PlainFile): Promise<Readable> {
+  const { statusCode, body } = await request(`https://${settings.whatsappMediaHost}${file.directPath}`, {
+    headers: { origin: baileys.DEFAULT_ORIGIN },
+    dispatcher: files,
+  });
+  if (statusCode !== 200) {
+    await body.dump().catch(() => {});
+    throw new Error(`the host answered ${statusCode}`);
+  }
+  const content = new PassThrough();
+  pipeline(
+    body,
+    (plain) => verify(plain, file.hash),
+    content,
+    () => {},
+  );
+  return content;
+}
+
+/** Fails at the end if the hash differs. */
+async function* verify(body: AsyncIterable<Buffer>, wanted: Uint8Array): AsyncGenerator<Buffer> {
+  const hash = createHash('sha256');
+  for await (const chunk of body) {
+    hash.update(chunk);
+    yield chunk;
+  }
+  if (!timingSafeEqual(hash.digest(), wanted)) throw new Error(CORRUPT);
+}
+
 async function askPhone({ link, host }: Session, message: WAMessage): Promise<WAMessage> {
   if (link.socket === undefined) throw new Error('the session is not connected');
   const answer = link.socket.updateMediaMessage(message);

@@ -8,6 +8,7 @@ import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
+import { STATUS, statusOf } from './statuses.ts';
 import { readVote } from './votes.ts';
 
 interface Decoded {
@@ -17,6 +18,14 @@ interface Decoded {
   readonly timestamp: number;
   /** The message without its wrappers. */
   readonly whole: proto.IMessage;
+}
+
+interface StatusMessage {
+  readonly key: WAMessageKey;
+  readonly whole: proto.IMessage;
+  readonly isOwn: boolean;
+  readonly fullMessage: WAMessage;
+  readonly withFile: boolean;
 }
 
 export class MessageReader {
@@ -41,6 +50,7 @@ export class MessageReader {
     const decoded = baileys.proto.Message.decode(message);
     const inner = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(inner) ?? inner;
+    if (key.remoteJid === STATUS) return this.#readStatus({ key, whole, isOwn, fullMessage, withFile });
     const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
     if (chat === undefined) return undefined;
     const from = isOwn
@@ -70,7 +80,24 @@ export class MessageReader {
     };
   }
 
-  /** For each recipient, a message to a broadcast list is a direct one. Stories and channels have no chat. */
+  async #readStatus({ key, whole, isOwn, fullMessage, withFile }: StatusMessage): Promise<NetworkEvent | undefined> {
+    const { baileys, self } = this.#session;
+    const parsed = parseContent(baileys, whole);
+    return statusOf(baileys, {
+      id: key.id ?? '',
+      from: isOwn
+        ? self.phoneNumber
+        : await this.#addresses.digitsOf(key.participant ?? '', key.participantAlt || key.remoteJidAlt),
+      isOwn,
+      senderName: fullMessage.pushName || undefined,
+      timestamp: Number(fullMessage.messageTimestamp) * 1000,
+      whole,
+      parsed,
+      media: withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed?.media) : undefined,
+    });
+  }
+
+  /** For each recipient, a message to a broadcast list is a direct one. Channels have no chat. */
   async #chatOf({ remoteJid, remoteJidAlt, participant, participantAlt }: WAMessageKey) {
     const { baileys } = this.#session;
     if (!remoteJid || baileys.isJidStatusBroadcast(remoteJid) || baileys.isJidNewsletter(remoteJid)) return undefined;
@@ -94,6 +121,10 @@ export class MessageReader {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage } = whole;
     if (reactionMessage) {
+      if (reactionMessage.key?.remoteJid === STATUS) {
+        const about = { networkId: toOwnId(reactionMessage.key.id ?? ''), from, timestamp };
+        return { type: 'status_reaction', ...about, emoji: reactionMessage.text || null };
+      }
       const networkId = this.#targetOf(reactionMessage.key, key);
       return { type: 'reaction', networkId, from, chat, emoji: reactionMessage.text || null, timestamp };
     }

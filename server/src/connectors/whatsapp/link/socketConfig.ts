@@ -15,7 +15,7 @@ interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata'
 }
 
 export function socketConfig(
-  { baileys, creds, settings, host: { log }, ownFiles }: Session,
+  { baileys, creds, settings, host: { log, options }, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
   const { whatsappUrl: url, whatsappVersion: version, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
@@ -34,7 +34,8 @@ export function socketConfig(
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,
     keepAliveIntervalMs: keepAliveSeconds * 1000,
-    shouldIgnoreJid: (jid) => baileys.isJidStatusBroadcast(jid) || baileys.isJidNewsletter(jid) === true,
+    // Statuses are not ignored here, but by `Broadcasts`: the devices that cannot read one of ours ask for it again.
+    shouldIgnoreJid: (jid) => baileys.isJidNewsletter(jid) === true && options['channels'] !== true,
     msgRetryCounterCache: baileysCache(RETRIES_KEPT),
     userDevicesCache: baileysCache(DEVICES_KEPT, DEVICES_MS),
     ...hooks,

@@ -5,7 +5,7 @@ import { toWireId } from './messageIds.ts';
 
 /** The server has the message or refuses it, it could not be passed on, or the connection ended before the answer. */
 export type Answer =
-  | { readonly timestamp: number }
+  | { readonly timestamp: number; readonly serverId?: string | undefined }
   | { readonly refusal: string }
   | { readonly failure: unknown }
   | 'lost';
@@ -55,9 +55,9 @@ export class Acknowledgements {
     for (const id of networkIds) this.#settle(toWireId(id), { timestamp });
   }
 
-  #onAck({ attrs: { id = '', error, t } }: BinaryNode): void {
+  #onAck({ attrs: { id = '', error, t, server_id: serverId } }: BinaryNode): void {
     const timestamp = t === undefined ? this.#session.host.clock.now() : Number(t) * 1000;
-    this.#settle(id, error === undefined ? { timestamp } : { refusal: error });
+    this.#settle(id, error === undefined ? { timestamp, serverId } : { refusal: error });
   }
 
   #settle(wireId: string, answer: Answer): void {

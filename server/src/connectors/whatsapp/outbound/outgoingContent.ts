@@ -5,7 +5,9 @@ import { jidOf, jidOfChat } from '../people/addresses.ts';
 import { toWireId } from './messageIds.ts';
 
 /** A message in the form of Baileys. Its file is opened, and read once. */
-export async function toBaileysContent(content: MessageContent): Promise<AnyMessageContent> {
+export async function toBaileysContent(
+  content: Pick<MessageContent, 'type' | 'text' | 'media' | 'location' | 'contact' | 'poll' | 'mentions' | 'isForwarded'>,
+): Promise<AnyMessageContent> {
   const { type, text, location, contact, poll } = content;
   const mentions = content.mentions?.map(jidOf) ?? [];
   const contextInfo: proto.IContextInfo = {
@@ -48,7 +50,7 @@ export async function toBaileysContent(content: MessageContent): Promise<AnyMess
 }
 
 async function fileOf(
-  { type, text, media }: MessageContent,
+  { type, text, media }: Pick<MessageContent, 'type' | 'text' | 'media'>,
   around: { mentions: string[]; contextInfo: proto.IContextInfo },
 ): Promise<AnyMessageContent> {
   if (media === undefined) throw new AppError('not_supported', `WhatsApp does not support messages of type ${type}`);

@@ -26,6 +26,12 @@ interface Delivery {
   readonly hasFile: boolean;
 }
 
+interface Accepted {
+  readonly timestamp: number;
+  /** The number of a post in its channel. */
+  readonly serverId: string | null;
+}
+
 export class Sender {
   readonly #session: Session;
   readonly #acknowledgements: Acknowledgements;
@@ -47,7 +53,7 @@ export class Sender {
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
     const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
-    const timestamp = await this.#deliver({
+    const { timestamp } = await this.#deliver({
       jid: jidOfChat(chat),
       makeContent: () => toBaileysContent(message.content),
       options: { messageId: toWireId(message.networkId), ...(quoted && { quoted }) },
@@ -55,6 +61,13 @@ export class Sender {
       hasFile: message.content.media !== undefined,
     });
     return { timestamp };
+  }
+
+  /** Sends something that is for no chat: a status, or a post in a channel. */
+  async post(post: Omit<Delivery, 'deadline'>): Promise<Accepted> {
+    const deadline = this.#session.host.clock.now() + TIMEOUT_MS;
+    await this.#pacing.wait();
+    return this.#deliver({ ...post, deadline });
   }
 
   react(message: MessageKey, emoji: string | null): Promise<void> {
@@ -109,10 +122,11 @@ export class Sender {
   }
 
   /** Repeated on the next connection until the server answers. It stays one message, because the id stays the same. */
-  async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<number> {
+  async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<Accepted> {
     const { link, host } = this.#session;
     const { clock, log } = host;
-    const { messageId } = options;
+    const { messageId, statusJidList } = options;
+    const relayed = { messageId, ...(statusJidList && { statusJidList }) };
     let made = await findSent(this.#session, messageId);
     let mayHaveBeenSent = made !== undefined;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
@@ -124,7 +138,7 @@ export class Sender {
         if (made !== undefined) {
           // The same message, with its uploaded file and its secret, instead of a new one with the same text.
           const content = made;
-          await this.#dispatch(socket, messageId, () => socket.relayMessage(jid, content, { messageId }));
+          await this.#dispatch(socket, messageId, () => socket.relayMessage(jid, content, relayed));
           return;
         }
         const make = async () => {
@@ -150,7 +164,7 @@ export class Sender {
         keepSent(this.#session, messageId, made).catch((error) =>
           log.warn({ err: error }, 'failed to store a sent message for retries'),
         );
-      return answer.timestamp;
+      return { timestamp: answer.timestamp, serverId: answer.serverId ?? null };
     }
   }
 
