@@ -14,7 +14,8 @@ export function assertDeclaration({
   assert.match(name, /^[a-z][a-z0-9-]{0,49}$/, '`name` has lower-case letters, digits and dashes');
   assert.equal(typeof open, 'function', '`open` is a function');
   assert.ok(types.length > 0, '`messageTypes` is not empty');
-  for (const type of types) assert.ok(messageTypes.includes(type), `\`messageTypes\` has the unknown type ${type}`);
+  const known: readonly string[] = messageTypes;
+  for (const type of types) assert.ok(known.includes(type), `\`messageTypes\` has the unknown type ${type}`);
   for (const each of can)
     assert.ok(capabilityNames.includes(each), `\`capabilities\` has the unknown capability ${each}`);
   assert.equal(options.type, 'object', '`options` is a JSON Schema of the type `object`');
@@ -57,6 +58,7 @@ const methods = [
   'setTyping',
   'react',
   'edit',
+  'vote',
   'remove',
   'retry',
   'numberOf',

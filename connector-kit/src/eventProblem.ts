@@ -1,5 +1,12 @@
 import { inspect } from 'node:util';
-import { callOutcomes, messageTypes, type NetworkEvent, presences } from '../../server/src/connectors/connector.ts';
+import {
+  allMessageTypes,
+  callOutcomes,
+  eventAnswers,
+  messageTypes,
+  type NetworkEvent,
+  presences,
+} from '../../server/src/connectors/connector.ts';
 import { networkWarnings, numberQualities } from '../../server/src/connectors/standing.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
@@ -39,8 +46,8 @@ const shape =
     Object.entries(fields).every(([name, check]) => check((value as Record<string, unknown>)[name]));
 
 const chat = shape({ type: oneOf('direct', 'group'), id });
-const content = shape({ type: oneOf(...messageTypes), text });
 const label = shape({ networkId: id, name: text, color: Number.isSafeInteger });
+const content = shape({ type: oneOf(...allMessageTypes), text });
 const group = shape({ networkId: id, subject: text, participants: listOf(shape({ phoneNumber: digits })) });
 const change = { networkId: id, from: digits, timestamp: time };
 const statusContent = shape({ type: oneOf('text', 'image', 'video', 'voice'), text });
@@ -76,6 +83,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   deleted: change,
   reaction: { ...change, chat: optional(chat), emoji: nullable(id) },
   vote: { ...change, chat: optional(chat), options: listOf(text) },
+  event_answer: { ...change, chat: optional(chat), answer: oneOf(...eventAnswers) },
   receipt: {
     networkIds: listOf(id),
     status: oneOf('sent', 'delivered', 'read', 'failed'),

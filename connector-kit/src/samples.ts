@@ -2,7 +2,7 @@ import { Readable } from 'node:stream';
 import type { MessageContent, MessageType, NetworkMedia } from '../../server/src/connectors/connector.ts';
 
 /** A message of each type. Types that can have a text get one of the case, and the others none. */
-export const samples: Readonly<Record<MessageType, Partial<MessageContent>>> = {
+export const samples: Readonly<Partial<Record<MessageType, Partial<MessageContent>>>> = {
   text: {},
   image: { media: media('image/png', 'R0lGODlhAQABAAAAACwAAAAAAQABAAA=') },
   video: { media: media('video/mp4', 'AAAAGGZ0eXBpc29tAAAAAGlzb20=') },
@@ -15,6 +15,7 @@ export const samples: Readonly<Record<MessageType, Partial<MessageContent>>> = {
   poll: { poll: { options: ['now', 'later'], maxSelections: 1 } },
   template: { text: '', template: { name: 'hello', language: 'en_US' } },
   interactive: { interactive: { buttons: [{ id: 'yes', title: 'Yes' }] } },
+  event: { event: { startsAt: Date.UTC(2030, 0, 1, 18), location: { name: 'Gate' } } },
 };
 
 function media(mimeType: string, base64: string, fileName: string | null = null): NetworkMedia {

@@ -54,6 +54,14 @@ export const capabilities = {
   reject_calls: { title: 'Reject a call', part: 'rejectCall' },
   status: { title: 'Post and receive statuses (stories)', part: 'status' },
   channels: { title: 'Channels', part: 'channels' },
+  link_previews: { title: 'Send a link preview that the server or you make' },
+  view_once: { title: 'Send a file that can be opened once' },
+  gif: { title: 'Send a video that plays like a GIF' },
+  video_note: { title: 'Send a round video note' },
+  albums: { title: 'Send several files as an album' },
+  mention_all: { title: 'Mention everybody in a group' },
+  edit_captions: { title: 'Edit the caption of a file' },
+  vote: { title: 'Vote in a poll', part: 'vote' },
 } as const satisfies Readonly<Record<string, Described>>;
 
 export type Capability = keyof typeof capabilities;

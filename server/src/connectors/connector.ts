@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { GroupChange, MessageType } from '../events/networkTypes.ts';
+import type { GroupChange, MessageType, ReceivedType } from '../events/networkTypes.ts';
 import type { AccountSimulation, BusinessActions, LinkedDevice, PersonIds, PrivacyActions } from './account.ts';
 import type {
   BusinessEvent,
@@ -30,6 +30,7 @@ export type * from './groupActions.ts';
 
 import type { CallKey } from './calls.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
+import type { ContentParts, EventAnswer, LivePosition, Vote } from './contentParts.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
@@ -237,13 +238,18 @@ export const messageTypes = [
   'poll',
   'template',
   'interactive',
+  'event',
 ] as const satisfies readonly MessageType[];
+/** Types of messages that a session can receive, and not send. */
+const receivedTypes = ['product', 'order', 'group_invite', 'unsupported'] as const satisfies readonly ReceivedType[];
+export const allMessageTypes = [...messageTypes, ...receivedTypes] as const;
+export * from './contentParts.ts';
 export type { MessageType };
 
 /** The content of a message: its text, and the parts that its type adds. */
-export interface MessageContent {
+export interface MessageContent extends ContentParts {
   readonly type: MessageType;
-  /** The text, the caption of the media, or the question of the poll. */
+  /** The text, the caption of the media, the question of the poll, or the name of the event or product. */
   readonly text: string;
   readonly media?: NetworkMedia;
   readonly location?: Location;
@@ -275,6 +281,8 @@ export interface Location {
   readonly longitude: number;
   readonly name?: string;
   readonly address?: string;
+  /** If the sender shares a position that moves. */
+  readonly live?: LivePosition;
 }
 
 export interface ContactCard {
@@ -357,7 +365,10 @@ export interface Connection extends ChatParts {
   setTyping?(chat: NetworkChat, state: TypingState): Promise<void>;
   /** @param emoji null removes the reaction */
   react?(message: MessageKey, emoji: string | null): Promise<void>;
-  edit?(message: MessageKey, text: string): Promise<void>;
+  /** @param type that of the message; other than `text`, the text is its caption */
+  edit?(message: MessageKey, text: string, type?: MessageType): Promise<void>;
+  /** Votes in a poll, or withdraws the vote. */
+  vote?(message: MessageKey, vote: Vote): Promise<void>;
   /** Deletes one of the session's own messages for everyone. */
   remove?(message: MessageKey): Promise<void>;
   /**
@@ -594,6 +605,7 @@ export type NetworkEvent =
   | { readonly type: 'logged_out'; readonly reason: string }
   | {
       readonly type: 'message';
+      /** A live location that is reported again with a higher `sequence` has moved. */
       readonly networkId: string;
       readonly chat: NetworkChat;
       /** Digits of the sender, or a placeholder (see `isPlaceholder`). */
@@ -624,6 +636,8 @@ export type NetworkEvent =
   | (MessageChange & { readonly type: 'reaction'; readonly chat?: NetworkChat; readonly emoji: string | null })
   /** `options` are the chosen ones of the poll; none if the vote was withdrawn. */
   | (MessageChange & { readonly type: 'vote'; readonly chat?: NetworkChat; readonly options: readonly string[] })
+  /** Somebody answers an event: whether they come. */
+  | (MessageChange & { readonly type: 'event_answer'; readonly chat?: NetworkChat; readonly answer: EventAnswer })
   | {
       readonly type: 'receipt';
       readonly networkIds: readonly string[];
@@ -713,6 +727,9 @@ export type Simulation =
   | (MessageKey & { readonly action: 'delete' })
   | (MessageKey & { readonly action: 'react'; readonly emoji: string | null })
   | (MessageKey & { readonly action: 'vote'; readonly options: readonly string[] })
+  | (MessageKey & { readonly action: 'event_answer'; readonly answer: EventAnswer })
+  /** Moves a live location. */
+  | (MessageKey & { readonly action: 'move'; readonly location: Location })
   | { readonly action: 'receipt'; readonly networkId: string; readonly status: 'delivered' | 'read' | 'failed' }
   /** Cuts the connection. The session reconnects after `reconnectAfterMs`, or not at all if that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }

@@ -13,7 +13,12 @@ export type MessageType =
   | 'contact'
   | 'poll'
   | 'template'
-  | 'interactive';
+  | 'interactive'
+  | 'event'
+  | ReceivedType;
+
+/** Types of messages that a session can receive, and not send. */
+export type ReceivedType = 'product' | 'order' | 'group_invite' | 'unsupported';
 
 /** A change of a group; `type` determines the other fields. */
 export interface GroupChange {

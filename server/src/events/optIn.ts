@@ -3,6 +3,7 @@ import { businessEvents } from './businessEvents.ts';
 import {
   ChatId,
   Digits,
+  LocationPart,
   MessageId,
   MessageStatusChange,
   messageContent,
@@ -120,6 +121,25 @@ export const optInEvents = {
       ...messageChange('Phone number digits of the person who voted.', 'When the person voted.'),
       options: Type.Array(Type.String(), {
         description: 'The chosen options; none if the vote was withdrawn.',
+        ...messageContent,
+      }),
+      ...Test,
+    }),
+  },
+  'message.location': {
+    description: 'The live location in a message has moved.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the person who moves.', 'When the position was reported.'),
+      location: { ...LocationPart, description: 'The new position.', ...messageContent },
+      ...Test,
+    }),
+  },
+  'event.answer': {
+    description: 'Somebody answered an event.',
+    data: Type.Object({
+      ...messageChange('Phone number digits of the person who answered.', 'When the person answered.'),
+      answer: Type.Enum(['going', 'not_going', 'maybe'], {
+        description: 'Whether the person comes.',
         ...messageContent,
       }),
       ...Test,

@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { contentPartSchemas, LivePart } from './contentParts.ts';
 
 /* The parts that events and the API share. */
 
@@ -35,17 +36,18 @@ export const MediaPart = Type.Object({
 /** An optional field with message content. */
 export const OptionalContent = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
 
+export const LocationPart = Type.Object({
+  latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
+  longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
+  name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place.' })),
+  address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
+  live: LivePart,
+});
+
 /** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {
   media: OptionalContent(MediaPart),
-  location: OptionalContent(
-    Type.Object({
-      latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
-      longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
-      name: Type.Optional(Type.String({ maxLength: 200, description: 'Name of the place.' })),
-      address: Type.Optional(Type.String({ maxLength: 500, description: 'Postal address of the place.' })),
-    }),
-  ),
+  location: OptionalContent(LocationPart),
   contact: OptionalContent(
     Type.Object({
       name: Type.String({ description: 'Name on the contact card.' }),
@@ -73,6 +75,7 @@ export const messageParts = {
   mentions: OptionalContent(Type.Array(Digits('Phone number digits of a mentioned person.'))),
   forwarded: Type.Optional(Type.Literal(true, { description: 'Present if the message was forwarded.' })),
   payload: OptionalContent(Type.String({ description: 'Id of the button or list row that the sender chose.' })),
+  ...contentPartSchemas,
 };
 
 /** Part of a message or event whose content the caller may not see. Webhooks never get it. */

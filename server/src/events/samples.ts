@@ -60,6 +60,8 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       keyId: 'key_00000000000000000000000000',
     },
     'poll.vote': { ...change, options: ['Yes'] },
+    'message.location': { ...change, type: 'location', location: { latitude: 52.5163, longitude: 13.3777 } },
+    'event.answer': { ...change, type: 'event', answer: 'going' },
     'chat.updated': {
       chatId: person,
       sessionId,

@@ -14,7 +14,7 @@ import { findMessage, findSession, type SessionRef } from './store.ts';
 
 type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 
-interface Events {
+export interface Events {
   readonly emit: Emit;
 }
 
@@ -52,8 +52,26 @@ export async function storeVote(events: Events, tx: Tx, session: SessionRef, eve
   const { poll } = contentOf(row);
   const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
   const counted = chosen.slice(0, poll?.maxSelections);
-  const options = JSON.stringify(counted);
-  const { numInsertedOrUpdatedRows } = await tx.kysely
+  if (!(await putVote(tx, row, from, counted, at))) return;
+  emitChange(events, tx, row, 'poll.vote', {
+    ...changeOf(row, await authorOf(tx, session, event)),
+    options: counted,
+  });
+}
+
+/** Stores whether somebody comes to an event, as a vote for one of the answers. */
+export async function storeEventAnswer(events: Events, tx: Tx, session: SessionRef, event: EventOf<'event_answer'>) {
+  const row = await findReferredTo(tx, session, event);
+  if (row?.type !== 'event') return;
+  const { from, timestamp, answer } = event;
+  if (!(await putVote(tx, row, from, [answer], timestamp))) return;
+  emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });
+}
+
+/** Returns whether it is another one than before. */
+async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: readonly string[], at: number) {
+  const options = JSON.stringify(chosen);
+  const { numInsertedOrUpdatedRows } = await kysely
     .insertInto('poll_votes')
     .values({ account_id: row.account_id, message_id: row.message_id, from_number: from, options, at })
     .onConflict((conflict) =>
@@ -63,11 +81,7 @@ export async function storeVote(events: Events, tx: Tx, session: SessionRef, eve
         .where('poll_votes.options', '<>', options),
     )
     .executeTakeFirst();
-  if (!numInsertedOrUpdatedRows) return;
-  emitChange(events, tx, row, 'poll.vote', {
-    ...changeOf(row, await authorOf(tx, session, event)),
-    options: counted,
-  });
+  return Boolean(numInsertedOrUpdatedRows);
 }
 
 export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: string, author: Author): Promise<void> {
@@ -149,14 +163,26 @@ async function putReaction(
   return numInsertedOrUpdatedRows !== 0n;
 }
 
-type Change = 'message.reaction' | 'message.edited' | 'message.deleted' | 'poll.vote';
+type Change =
+  | 'message.reaction'
+  | 'message.edited'
+  | 'message.deleted'
+  | 'message.location'
+  | 'poll.vote'
+  | 'event.answer';
 
-function emitChange<K extends Change>({ emit }: Events, tx: Tx, row: MessageRow, kind: K, data: EventData<K>): void {
+export function emitChange<K extends Change>(
+  { emit }: Events,
+  tx: Tx,
+  row: MessageRow,
+  kind: K,
+  data: EventData<K>,
+): void {
   emit(tx, { ...emissionOf(row), kind, data });
 }
 
 /** The fields that the events of all changes share. */
-function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
+export function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
   const { message_id: messageId, session_id: sessionId, chat_id: chatId, type } = row;
   return {
     messageId,
@@ -171,7 +197,7 @@ function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
   };
 }
 
-async function authorOf(
+export async function authorOf(
   tx: Tx,
   session: SessionRef,
   { from, timestamp: at }: { readonly from: string; readonly timestamp: number },
@@ -204,7 +230,7 @@ export async function findByNetworkId(
 async function findReferredTo(
   tx: Tx,
   session: SessionRef,
-  { networkId, from, chat }: EventOf<'reaction' | 'vote'>,
+  { networkId, from, chat }: EventOf<'reaction' | 'vote' | 'event_answer'>,
 ): Promise<MessageRow | undefined> {
   const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
   return findByNetworkId(tx, session, networkId, (row) =>

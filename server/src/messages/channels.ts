@@ -2,7 +2,8 @@ import { isoTime } from '../clock.ts';
 import type { ChannelFigures, ChannelPost, NetworkChannel, NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { ChannelPostTable, ChannelTable } from '../db/schema.ts';
-import { cut, mediaPart, type StoredMedia } from './content.ts';
+import { mediaPart, type StoredMedia } from './content.ts';
+import { cut } from './contentParts.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 

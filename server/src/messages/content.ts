@@ -2,6 +2,7 @@ import type { Location, MessageContent, NetworkMedia, Poll } from '../connectors
 import type { RemoteFile } from '../connectors/history.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
+import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
 export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media'> {
@@ -72,6 +73,7 @@ export function withinLimits(content: MessageContent): MessageContent {
     ...(template && { template }),
     ...(interactive && { interactive }),
     ...(isForwarded === true && { isForwarded }),
+    ...partsWithinLimits(content),
   };
   const isValidPosition =
     location === undefined || (Math.abs(location.latitude) <= 90 && Math.abs(location.longitude) <= 180);
@@ -93,12 +95,13 @@ export function withinLimits(content: MessageContent): MessageContent {
   };
 }
 
-function locationWithinLimits({ latitude, longitude, name, address }: Location): Location {
+function locationWithinLimits({ latitude, longitude, name, address, live }: Location): Location {
   return {
     latitude,
     longitude,
     ...(name !== undefined && { name: cut(name, NAME_CHARACTERS) }),
     ...(address !== undefined && { address: cut(address, ADDRESS_CHARACTERS) }),
+    ...(live !== undefined && { live: liveWithinLimits(live) }),
   };
 }
 
@@ -107,13 +110,8 @@ function pollWithinLimits({ options, maxSelections }: Poll): Poll {
   return { options: kept, maxSelections: Math.min(Math.max(1, maxSelections), Math.max(1, kept.length)) };
 }
 
-/** Does not split a surrogate pair. */
-export const cut = (text: string, characters: number) => text.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
-
-export function searchText(
-  body: string,
-  { media, remoteMedia, location, contact, poll, template }: StoredContent,
-): string {
+export function searchText(body: string, content: StoredContent): string {
+  const { media, remoteMedia, location, contact, poll, template } = content;
   return [
     body,
     media?.fileName,
@@ -124,6 +122,7 @@ export function searchText(
     ...(contact?.phoneNumbers ?? []),
     ...(poll?.options ?? []),
     template?.name,
+    ...searchedParts(content),
   ]
     .filter((part) => part !== undefined && part !== null)
     .join('\n');
@@ -135,10 +134,8 @@ export function mediaPart({ mediaId, mimeType, size, fileName }: StoredMedia, fi
 }
 
 /** The parts of a message besides its text, in the API and in events. */
-export function contentParts(
-  { media, location, contact, poll, template, interactive, mentions, isForwarded, payload }: StoredContent,
-  files: Media,
-) {
+export function contentParts(content: StoredContent, files: Media) {
+  const { media, location, contact, poll, template, interactive, mentions, isForwarded, payload } = content;
   return {
     ...(media !== undefined && { media: mediaPart(media, files) }),
     ...(location !== undefined && { location: { ...location } }),
@@ -149,5 +146,6 @@ export function contentParts(
     ...(mentions !== undefined && { mentions: [...mentions] }),
     ...(isForwarded === true && { forwarded: true as const }),
     ...(payload !== undefined && { payload }),
+    ...shownParts(content),
   };
 }

@@ -4,7 +4,13 @@ import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
 import { emitCall, emitPresence } from './activity.ts';
 import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
-import { storeNetworkDeletion, storeNetworkEdit, storeNetworkReaction, storeVote } from './changes.ts';
+import {
+  storeEventAnswer,
+  storeNetworkDeletion,
+  storeNetworkEdit,
+  storeNetworkReaction,
+  storeVote,
+} from './changes.ts';
 import { noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
 import { chatUpdated } from './chatChanges.ts';
 import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
@@ -140,6 +146,8 @@ async function store(
       return storeNetworkReaction(options, tx, session, event);
     case 'vote':
       return storeVote(options, tx, session, event);
+    case 'event_answer':
+      return storeEventAnswer(options, tx, session, event);
     case 'chat_updated':
       return chatUpdated(options, tx, session, event);
     case 'message_removed':

@@ -5,7 +5,7 @@ import type { LabelTable, MessageRow } from '../db/schema.ts';
 import type { NewId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { emitChatById } from './chatChanges.ts';
-import { cut } from './content.ts';
+import { cut } from './contentParts.ts';
 import { emitMarks } from './marks.ts';
 import type { SessionRef } from './store.ts';
 

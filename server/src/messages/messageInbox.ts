@@ -7,6 +7,7 @@ import { noteContact } from './contactChanges.ts';
 import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
 import { groupIdOf } from './groupInbox.ts';
 import type { InboxOptions } from './inboxOptions.ts';
+import { moveLocation } from './liveLocations.ts';
 import { statusOf } from './outgoingProgress.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from './store.ts';
 
@@ -54,7 +55,7 @@ export async function storeReceived(
     created_at: now,
   });
   const [isNew] = await storeMessages(tx, [row]);
-  if (!isNew) return;
+  if (!isNew) return moveLocation({ emit }, tx, session, event);
   const conversation = `${sessionId}/${chatId}`;
   const shown = {
     ...contentParts(content, media),

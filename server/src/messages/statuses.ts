@@ -4,7 +4,8 @@ import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { StatusTable } from '../db/schema.ts';
 import { noteContact } from './contactChanges.ts';
-import { cut, mediaPart, type StoredMedia } from './content.ts';
+import { mediaPart, type StoredMedia } from './content.ts';
+import { cut } from './contentParts.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 

@@ -41,7 +41,7 @@ export const listConnectors = defineOperation({
         name,
         isDefault: name === defaultConnector,
         options,
-        messageTypes: [...types],
+        messageTypes: messageTypes.filter((type) => types.includes(type)),
         capabilities: capabilities === undefined ? null : [...capabilities],
         takesCallbacks: takesCallbacks === true,
       }),

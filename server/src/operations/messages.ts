@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { ContentResource } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
-import { isPlaceholder, messageTypes } from '../connectors/connector.ts';
+import { allMessageTypes, isPlaceholder } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import { type MessageRow, messageStatuses } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -47,7 +47,7 @@ export const Status = oneOf(
   messageStatuses,
   '`pending_approval`: waits for a person. `queued`: stored and about to be sent. `scheduled`: waits for its time. `sent`: the network accepted it.',
 );
-export const MessageType = oneOf(messageTypes, 'Type of the content.');
+export const MessageType = oneOf(allMessageTypes, 'Type of the content.');
 
 export const Origin = oneOf(['history'], '`history`: the message is from before the session was linked.');
 

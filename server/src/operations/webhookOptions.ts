@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { messageTypes } from '../connectors/connector.ts';
+import { allMessageTypes } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { includes } from '../events/addedFields.ts';
 import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../invoke/fields.ts';
@@ -19,7 +19,7 @@ const Filters = strictPart('Selects the events of a webhook. Events without a ch
   chatTypes: optional(list(oneOf(['direct', 'group']), 'Only chats of these types.', { minItems: 1, maxItems: 2 })),
   fromMe: optional(boolean('`true`: only what the session itself did; `false`: only what others did.')),
   messageTypes: optional(
-    list(oneOf(messageTypes), 'Only messages of these types.', { minItems: 1, maxItems: messageTypes.length }),
+    list(oneOf(allMessageTypes), 'Only messages of these types.', { minItems: 1, maxItems: allMessageTypes.length }),
   ),
 });
 

@@ -343,6 +343,8 @@ export function connectorConformance(
           message: 'Tea?',
           buttons: [{ id: 'yes', title: 'Yes' }],
         });
+      case 'event':
+        return call('POST', '/messages/send-event', { to, name: 'Tea', startsAt: '2030-01-01T18:00:00Z' });
       default: {
         const { mediaId } = (await upload(site.server, token, samples[type])).body;
         return call('POST', '/messages/send-media', { to, type, mediaId });

@@ -1,7 +1,9 @@
 import type { Capability } from '../capabilities.ts';
 import { type MessageType, messageTypes } from '../connector.ts';
 
-export const cloudMessageTypes: readonly MessageType[] = messageTypes.filter((type) => type !== 'poll');
+export const cloudMessageTypes: readonly MessageType[] = messageTypes.filter(
+  (type) => type !== 'poll' && type !== 'event',
+);
 
 export const cloudCapabilities: readonly Capability[] = [
   'read_receipts',

@@ -12,6 +12,7 @@ export const whatsappMessageTypes: readonly MessageType[] = [
   'location',
   'contact',
   'poll',
+  'event',
 ];
 
 export const whatsappCapabilities: readonly Capability[] = [
@@ -55,4 +56,12 @@ export const whatsappCapabilities: readonly Capability[] = [
   'reject_calls',
   'status',
   'channels',
+  'link_previews',
+  'view_once',
+  'gif',
+  'video_note',
+  'albums',
+  'mention_all',
+  'edit_captions',
+  'vote',
 ];

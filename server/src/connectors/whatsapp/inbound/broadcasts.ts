@@ -68,8 +68,16 @@ export class Broadcasts {
     const { file, content, ...about } = post;
     const open = file && (() => openPlainFile(this.#session, file));
     const withFile: ChannelContent =
-      file && open ? { ...content, media: { mimeType: file.mimeType, size: file.size, fileName: null, open } } : content;
-    const event: Post = { type: 'channel_post', channel, ...about, networkId: toOwnId(post.networkId), content: withFile };
+      file && open
+        ? { ...content, media: { mimeType: file.mimeType, size: file.size, fileName: null, open } }
+        : content;
+    const event: Post = {
+      type: 'channel_post',
+      channel,
+      ...about,
+      networkId: toOwnId(post.networkId),
+      content: withFile,
+    };
     let isStored = false;
     await this.#channels.run(channel, async () => {
       await this.#storePost(event, content);

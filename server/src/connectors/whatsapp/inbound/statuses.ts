@@ -48,7 +48,9 @@ function contentOf(
   const argb = extendedTextMessage?.backgroundArgb ?? audioMessage?.backgroundArgb;
   const font = extendedTextMessage?.font;
   const style = {
-    ...(typeof argb === 'number' && { backgroundColor: `#${(argb & 0xff_ff_ff).toString(16).padStart(6, '0').toUpperCase()}` }),
+    ...(typeof argb === 'number' && {
+      backgroundColor: `#${(argb & 0xff_ff_ff).toString(16).padStart(6, '0').toUpperCase()}`,
+    }),
     ...(typeof font === 'number' && { font }),
   };
   if (type === 'image' || type === 'video') return { type, text, ...(media && { media }) };

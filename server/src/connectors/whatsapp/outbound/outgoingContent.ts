@@ -6,7 +6,10 @@ import { toWireId } from './messageIds.ts';
 
 /** A message in the form of Baileys. Its file is opened, and read once. */
 export async function toBaileysContent(
-  content: Pick<MessageContent, 'type' | 'text' | 'media' | 'location' | 'contact' | 'poll' | 'mentions' | 'isForwarded'>,
+  content: Pick<
+    MessageContent,
+    'type' | 'text' | 'media' | 'location' | 'contact' | 'poll' | 'mentions' | 'isForwarded'
+  >,
 ): Promise<AnyMessageContent> {
   const { type, text, location, contact, poll } = content;
   const mentions = content.mentions?.map(jidOf) ?? [];

@@ -1,0 +1,139 @@
+import type { ContactCard, Location } from './connector.ts';
+
+/* The parts of a message that networks add to plain texts, files, places and polls. */
+
+export interface ContentParts {
+  /** The preview of a link in a text. */
+  readonly linkPreview?: LinkPreview;
+  /** The file can be opened once. */
+  readonly isViewOnce?: boolean;
+  /** The video plays like a GIF: in a loop, without sound. */
+  readonly isGif?: boolean;
+  /** The video is a round video note. */
+  readonly isVideoNote?: boolean;
+  /** The sticker moves. */
+  readonly isAnimated?: boolean;
+  /** Everybody in the group is mentioned. */
+  readonly mentionsAll?: boolean;
+  readonly album?: AlbumPart;
+  /** All cards of a message with several. `contact` then has the numbers of all of them. */
+  readonly contacts?: readonly ContactCard[];
+  /** Of the type `event`; its name is the text. */
+  readonly event?: EventDetails;
+  readonly product?: Product;
+  readonly order?: Order;
+  readonly groupInvite?: PersonalInvite;
+  /** What the sender chose, if the message answers buttons, a list, a template or a form. */
+  readonly choice?: Choosing;
+  /** The network's name of a kind of message that has no type here. Only of the type `unsupported`. */
+  readonly rawType?: string;
+}
+
+export interface LinkPreview {
+  /** The link as it occurs in the text. */
+  readonly url: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** A small JPEG in base64. Only in messages that are sent. */
+  readonly thumbnail?: string;
+}
+
+/** The place of a file among those that are shown as one album. */
+export interface AlbumPart {
+  /** Shared by all files of the album. Opaque. */
+  readonly albumId: string;
+  /** How many files the album has, if it is known. */
+  readonly images?: number;
+  readonly videos?: number;
+}
+
+export interface EventDetails {
+  readonly description?: string;
+  /** Milliseconds since the epoch. */
+  readonly startsAt?: number;
+  readonly endsAt?: number;
+  readonly location?: EventPlace;
+  /** Link to a call. */
+  readonly joinLink?: string;
+  readonly isCanceled?: boolean;
+  readonly allowsExtraGuests?: boolean;
+}
+
+/** Coordinates, a name, or both. */
+export type EventPlace = Partial<Pick<Location, 'latitude' | 'longitude' | 'name' | 'address'>>;
+
+export interface Product {
+  readonly productId?: string;
+  /** The seller's own id of the product. */
+  readonly retailerId?: string;
+  readonly catalogId?: string;
+  readonly title?: string;
+  readonly description?: string;
+  /** In units of the currency. */
+  readonly price?: number;
+  /** Such as `EUR`. */
+  readonly currency?: string;
+  readonly url?: string;
+  /** Digits. */
+  readonly seller?: string;
+}
+
+export interface Order {
+  readonly orderId?: string;
+  readonly catalogId?: string;
+  readonly title?: string;
+  readonly itemCount?: number;
+  /** In units of the currency. */
+  readonly total?: number;
+  readonly currency?: string;
+  /** Digits. */
+  readonly seller?: string;
+  readonly items?: readonly OrderItem[];
+}
+
+export interface OrderItem {
+  readonly retailerId: string;
+  readonly quantity: number;
+  /** Of one, in units of the currency. */
+  readonly price?: number;
+  readonly currency?: string;
+}
+
+/** An invite to a group for the recipient only. */
+export interface PersonalInvite {
+  /** The network's id of the group. */
+  readonly networkId: string;
+  readonly subject?: string;
+  readonly code: string;
+  readonly expiresAt?: number;
+}
+
+export interface Choosing {
+  readonly kind: 'button' | 'list' | 'template' | 'form';
+  /** The network's name of the form. */
+  readonly name?: string;
+  readonly description?: string;
+  /** The answers in the form, as JSON. */
+  readonly response?: string;
+}
+
+/** A place that moves while its sender shares it. */
+export interface LivePosition {
+  readonly accuracyInMeters?: number;
+  readonly metersPerSecond?: number;
+  /** Degrees clockwise from north. */
+  readonly heading?: number;
+  /** Grows with every position of the same message. */
+  readonly sequence?: number;
+}
+
+export const eventAnswers = ['going', 'not_going', 'maybe'] as const;
+export type EventAnswer = (typeof eventAnswers)[number];
+
+/** The part of a connection that votes. */
+export interface Vote {
+  /** All options of the poll, as they were sent. */
+  readonly poll: readonly string[];
+  /** The chosen ones; none withdraws the vote. */
+  readonly options: readonly string[];
+}
