@@ -130,7 +130,7 @@ export const optInEvents = {
     description: 'The live location in a message has moved.',
     data: Type.Object({
       ...messageChange('Phone number digits of the person who moves.', 'When the position was reported.'),
-      location: { ...LocationPart, description: 'The new position.', ...messageContent },
+      location: OptionalContent({ ...LocationPart, description: 'The new position.' }),
       ...Test,
     }),
   },
@@ -138,10 +138,7 @@ export const optInEvents = {
     description: 'Somebody answered an event.',
     data: Type.Object({
       ...messageChange('Phone number digits of the person who answered.', 'When the person answered.'),
-      answer: Type.Enum(['going', 'not_going', 'maybe'], {
-        description: 'Whether the person comes.',
-        ...messageContent,
-      }),
+      answer: OptionalContent(Type.Enum(['going', 'not_going', 'maybe'], { description: 'Whether the person comes.' })),
       ...Test,
     }),
   },

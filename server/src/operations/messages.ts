@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { Type } from 'typebox';
 import type { ContentResource } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
-import { allMessageTypes, isPlaceholder } from '../connectors/connector.ts';
+import { allMessageTypes, type EventAnswer, eventAnswers, isPlaceholder } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import { type MessageRow, messageStatuses } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
@@ -93,6 +93,12 @@ export const Message = named('Message', {
     entries('Votes on the poll, one entry per voter.', {
       from: string('Phone number digits of the voter.'),
       options: list(Type.String(), 'Options that the voter chose.'),
+    }),
+  ),
+  answers: OptionalContent(
+    entries('Answers to the event, one per person.', {
+      from: string('Phone number digits of the person who answered.'),
+      answer: oneOf(eventAnswers, 'Whether the person comes.'),
     }),
   ),
   reactions: OptionalContent(
@@ -243,7 +249,7 @@ export async function readMessage(ctx: Context, row: MessageRow) {
 export async function messageReader(ctx: Context, rows: readonly MessageRow[], resource: ContentResource = 'messages') {
   const { reader } = ctx.database;
   const ids = { accountId: ctx.accountId, ids: JSON.stringify(rows.map(({ message_id }) => message_id)) };
-  const isAnyPoll = rows.some(({ type }) => type === 'poll');
+  const isAnyPoll = rows.some(({ type }) => type === 'poll' || type === 'event');
   const reactions = rows.length === 0 ? [] : await reactionsTo.all(reader, ids);
   const votes = isAnyPoll ? await votesFor.all(reader, ids) : [];
   const labelled = rows.length === 0 ? [] : await labelsOfMessages.all(reader, ids);
@@ -257,7 +263,7 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[], r
       emoji: one.emoji,
       at: isoTime(one.at),
     }));
-    const voted = votesById.get(row.message_id)?.map((one) => ({
+    const chosen = votesById.get(row.message_id)?.map((one) => ({
       from: one.from_number,
       options: JSON.parse(one.options) as string[],
     }));
@@ -266,10 +272,16 @@ export async function messageReader(ctx: Context, rows: readonly MessageRow[], r
       ...show(row),
       ...(labelIds !== undefined && { labelIds }),
       ...(reacted !== undefined && { reactions: reacted }),
-      ...(voted !== undefined && { votes: voted }),
+      ...(chosen !== undefined && (row.type === 'event' ? { answers: chosen.map(answerOf) } : { votes: chosen })),
     };
   };
 }
+
+/** An answer to an event is stored like a vote for it. */
+const answerOf = ({ from, options }: { readonly from: string; readonly options: readonly string[] }) => ({
+  from,
+  answer: options[0] as EventAnswer,
+});
 
 /** A message without reactions and votes, such as one that was just sent. */
 export async function toMessage(ctx: Context, row: NewRow) {

@@ -2,8 +2,14 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { proto } from 'baileys';
 import * as baileys from 'baileys';
-import type { MessageContent } from '../../../src/connectors/connector.ts';
-import { concernsPeople, type Parsed, parseContent } from '../../../src/connectors/whatsapp/inbound/incomingContent.ts';
+import type { ContactCard, MessageContent } from '../../../src/connectors/connector.ts';
+import {
+  concernsPeople,
+  type Parsed,
+  parseContent,
+  READERS,
+} from '../../../src/connectors/whatsapp/inbound/incomingContent.ts';
+import { INTERNAL_KINDS, WRAPPER_KINDS } from '../../../src/connectors/whatsapp/inbound/kinds.ts';
 
 type Message = proto.IMessage;
 
@@ -35,7 +41,28 @@ describe('the content of a WhatsApp message', () => {
       ],
       [
         { liveLocationMessage: { degreesLatitude: 1, degreesLongitude: 2, caption: 'on my way' } },
-        { type: 'location', text: 'on my way', location: { latitude: 1, longitude: 2 } },
+        { type: 'location', text: 'on my way', location: { latitude: 1, longitude: 2, live: {} } },
+      ],
+      [
+        {
+          liveLocationMessage: {
+            degreesLatitude: 1,
+            degreesLongitude: 2,
+            accuracyInMeters: 5,
+            speedInMps: 1.5,
+            degreesClockwiseFromMagneticNorth: 90,
+            sequenceNumber: 3,
+          },
+        },
+        {
+          type: 'location',
+          text: '',
+          location: {
+            latitude: 1,
+            longitude: 2,
+            live: { accuracyInMeters: 5, metersPerSecond: 1.5, heading: 90, sequence: 3 },
+          },
+        },
       ],
       [
         { pollCreationMessage: { name: 'Lunch?', options: [{ optionName: 'yes' }, {}], selectableOptionsCount: 1 } },
@@ -48,14 +75,14 @@ describe('the content of a WhatsApp message', () => {
       [{ pollCreationMessageV2: {} }, { type: 'poll', text: '', poll: { options: [], maxSelections: 1 } }],
       [
         { buttonsResponseMessage: { selectedDisplayText: 'Yes', selectedButtonId: 'y' } },
-        text('Yes', { payload: 'y' }),
+        text('Yes', { payload: 'y', choice: { kind: 'button' } }),
       ],
-      [{ templateButtonReplyMessage: { selectedDisplayText: 'Yes', selectedId: '' } }, text('Yes')],
+      [{ templateButtonReplyMessage: { selectedDisplayText: 'Yes', selectedId: '' } }, text('Yes', { choice: { kind: 'template' } })],
       [
         { listResponseMessage: { title: 'Pizza', singleSelectReply: { selectedRowId: '3' } } },
-        text('Pizza', { payload: '3' }),
+        text('Pizza', { payload: '3', choice: { kind: 'list' } }),
       ],
-      [{ interactiveResponseMessage: { body: { text: 'done' } } }, text('done')],
+      [{ interactiveResponseMessage: { body: { text: 'done' } } }, text('done', { choice: { kind: 'form' } })],
       [{ groupInviteMessage: { caption: '', groupName: 'Team' } }, text('Team')],
     ];
     for (const [message, content] of cases) assert.deepEqual(parse(message)?.content, content, JSON.stringify(message));
@@ -65,8 +92,7 @@ describe('the content of a WhatsApp message', () => {
     const message = { conversation: 'hello' };
     for (const wrapped of [
       { ephemeralMessage: { message } },
-      { viewOnceMessageV2: { message } },
-      { ephemeralMessage: { message: { viewOnceMessage: { message } } } },
+      { ephemeralMessage: { message: { groupMentionedMessage: { message } } } },
       { senderKeyDistributionMessage: {}, messageContextInfo: {}, conversation: 'hello' },
     ])
       assert.deepEqual(parse(wrapped)?.content, text('hello'), Object.keys(wrapped).join());
@@ -84,9 +110,133 @@ describe('the content of a WhatsApp message', () => {
       assert.equal(parse(message), undefined, Object.keys(message).join());
   });
 
-  it('names a type that cannot be shown', () => {
-    const message: Message = { orderMessage: { orderId: '1' } };
-    assert.deepEqual(parse(message)?.content, text('[WhatsApp message of a kind that cannot be shown: orderMessage]'));
+  it('says what can be opened once, loops or moves', () => {
+    const message = { imageMessage: {} };
+    const flags: [message: Message, flag: Partial<MessageContent>][] = [
+      [{ viewOnceMessage: { message } }, { isViewOnce: true }],
+      [{ viewOnceMessageV2: { message } }, { isViewOnce: true }],
+      [{ ephemeralMessage: { message: { viewOnceMessageV2Extension: { message } } } }, { isViewOnce: true }],
+      [{ imageMessage: { viewOnce: true } }, { isViewOnce: true }],
+      [{ videoMessage: { gifPlayback: true } }, { isGif: true }],
+      [{ ptvMessage: {} }, { isVideoNote: true }],
+      [{ stickerMessage: { isAnimated: true } }, { isAnimated: true }],
+      [{ lottieStickerMessage: { message: { stickerMessage: {} } } }, { isAnimated: true }],
+      [{ extendedTextMessage: { contextInfo: { nonJidMentions: 1 } } }, { mentionsAll: true }],
+    ];
+    for (const [whole, flag] of flags) {
+      const { type: _, text: __, ...rest } = parse(whole)?.content ?? text('');
+      assert.deepEqual(rest, flag, JSON.stringify(whole));
+    }
+  });
+
+  it('has the fields of events, products, orders and invites', () => {
+    const event = {
+      name: 'Lunch',
+      description: 'with cake',
+      startTime: 1_900_000_000,
+      endTime: 0,
+      location: { degreesLatitude: 0, degreesLongitude: 0, name: 'Gate' },
+      isCanceled: false,
+      extraGuestsAllowed: true,
+    };
+    assert.deepEqual(parse({ eventMessage: event })?.content, {
+      type: 'event',
+      text: 'Lunch',
+      event: {
+        description: 'with cake',
+        startsAt: 1_900_000_000_000,
+        location: { name: 'Gate' },
+        allowsExtraGuests: true,
+      },
+    });
+    const product = { productId: '7', title: 'Tea', currencyCode: 'EUR', priceAmount1000: 4500, productImage: file };
+    const offered = parse({ productMessage: { product, businessOwnerJid: '4930123456@s.whatsapp.net' } });
+    assert.deepEqual(offered?.content, {
+      type: 'product',
+      text: 'Tea',
+      product: { productId: '7', title: 'Tea', price: 4.5, currency: 'EUR', seller: '4930123456' },
+    });
+    assert.equal(offered.media?.file?.keyType, 'image');
+    const order = { orderId: '9', itemCount: 2, totalAmount1000: 9000, totalCurrencyCode: 'EUR', message: 'Please' };
+    assert.deepEqual(parse({ orderMessage: order })?.content, {
+      type: 'order',
+      text: 'Please',
+      order: { orderId: '9', itemCount: 2, total: 9, currency: 'EUR' },
+    });
+    const invite = { groupJid: '1@g.us', inviteCode: 'Abc', groupName: 'Team', inviteExpiration: 1_900_000_000 };
+    assert.deepEqual(parse({ groupInviteMessage: invite })?.content, {
+      type: 'group_invite',
+      text: 'Team',
+      groupInvite: { networkId: '1@g.us', code: 'Abc', subject: 'Team', expiresAt: 1_900_000_000_000 },
+    });
+  });
+
+  it('has the buttons, rows and links of a business', () => {
+    const buttons = [{ buttonId: 'y', buttonText: { displayText: 'Yes' } }];
+    const row = { rowId: '3', title: 'Pizza', description: 'large' };
+    const flow = { name: 'cta_url', buttonParamsJson: '{"display_text":"Open","url":"https://example.com/"}' };
+    const reply = { quickReplyButton: { id: 'a', displayText: 'Again' } };
+    const cases: [message: Message, interactive: MessageContent['interactive']][] = [
+      [{ buttonsMessage: { contentText: 'Tea?', buttons } }, { buttons: [{ id: 'y', title: 'Yes' }] }],
+      [
+        { listMessage: { description: 'Tea?', buttonText: 'Menu', sections: [{ title: 'Hot', rows: [row] }] } },
+        { list: { title: 'Menu', rows: [{ id: '3', title: 'Pizza', description: 'large', section: 'Hot' }] } },
+      ],
+      [
+        { templateMessage: { hydratedTemplate: { hydratedContentText: 'Tea?', hydratedButtons: [reply] } } },
+        { buttons: [{ id: 'a', title: 'Again' }] },
+      ],
+      [
+        { interactiveMessage: { body: { text: 'Tea?' }, nativeFlowMessage: { buttons: [flow] } } },
+        { link: { title: 'Open', url: 'https://example.com/' } },
+      ],
+      [
+        { interactiveMessage: { body: { text: 'Tea?' }, nativeFlowMessage: { buttons: [{ name: 'x', buttonParamsJson: '{' }] } } },
+        { buttons: [{ id: 'x', title: 'x' }] },
+      ],
+    ];
+    for (const [message, interactive] of cases)
+      assert.deepEqual(parse(message)?.content, { type: 'interactive', text: 'Tea?', interactive });
+    const form = { name: 'flow', paramsJson: '{"id":"7","answer":1}' };
+    assert.deepEqual(
+      parse({ interactiveResponseMessage: { body: { text: 'Sent' }, nativeFlowResponseMessage: form } })?.content,
+      text('Sent', { payload: '7', choice: { kind: 'form', name: 'flow', response: form.paramsJson } }),
+    );
+  });
+
+  it('has the place of a file in its album', () => {
+    const messageContextInfo = { messageAssociation: { associationType: 1, parentMessageKey: { id: 'A1' } } };
+    const whole = { ephemeralMessage: { message: { imageMessage: {}, messageContextInfo } } };
+    assert.deepEqual(parse(whole)?.content.album, { albumId: 'A1' });
+    assert.deepEqual(parse({ imageMessage: {}, messageContextInfo })?.content.album, { albumId: 'A1' });
+  });
+
+  it('is stored with its kind and text if it has no type', () => {
+    const noteMessage = { extendedTextMessage: { text: 'for the tea' } };
+    assert.deepEqual(parse({ requestPaymentMessage: { noteMessage, amount1000: 5000 } })?.content, {
+      type: 'unsupported',
+      text: 'for the tea',
+      rawType: 'requestPaymentMessage',
+    });
+    assert.deepEqual(parse({ requestPhoneNumberMessage: {} })?.content, {
+      type: 'unsupported',
+      text: '[WhatsApp message of a kind that cannot be shown: requestPhoneNumberMessage]',
+      rawType: 'requestPhoneNumberMessage',
+    });
+  });
+
+  it('is kept unless its kind is listed as internal', () => {
+    const { prototype } = baileys.proto.Message as unknown as { prototype: Message };
+    const kinds = Object.keys(prototype).filter((name) => typeof prototype[name as keyof Message] !== 'function');
+    assert.ok(kinds.length > 90, `${kinds.length} kinds`);
+    for (const kind of INTERNAL_KINDS) assert.ok(kinds.includes(kind), `${kind} is a kind of the protocol`);
+    for (const kind of kinds as (keyof Message)[]) {
+      const part = kind === 'conversation' ? 'hello' : {};
+      const content = parse({ [kind]: part } as Message)?.content;
+      const isHidden = INTERNAL_KINDS.has(kind) || WRAPPER_KINDS.has(kind);
+      assert.equal(content === undefined, isHidden, kind);
+      if (content !== undefined && READERS[kind] === undefined) assert.equal(content.rawType, kind);
+    }
   });
 
   it('includes the context of a reply', () => {
@@ -103,7 +253,6 @@ describe('a file in a WhatsApp message', () => {
     const cases: [message: Message, type: string, caption: string][] = [
       [{ imageMessage: { ...described, caption: 'look' } }, 'image', 'look'],
       [{ videoMessage: described }, 'video', ''],
-      [{ ptvMessage: described }, 'video', ''],
       [{ audioMessage: described }, 'audio', ''],
       [{ audioMessage: { ...described, ptt: true } }, 'voice', ''],
       [{ stickerMessage: described }, 'sticker', ''],
@@ -153,7 +302,7 @@ describe('a contact in a WhatsApp message', () => {
   it('has the names and numbers of its vCards', () => {
     const ann = vcard('FN:Ann', 'TEL;type=CELL;waid=491701111111:+49 170 1111111');
     const bob = vcard('FN;CHARSET=UTF-8:Bob', 'item1.TEL:+49 (170) 2222222', 'TEL:none', 'EMAIL:491703333333@x.de');
-    const cases: [message: Message, name: string, phoneNumbers: string[]][] = [
+    const cases: [message: Message, name: string, phoneNumbers: string[], cards?: ContactCard[]][] = [
       [{ contactMessage: { displayName: 'Annie', vcard: ann } }, 'Annie', ['491701111111']],
       [{ contactMessage: { vcard: ann } }, 'Ann', ['491701111111']],
       [{ contactMessage: { vcard: ann.replaceAll('\n', '\r\n') } }, 'Ann', ['491701111111']],
@@ -163,12 +312,18 @@ describe('a contact in a WhatsApp message', () => {
         { contactsArrayMessage: { contacts: [{ vcard: ann }, {}, { vcard: bob }] } },
         'Ann',
         ['491701111111', '491702222222'],
+        [
+          { name: 'Ann', phoneNumbers: ['491701111111'] },
+          { name: 'Bob', phoneNumbers: ['491702222222'] },
+        ],
       ],
       [{ contactMessage: {} }, '', []],
       [{ contactMessage: { vcard: 'nonsense' } }, '', []],
     ];
-    for (const [message, name, phoneNumbers] of cases)
-      assert.deepEqual(parse(message)?.content, { type: 'contact', text: '', contact: { name, phoneNumbers } });
+    for (const [message, name, phoneNumbers, contacts] of cases) {
+      const several = contacts && { contacts };
+      assert.deepEqual(parse(message)?.content, { type: 'contact', text: '', contact: { name, phoneNumbers }, ...several });
+    }
   });
 });
 

@@ -1,6 +1,19 @@
 import type { MediaType, proto } from 'baileys';
-import type { ContactCard, MessageContent, mediaTypes } from '../../connector.ts';
+import type { AlbumPart, ContactCard, LivePosition, MessageContent, mediaTypes } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
+import { kindOf, unwrap } from './kinds.ts';
+import {
+  buttonsContent,
+  choiceContent,
+  eventContent,
+  flowContent,
+  formContent,
+  inviteContent,
+  listContent,
+  orderContent,
+  productContent,
+  templateContent,
+} from './structuredContent.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
@@ -37,39 +50,55 @@ export interface FileReference {
   readonly encryptedHash: Uint8Array;
 }
 
-/** Message kinds without content for people: keys, settings, and headers of later messages. */
-const WITHOUT_CONTENT: ReadonlySet<string> = new Set([
-  'senderKeyDistributionMessage',
-  'protocolMessage',
-  'messageContextInfo',
-  'reactionMessage',
-  'encReactionMessage',
-  'pollUpdateMessage',
-  'encEventResponseMessage',
-  'secretEncryptedMessage',
-  'albumMessage',
-  'keepInChatMessage',
-  'pinInChatMessage',
-  'deviceSentMessage',
-  'stickerSyncRmrMessage',
-  'call',
-  'placeholderMessage',
-]);
-
 /** The content of a message for a person; undefined if it has none. */
 export function parseContent(baileys: Baileys, whole: Message): Parsed | undefined {
-  const message = baileys.normalizeMessageContent(whole);
-  const kind = baileys.getContentType(message);
-  if (message === undefined || kind === undefined || WITHOUT_CONTENT.has(kind)) return undefined;
-  const read = READERS[kind];
-  if (read !== undefined) return read(message);
-  return text(`[WhatsApp message of a kind that cannot be shown: ${kind}]`);
+  const { message, isViewOnce, isAnimated, layers } = unwrap(whole);
+  const kind = kindOf(message);
+  if (kind === undefined) return undefined;
+  const parsed = READERS[kind]?.(message) ?? unsupported(message, kind);
+  const album = albumOf(baileys, layers);
+  const content = {
+    ...parsed.content,
+    ...((isViewOnce || isMarkedViewOnce(message)) && { isViewOnce: true }),
+    ...(isAnimated && { isAnimated: true }),
+    ...(parsed.context?.nonJidMentions && { mentionsAll: true }),
+    ...(album !== undefined && { album }),
+  };
+  return { ...parsed, content };
+}
+
+const isMarkedViewOnce = ({ imageMessage, videoMessage, ptvMessage, audioMessage }: Message) =>
+  [imageMessage, videoMessage, ptvMessage, audioMessage].some((file) => file?.viewOnce === true);
+
+/** The wire id of the album that a file belongs to. The reader replaces it by ours if the album is. */
+function albumOf({ proto }: Baileys, layers: readonly Message[]): AlbumPart | undefined {
+  const [association] = layers.flatMap(({ messageContextInfo }) => messageContextInfo?.messageAssociation ?? []);
+  const { MEDIA_ALBUM } = proto.MessageAssociation.AssociationType;
+  const id = association?.associationType === MEDIA_ALBUM ? association.parentMessageKey?.id : undefined;
+  return id ? { albumId: id } : undefined;
+}
+
+/** A kind that people can send and this server has no type for. Its text, if it has one, is in one of a few places. */
+function unsupported(message: Message, kind: keyof Message): Parsed {
+  const part = message[kind] as Field<Readonly<Record<string, unknown>> | string>;
+  const fields = typeof part === 'object' && part !== null ? part : {};
+  const { noteMessage } = fields as { readonly noteMessage?: Field<Message> };
+  const texts = [
+    noteMessage?.extendedTextMessage?.text,
+    noteMessage?.conversation,
+    ...['text', 'caption', 'note', 'title', 'name', 'newsletterName'].map((name) => fields[name]),
+  ];
+  const found = texts.find((one): one is string => typeof one === 'string' && one !== '');
+  const shown = found ?? `[WhatsApp message of a kind that cannot be shown: ${kind}]`;
+  return {
+    content: { type: 'unsupported', text: shown, rawType: kind },
+    context: (fields as { readonly contextInfo?: Field<Context> }).contextInfo,
+  };
 }
 
 export function concernsPeople(baileys: Baileys, whole: Message): boolean {
-  const message = baileys.normalizeMessageContent(whole);
-  if (message === undefined) return false;
-  if (message.reactionMessage || message.pollUpdateMessage) return true;
+  const { message } = unwrap(whole);
+  if (message.reactionMessage || message.pollUpdateMessage || message.encEventResponseMessage) return true;
   const type = message.protocolMessage?.type;
   const { REVOKE, MESSAGE_EDIT } = baileys.proto.Message.ProtocolMessage.Type;
   if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT;
@@ -81,47 +110,89 @@ const text = (body: Field<string>, context?: Field<Context>): Parsed => ({
   context,
 });
 
-const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Parsed>>> = {
+export const READERS: Readonly<Partial<Record<keyof Message, (message: Message) => Parsed>>> = {
   conversation: ({ conversation }) => text(conversation),
-  extendedTextMessage: ({ extendedTextMessage: m }) => text(m?.text, m?.contextInfo),
+  extendedTextMessage: ({ extendedTextMessage: m }) => textWithLink(m),
   imageMessage: ({ imageMessage: m }) => media('image', m, m?.caption),
-  videoMessage: ({ videoMessage: m }) => media('video', m, m?.caption),
-  ptvMessage: ({ ptvMessage: m }) => media('video', m, m?.caption),
+  videoMessage: ({ videoMessage: m }) =>
+    media('video', m, m?.caption, m?.gifPlayback === true ? { isGif: true } : {}),
+  ptvMessage: ({ ptvMessage: m }) => media('video', m, m?.caption, { isVideoNote: true }),
   audioMessage: ({ audioMessage: m }) => media(m?.ptt === true ? 'voice' : 'audio', m, ''),
   documentMessage: ({ documentMessage: m }) => media('document', m, m?.caption),
-  stickerMessage: ({ stickerMessage: m }) => media('sticker', m, ''),
-  locationMessage: ({ locationMessage: m }) => location(m, m?.comment),
-  liveLocationMessage: ({ liveLocationMessage: m }) => location(m, m?.caption),
+  stickerMessage: ({ stickerMessage: m }) =>
+    media('sticker', m, '', m?.isAnimated || m?.isLottie ? { isAnimated: true } : {}),
+  locationMessage: ({ locationMessage: m }) => location(m, m?.comment, m?.isLive === true ? liveOf(m) : undefined),
+  liveLocationMessage: ({ liveLocationMessage: m }) => location(m, m?.caption, liveOf(m)),
   contactMessage: ({ contactMessage: m }) => contact(m?.displayName, [m?.vcard], m?.contextInfo),
   contactsArrayMessage: ({ contactsArrayMessage: m }) =>
     contact(m?.displayName, m?.contacts?.map(({ vcard }) => vcard) ?? [], m?.contextInfo),
   pollCreationMessage: ({ pollCreationMessage }) => poll(pollCreationMessage),
   pollCreationMessageV2: ({ pollCreationMessageV2 }) => poll(pollCreationMessageV2),
   pollCreationMessageV3: ({ pollCreationMessageV3 }) => poll(pollCreationMessageV3),
-  buttonsResponseMessage: ({ buttonsResponseMessage: m }) =>
-    choice(m?.selectedDisplayText, m?.selectedButtonId, m?.contextInfo),
-  templateButtonReplyMessage: ({ templateButtonReplyMessage: m }) =>
-    choice(m?.selectedDisplayText, m?.selectedId, m?.contextInfo),
-  listResponseMessage: ({ listResponseMessage: m }) =>
-    choice(m?.title, m?.singleSelectReply?.selectedRowId, m?.contextInfo),
-  interactiveResponseMessage: ({ interactiveResponseMessage: m }) => text(m?.body?.text, m?.contextInfo),
-  groupInviteMessage: ({ groupInviteMessage: m }) => text(m?.caption || m?.groupName, m?.contextInfo),
+  pollCreationMessageV5: ({ pollCreationMessageV5 }) => poll(pollCreationMessageV5),
+  eventMessage: ({ eventMessage: m }) => ({ content: eventContent(m), context: m?.contextInfo }),
+  productMessage: ({ productMessage: m }) => ({ ...product(m), context: m?.contextInfo }),
+  orderMessage: ({ orderMessage: m }) => ({ content: orderContent(m), context: m?.contextInfo }),
+  buttonsMessage: ({ buttonsMessage: m }) => ({ content: buttonsContent(m), context: m?.contextInfo }),
+  listMessage: ({ listMessage: m }) => ({ content: listContent(m), context: m?.contextInfo }),
+  templateMessage: ({ templateMessage: m }) => ({ content: templateContent(m), context: m?.contextInfo }),
+  interactiveMessage: ({ interactiveMessage: m }) => ({ content: flowContent(m), context: m?.contextInfo }),
+  buttonsResponseMessage: ({ buttonsResponseMessage: m }) => ({
+    content: choiceContent(m?.selectedDisplayText, m?.selectedButtonId, { kind: 'button' }),
+    context: m?.contextInfo,
+  }),
+  templateButtonReplyMessage: ({ templateButtonReplyMessage: m }) => ({
+    content: choiceContent(m?.selectedDisplayText, m?.selectedId, { kind: 'template' }),
+    context: m?.contextInfo,
+  }),
+  listResponseMessage: ({ listResponseMessage: m }) => ({
+    content: choiceContent(m?.title, m?.singleSelectReply?.selectedRowId, {
+      kind: 'list',
+      ...(m?.description && { description: m.description }),
+    }),
+    context: m?.contextInfo,
+  }),
+  interactiveResponseMessage: ({ interactiveResponseMessage: m }) => ({
+    content: formContent(m),
+    context: m?.contextInfo,
+  }),
+  groupInviteMessage: ({ groupInviteMessage: m }) => ({ content: inviteContent(m), context: m?.contextInfo }),
 };
 
-function choice(label: Field<string>, payload: Field<string>, context: Field<Context>): Parsed {
-  return { content: { type: 'text', text: label ?? '', ...(payload && { payload }) }, context };
+function textWithLink(m: Field<proto.Message.IExtendedTextMessage>): Parsed {
+  const { matchedText: url, title, description } = m ?? {};
+  const preview = { ...(title && { title }), ...(description && { description }) };
+  return {
+    content: { type: 'text', text: m?.text ?? '', ...(url && { linkPreview: { url, ...preview } }) },
+    context: m?.contextInfo,
+  };
 }
 
-function media(type: (typeof mediaTypes)[number], file: Field<File>, caption: Field<string>): Parsed {
+function media(
+  type: (typeof mediaTypes)[number],
+  file: Field<File>,
+  caption: Field<string>,
+  flags: Pick<MessageContent, 'isGif' | 'isVideoNote' | 'isAnimated'> = {},
+): Parsed {
   return {
-    content: { type, text: caption ?? '' },
-    media: {
-      mimeType: file?.mimetype ?? 'application/octet-stream',
-      size: Number(file?.fileLength ?? 0),
-      fileName: file?.fileName ?? null,
-      file: file ? referenceOf(file, type === 'voice' ? 'ptt' : type) : undefined,
-    },
+    content: { type, text: caption ?? '', ...flags },
+    media: fileOf(type, file),
     context: file?.contextInfo,
+  };
+}
+
+/** A product with its picture. */
+function product(m: Field<proto.Message.IProductMessage>): Parsed {
+  const picture = m?.product?.productImage;
+  return { content: productContent(m), ...(picture && { media: fileOf('image', picture) }) };
+}
+
+function fileOf(type: (typeof mediaTypes)[number], file: Field<File>): ParsedMedia {
+  return {
+    mimeType: file?.mimetype ?? 'application/octet-stream',
+    size: Number(file?.fileLength ?? 0),
+    fileName: file?.fileName ?? null,
+    file: file ? referenceOf(file, type === 'voice' ? 'ptt' : type) : undefined,
   };
 }
 
@@ -139,7 +210,11 @@ function referenceOf(
   return { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 };
 }
 
-function location(m: Field<proto.Message.ILocationMessage>, caption: Field<string>): Parsed {
+function location(
+  m: Field<proto.Message.ILocationMessage>,
+  caption: Field<string>,
+  live: LivePosition | undefined,
+): Parsed {
   return {
     content: {
       type: 'location',
@@ -149,9 +224,22 @@ function location(m: Field<proto.Message.ILocationMessage>, caption: Field<strin
         longitude: m?.degreesLongitude ?? 0,
         ...(m?.name && { name: m.name }),
         ...(m?.address && { address: m.address }),
+        ...(live && { live }),
       },
     },
     context: m?.contextInfo,
+  };
+}
+
+function liveOf(
+  m: Field<Omit<proto.Message.ILiveLocationMessage, 'caption' | 'jpegThumbnail' | 'contextInfo' | 'timeOffset'>>,
+): LivePosition {
+  const { accuracyInMeters, speedInMps, degreesClockwiseFromMagneticNorth: heading, sequenceNumber } = m ?? {};
+  return {
+    ...(accuracyInMeters && { accuracyInMeters }),
+    ...(speedInMps && { metersPerSecond: speedInMps }),
+    ...(heading && { heading }),
+    ...(sequenceNumber && { sequence: Number(sequenceNumber) }),
   };
 }
 
@@ -161,7 +249,8 @@ function contact(name: Field<string>, vcards: readonly Field<string>[], context:
     name: name || cards[0]?.name || '',
     phoneNumbers: cards.flatMap(({ phoneNumbers }) => phoneNumbers),
   };
-  return { content: { type: 'contact', text: '', contact: card }, context };
+  const contacts = cards.length > 1 && { contacts: cards };
+  return { content: { type: 'contact', text: '', contact: card, ...contacts }, context };
 }
 
 /** Reads the name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into its own parameter, `waid`. */

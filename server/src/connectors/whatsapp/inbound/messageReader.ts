@@ -1,15 +1,16 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import { keepSent } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
+import { keepAsked } from './asked.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { STATUS, statusOf } from './statuses.ts';
-import { readVote } from './votes.ts';
+import { readEventAnswer, readVote } from './votes.ts';
+import { unwrap } from './kinds.ts';
 
 interface Decoded {
   readonly key: WAMessageKey;
@@ -59,12 +60,12 @@ export class MessageReader {
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
     const change = await this.#changeOf({ key, chat, from, timestamp, whole });
     if (change !== undefined) return change;
-    const parsed = parseContent(baileys, whole);
+    const parsed = parseContent(baileys, inner);
     if (parsed === undefined) return undefined;
     if (chat.type === 'group') await this.#groups.know(chat.id);
-    // Votes in a poll that the own number sent from another device arrive here as well, and need its secret.
-    if (isOwn && parsed.content.poll !== undefined)
-      await keepSent(this.#session, key.id ?? '', withSecret(whole, [whole, inner, decoded]));
+    // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
+    if (parsed.content.poll !== undefined || parsed.content.type === 'event')
+      await keepAsked(this.#session, key, withSecret(unwrap(inner).message, [...unwrap(inner).layers, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
     const { context } = parsed;
     return {
@@ -73,7 +74,7 @@ export class MessageReader {
       chat,
       from,
       ...(isOwn ? { isOwn } : fullMessage.pushName && { senderName: fullMessage.pushName }),
-      content: await this.#contentOf(parsed, media),
+      content: await this.#contentOf(parsed, media, isOwn),
       timestamp,
       replyTo: context?.stanzaId ? ownOrTheirs(context.stanzaId, self.is(context.participant)) : null,
       ...(isReplayed && { isReplayed }),
@@ -119,7 +120,7 @@ export class MessageReader {
 
   async #changeOf({ key, chat, from, timestamp, whole }: Decoded): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
-    const { reactionMessage, protocolMessage, pollUpdateMessage } = whole;
+    const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage } = whole;
     if (reactionMessage) {
       if (reactionMessage.key?.remoteJid === STATUS) {
         const about = { networkId: toOwnId(reactionMessage.key.id ?? ''), from, timestamp };
@@ -137,6 +138,10 @@ export class MessageReader {
       const text = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content.text;
       return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
     }
+    if (encEventResponseMessage) {
+      const answered = await readEventAnswer(this.#session, encEventResponseMessage, key);
+      return answered && { type: 'event_answer', ...answered, from, chat, timestamp };
+    }
     if (!pollUpdateMessage) return undefined;
     const vote = await readVote(this.#session, pollUpdateMessage, key);
     return vote && { type: 'vote', ...vote, from, chat, timestamp };
@@ -149,10 +154,16 @@ export class MessageReader {
     return ownOrTheirs(target?.id, isOurs || (key.participant === undefined && target?.fromMe !== true));
   }
 
-  async #contentOf({ content, context }: Parsed, media: NetworkMedia | undefined): Promise<MessageContent> {
+  async #contentOf(
+    { content, context }: Parsed,
+    media: NetworkMedia | undefined,
+    isOwn: boolean,
+  ): Promise<MessageContent> {
+    const { album } = content;
     const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => this.#addresses.digitsOf(jid)));
     return {
       ...content,
+      ...(album && { album: { ...album, albumId: ownOrTheirs(album.albumId, isOwn) } }),
       ...(mentions.length > 0 && { mentions }),
       ...(context?.isForwarded === true && { isForwarded: true }),
       ...(media && { media }),
@@ -175,8 +186,8 @@ export class MessageReader {
 const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
   isOurs ? toOwnId(wireId ?? '') : (wireId ?? '');
 
-/** The secret of a poll is on the poll, or on one of its wrappers. */
-function withSecret(poll: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
-  const messageContextInfo = layers.find((layer) => layer.messageContextInfo)?.messageContextInfo;
-  return { ...poll, ...(messageContextInfo && { messageContextInfo }) };
+/** The secret of a poll or event is on it, or on one of its wrappers. */
+function withSecret(asked: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
+  const messageContextInfo = layers.find((layer) => layer.messageContextInfo?.messageSecret)?.messageContextInfo;
+  return { ...asked, ...(messageContextInfo && { messageContextInfo }) };
 }

@@ -1,43 +1,87 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
+import type { EventAnswer } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import { findSent } from '../outbound/sentMessages.ts';
 import { unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
+import { type Asked, findAsked } from './asked.ts';
 import { parseContent } from './incomingContent.ts';
 
 /**
  * A vote is encrypted with the addresses of the voter and of the poll's author, each of whom has two.
- * @returns our id of the poll and the chosen options; undefined if the vote cannot be read
+ * @returns the id of the poll and the chosen options; undefined if the vote cannot be read
  */
 export async function readVote(
   session: Session,
   { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
   key: WAMessageKey,
 ): Promise<{ networkId: string; options: string[] } | undefined> {
-  const { baileys, self, host } = session;
+  const { baileys, host } = session;
   const pollMsgId = target?.id;
-  const poll = pollMsgId ? await findSent(session, pollMsgId) : undefined;
-  const pollEncKey = poll?.messageContextInfo?.messageSecret;
-  // Only the author of a poll can read a vote in it.
+  const poll = pollMsgId ? await findAsked(session, pollMsgId) : undefined;
+  const pollEncKey = poll?.message.messageContextInfo?.messageSecret;
   if (!pollMsgId || !vote || !poll || !pollEncKey) return undefined;
+  const opened = decryptWithAny(session, poll, key, (pollCreatorJid, voterJid) =>
+    baileys.decryptPollVote(vote, { pollCreatorJid, pollMsgId, pollEncKey, voterJid }),
+  );
+  if (opened !== undefined)
+    return {
+      networkId: idOf(session, poll, pollMsgId),
+      options: optionsOf(baileys, poll.message, opened.selectedOptions),
+    };
+  host.log.warn({ poll: pollMsgId }, 'failed to decrypt a vote');
+  return undefined;
+}
+
+const ANSWERS: readonly (EventAnswer | undefined)[] = [undefined, 'going', 'not_going', 'maybe'];
+
+/** Reads whether somebody comes to an event. Returns undefined if the answer cannot be read. */
+export async function readEventAnswer(
+  session: Session,
+  response: proto.Message.IEncEventResponseMessage,
+  key: WAMessageKey,
+): Promise<{ networkId: string; answer: EventAnswer } | undefined> {
+  const { baileys, host } = session;
+  const eventMsgId = response.eventCreationMessageKey?.id;
+  const event = eventMsgId ? await findAsked(session, eventMsgId) : undefined;
+  const eventEncKey = event?.message.messageContextInfo?.messageSecret;
+  const { encPayload, encIv } = response;
+  if (!eventMsgId || !event || !eventEncKey || !encPayload || !encIv) return undefined;
+  const opened = decryptWithAny(session, event, key, (eventCreatorJid, responderJid) =>
+    baileys.decryptEventResponse({ encPayload, encIv }, { eventCreatorJid, eventMsgId, eventEncKey, responderJid }),
+  );
+  const answer = ANSWERS[opened?.response ?? 0];
+  if (answer !== undefined) return { networkId: idOf(session, event, eventMsgId), answer };
+  host.log.warn({ event: eventMsgId }, 'failed to decrypt an answer to an event');
+  return undefined;
+}
+
+/** Tries the addresses of the author and of the person who answers. Returns undefined if none fits. */
+function decryptWithAny<T>(
+  { baileys, self }: Session,
+  { authors }: Asked,
+  key: WAMessageKey,
+  decrypt: (authorJid: string, personJid: string) => T,
+): T | undefined {
   const own = Object.values(self.addresses);
-  const voters = key.fromMe === true ? own : [key.participant, key.participantAlt, key.remoteJid, key.remoteJidAlt];
-  for (const pollCreatorJid of own.map(baileys.jidNormalizedUser)) {
-    for (const voter of voters) {
-      if (!voter) continue;
-      const voterJid = unhosted(baileys.jidNormalizedUser(voter));
+  const people = key.fromMe === true ? own : [key.participant, key.participantAlt, key.remoteJid, key.remoteJidAlt];
+  for (const author of authors) {
+    for (const person of people) {
+      if (!person) continue;
       try {
-        const { selectedOptions } = baileys.decryptPollVote(vote, { pollCreatorJid, pollMsgId, pollEncKey, voterJid });
-        return { networkId: toOwnId(pollMsgId), options: optionsOf(baileys, poll, selectedOptions) };
+        return decrypt(author, unhosted(baileys.jidNormalizedUser(person)));
       } catch {
         // Not encrypted with these addresses.
       }
     }
   }
-  host.log.warn({ poll: pollMsgId }, 'failed to decrypt a vote');
   return undefined;
+}
+
+/** A message of the session is known by our id. */
+function idOf({ self }: Session, { authors }: Asked, wireId: string): string {
+  return authors.some((jid) => self.is(jid)) ? toOwnId(wireId) : wireId;
 }
 
 /** A vote names the options by their hashes. */

@@ -1,0 +1,107 @@
+import type { proto } from 'baileys';
+
+type Message = proto.IMessage;
+type Kind = keyof Message;
+
+/**
+ * Kinds that a client sends for other clients, and nobody writes: keys, settings, state, and changes of other messages.
+ * Every other kind becomes a message. `readers` and a test keep the two complete.
+ */
+export const INTERNAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
+  'senderKeyDistributionMessage',
+  'fastRatchetKeySenderKeyDistributionMessage',
+  'protocolMessage',
+  'messageContextInfo',
+  'deviceSentMessage',
+  'stickerSyncRmrMessage',
+  'placeholderMessage',
+  // Changes of messages, which are read apart or cannot be decrypted.
+  'reactionMessage',
+  'encReactionMessage',
+  'pollUpdateMessage',
+  'encEventResponseMessage',
+  'secretEncryptedMessage',
+  'keepInChatMessage',
+  'pinInChatMessage',
+  'scheduledCallEditMessage',
+  // The head of an album: its files arrive as messages of their own.
+  'albumMessage',
+  // Calls are reported apart.
+  'call',
+  'callLogMesssage',
+  'bcallMessage',
+  // History and settings of a chat.
+  'chat',
+  'messageHistoryBundle',
+  'messageHistoryNotice',
+  'limitSharingMessage',
+]);
+
+/** Kinds that only wrap another message. */
+const WRAPPERS = [
+  'ephemeralMessage',
+  'viewOnceMessage',
+  'viewOnceMessageV2',
+  'viewOnceMessageV2Extension',
+  'documentWithCaptionMessage',
+  'editedMessage',
+  'associatedChildMessage',
+  'groupStatusMessage',
+  'groupStatusMessageV2',
+  'groupMentionedMessage',
+  'botInvokeMessage',
+  'botForwardedMessage',
+  'botTaskMessage',
+  'lottieStickerMessage',
+  'pollCreationMessageV4',
+  'questionMessage',
+  'questionReplyMessage',
+] as const satisfies readonly Kind[];
+type Wrapper = (typeof WRAPPERS)[number];
+
+export const WRAPPER_KINDS: ReadonlySet<Kind> = new Set(WRAPPERS);
+
+const VIEW_ONCE: ReadonlySet<Wrapper> = new Set<Wrapper>([
+  'viewOnceMessage',
+  'viewOnceMessageV2',
+  'viewOnceMessageV2Extension',
+]);
+/** As deep as Baileys looks. */
+const MAX_DEPTH = 8;
+
+export interface Unwrapped {
+  readonly message: Message;
+  readonly isViewOnce: boolean;
+  readonly isAnimated: boolean;
+  /** The message and everything around it, from the outside. */
+  readonly layers: readonly Message[];
+}
+
+export function unwrap(whole: Message): Unwrapped {
+  const layers = [whole];
+  const found = new Set<Wrapper>();
+  let message = whole;
+  while (layers.length < MAX_DEPTH) {
+    const wrapper = WRAPPERS.find((one) => message[one]?.message);
+    const inner = wrapper && message[wrapper]?.message;
+    if (wrapper === undefined || !inner) break;
+    found.add(wrapper);
+    layers.push(inner);
+    message = inner;
+  }
+  return {
+    message,
+    isViewOnce: [...found].some((one) => VIEW_ONCE.has(one)),
+    isAnimated: found.has('lottieStickerMessage'),
+    layers,
+  };
+}
+
+/** The kind of a message that is not wrapped; undefined if nobody wrote it. */
+export function kindOf(message: Message): Kind | undefined {
+  return (Object.keys(message) as Kind[]).find(
+    (kind) => message[kind] !== null && message[kind] !== undefined && !INTERNAL_KINDS.has(kind) && !isEmptyWrapper(kind),
+  );
+}
+
+const isEmptyWrapper = (kind: Kind) => WRAPPER_KINDS.has(kind);
