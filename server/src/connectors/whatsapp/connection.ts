@@ -109,7 +109,8 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
   return {
     send: (message) => sender.send(message),
     react: (message, emoji) => sender.react(message, emoji),
-    edit: (message, text) => sender.edit(message, text),
+    edit: (message, text, type) => sender.edit(message, text, type),
+    vote: (message, vote) => sender.vote(message, vote),
     remove: (message) => sender.remove(message),
     async markRead(chat, messages) {
       const keys = messages.map((message) => keyOf({ ...message, chat }, self.phoneNumber));

@@ -114,8 +114,7 @@ export const READERS: Readonly<Partial<Record<keyof Message, (message: Message) 
   conversation: ({ conversation }) => text(conversation),
   extendedTextMessage: ({ extendedTextMessage: m }) => textWithLink(m),
   imageMessage: ({ imageMessage: m }) => media('image', m, m?.caption),
-  videoMessage: ({ videoMessage: m }) =>
-    media('video', m, m?.caption, m?.gifPlayback === true ? { isGif: true } : {}),
+  videoMessage: ({ videoMessage: m }) => media('video', m, m?.caption, m?.gifPlayback === true ? { isGif: true } : {}),
   ptvMessage: ({ ptvMessage: m }) => media('video', m, m?.caption, { isVideoNote: true }),
   audioMessage: ({ audioMessage: m }) => media(m?.ptt === true ? 'voice' : 'audio', m, ''),
   documentMessage: ({ documentMessage: m }) => media('document', m, m?.caption),

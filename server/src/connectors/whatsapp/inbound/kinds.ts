@@ -100,7 +100,8 @@ export function unwrap(whole: Message): Unwrapped {
 /** The kind of a message that is not wrapped; undefined if nobody wrote it. */
 export function kindOf(message: Message): Kind | undefined {
   return (Object.keys(message) as Kind[]).find(
-    (kind) => message[kind] !== null && message[kind] !== undefined && !INTERNAL_KINDS.has(kind) && !isEmptyWrapper(kind),
+    (kind) =>
+      message[kind] !== null && message[kind] !== undefined && !INTERNAL_KINDS.has(kind) && !isEmptyWrapper(kind),
   );
 }
 

@@ -4,13 +4,13 @@ import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
-import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { keepAsked } from './asked.ts';
+import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
+import { unwrap } from './kinds.ts';
 import { STATUS, statusOf } from './statuses.ts';
 import { readEventAnswer, readVote } from './votes.ts';
-import { unwrap } from './kinds.ts';
 
 interface Decoded {
   readonly key: WAMessageKey;

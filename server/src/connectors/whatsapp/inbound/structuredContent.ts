@@ -1,5 +1,13 @@
 import type { proto } from 'baileys';
-import type { Choosing, EventDetails, EventPlace, Interactive, MessageContent, Order, Product } from '../../connector.ts';
+import type {
+  Choosing,
+  EventDetails,
+  EventPlace,
+  Interactive,
+  MessageContent,
+  Order,
+  Product,
+} from '../../connector.ts';
 
 /* Messages with fields: events, products, orders, invites, buttons and lists, in the form of the interface. */
 
@@ -165,7 +173,13 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 function interactive(
   body: Field<string>,
-  { header, footer, buttons, list, link }: { header?: Field<string>; footer?: Field<string> } & Omit<Interactive, 'header' | 'footer'>,
+  {
+    header,
+    footer,
+    buttons,
+    list,
+    link,
+  }: { header?: Field<string>; footer?: Field<string> } & Omit<Interactive, 'header' | 'footer'>,
 ): Content {
   return {
     type: 'interactive',

@@ -3,25 +3,24 @@ import { AppError } from '../../../errors.ts';
 import type { ContactCard, MessageContent, MessageKey, OutgoingMessage } from '../../connector.ts';
 import { jidOf, jidOfChat } from '../people/addresses.ts';
 import { toWireId } from './messageIds.ts';
+import { additionsOf, eventOf, urlInfoOf } from './richContent.ts';
 
-/** A message in the form of Baileys. Its file is opened, and read once. */
-export async function toBaileysContent(
-  content: Pick<
-    MessageContent,
-    'type' | 'text' | 'media' | 'location' | 'contact' | 'poll' | 'mentions' | 'isForwarded'
-  >,
-): Promise<AnyMessageContent> {
-  const { type, text, location, contact, poll } = content;
+/**
+ * A message in the form of Baileys. Its file is opened, and read once.
+ * @param albumKey the head of the album that the file belongs to
+ */
+export async function toBaileysContent(content: MessageContent, albumKey?: WAMessageKey): Promise<AnyMessageContent> {
+  const { type, text, location, contact, poll, event, linkPreview } = content;
   const mentions = content.mentions?.map(jidOf) ?? [];
   const contextInfo: proto.IContextInfo = {
     // Clients show a score of 1 as "forwarded". The number of earlier forwards is unknown.
     ...(content.isForwarded === true && { isForwarded: true, forwardingScore: 1 }),
   };
-  const around = { mentions, contextInfo };
+  const around = { mentions, contextInfo, ...additionsOf(content, albumKey) };
   switch (type) {
     case 'text':
-      // No preview, because the server would fetch an address that anybody may have written.
-      return { text, linkPreview: null, ...around };
+      // Baileys makes no preview, because it would fetch an address that anybody may have written.
+      return { text, linkPreview: linkPreview ? urlInfoOf(linkPreview) : null, ...around };
     case 'location':
       if (location === undefined) break;
       return {
@@ -46,6 +45,9 @@ export async function toBaileysContent(
         },
         contextInfo,
       };
+    case 'event':
+      if (event?.startsAt === undefined) break;
+      return eventOf(text, event, event.startsAt);
     default:
       return fileOf(content, around);
   }
@@ -53,8 +55,8 @@ export async function toBaileysContent(
 }
 
 async function fileOf(
-  { type, text, media }: Pick<MessageContent, 'type' | 'text' | 'media'>,
-  around: { mentions: string[]; contextInfo: proto.IContextInfo },
+  { type, text, media, isGif, isVideoNote }: MessageContent,
+  around: { mentions: string[]; contextInfo: proto.IContextInfo } & ReturnType<typeof additionsOf>,
 ): Promise<AnyMessageContent> {
   if (media === undefined) throw new AppError('not_supported', `WhatsApp does not support messages of type ${type}`);
   const { mimeType: mimetype } = media;
@@ -65,7 +67,14 @@ async function fileOf(
       return { image: file, mimetype, ...caption, ...around };
     case 'video':
       // A thumbnail would need ffmpeg; the recipient's client makes its own from the video.
-      return { video: file, mimetype, jpegThumbnail: '', ...caption, ...around };
+      return {
+        video: file,
+        mimetype,
+        jpegThumbnail: '',
+        ...(isGif === true && { gifPlayback: true }),
+        ...(isVideoNote === true ? { ptv: true } : caption),
+        ...around,
+      };
     case 'audio':
       return { audio: file, mimetype, ...around };
     case 'voice':

@@ -1,7 +1,21 @@
-import type { AnyMessageContent, MiscMessageGenerationOptions, WASocket } from 'baileys';
+import type {
+  AnyMessageContent,
+  MessageRelayOptions,
+  MiscMessageGenerationOptions,
+  proto,
+  WAMessageKey,
+  WASocket,
+} from 'baileys';
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import { FILE_MS, type MessageKey, type OutgoingMessage } from '../../connector.ts';
+import {
+  type AlbumPart,
+  FILE_MS,
+  type MessageKey,
+  type MessageType,
+  type OutgoingMessage,
+  type Vote,
+} from '../../connector.ts';
 import type { NetworkWarning } from '../../standing.ts';
 import { rateLimited } from '../link/errors.ts';
 import { LostSocketError } from '../link/requests.ts';
@@ -12,7 +26,9 @@ import { toWireId } from './messageIds.ts';
 import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
 import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
+import { withCaption } from './richContent.ts';
 import { findSent, keepSent } from './sentMessages.ts';
+import { toVote } from './votes.ts';
 
 /** Callers of the host wait half a minute, plus the time for a file. This leaves some of it for the answer. */
 const TIMEOUT_MS = 25_000;
@@ -21,6 +37,8 @@ const TIMEOUT_MS = 25_000;
 interface Delivery {
   readonly jid: string;
   readonly makeContent: () => Promise<AnyMessageContent>;
+  /** Takes the place of the content that Baileys would make. */
+  readonly wire?: Wire | undefined;
   readonly options: MiscMessageGenerationOptions & { readonly messageId: string };
   readonly deadline: number;
   readonly hasFile: boolean;
@@ -31,6 +49,15 @@ interface Accepted {
   /** The number of a post in its channel. */
   readonly serverId: string | null;
 }
+
+/** A message as it goes over the wire. */
+interface Wire {
+  readonly message: proto.IMessage;
+  readonly options: Pick<MessageRelayOptions, 'additionalAttributes' | 'additionalNodes'>;
+}
+
+/** The content of a change that has its own form on the wire. */
+const NOTHING: AnyMessageContent = { text: '' };
 
 export class Sender {
   readonly #session: Session;
@@ -53,9 +80,10 @@ export class Sender {
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
     const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
+    const album = message.content.album && (await this.#beginAlbum(jidOfChat(chat), message.content.album, deadline));
     const { timestamp } = await this.#deliver({
       jid: jidOfChat(chat),
-      makeContent: () => toBaileysContent(message.content),
+      makeContent: () => toBaileysContent(message.content, album),
       options: { messageId: toWireId(message.networkId), ...(quoted && { quoted }) },
       deadline,
       hasFile: message.content.media !== undefined,
@@ -74,13 +102,53 @@ export class Sender {
     return this.#change(message, { react: { text: emoji ?? '', key: this.#keyOf(message) } });
   }
 
-  edit(message: MessageKey, text: string): Promise<void> {
+  async edit(message: MessageKey, text: string, type: MessageType = 'text'): Promise<void> {
+    if (type !== 'text') return this.#editCaption(message, text);
     // No preview, as in a new text: the server would fetch an address that anybody may have written.
     return this.#change(message, { text, linkPreview: null, edit: this.#keyOf(message) });
   }
 
   remove(message: MessageKey): Promise<void> {
     return this.#change(message, { delete: this.#keyOf(message) });
+  }
+
+  async vote(message: MessageKey, vote: Vote): Promise<void> {
+    const sealed = await toVote(this.#session, this.#keyOf(message), vote);
+    const options = { additionalNodes: [{ tag: 'meta', attrs: { polltype: 'vote' } }] };
+    await this.#change(message, NOTHING, { message: sealed, options });
+  }
+
+  /** @throws {AppError} `message_state` if the original is no longer kept */
+  async #editCaption(message: MessageKey, text: string): Promise<void> {
+    const key = this.#keyOf(message);
+    const sent = await findSent(this.#session, key.id ?? '');
+    const edited = sent && withCaption(sent, text);
+    if (edited === undefined)
+      throw new AppError('message_state', 'The caption can no longer be edited: the session has sent too much since');
+    const { MESSAGE_EDIT } = this.#session.baileys.proto.Message.ProtocolMessage.Type;
+    const timestampMs = this.#session.host.clock.now();
+    const wire = { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage: edited, timestampMs } };
+    await this.#change(message, NOTHING, { message: wire, options: { additionalAttributes: { edit: '1' } } });
+  }
+
+  /** Sends the head of an album before the first of its files. Its id is the same for all of them, so it goes out once. */
+  async #beginAlbum(
+    jid: string,
+    { albumId, images = 0, videos = 0 }: AlbumPart,
+    deadline: number,
+  ): Promise<WAMessageKey> {
+    const messageId = toWireId(albumId);
+    if ((await findSent(this.#session, messageId)) === undefined) {
+      const album = { expectedImageCount: images, expectedVideoCount: videos };
+      await this.#deliver({
+        jid,
+        makeContent: async () => ({ album }),
+        options: { messageId },
+        deadline,
+        hasFile: false,
+      });
+    }
+    return { id: messageId, remoteJid: jid, fromMe: true };
   }
 
   /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
@@ -93,19 +161,20 @@ export class Sender {
   }
 
   /** Sends a message that changes another one. Resolves when the server has acknowledged it. */
-  #change({ chat }: MessageKey, content: AnyMessageContent): Promise<void> {
-    const work = this.#sendChange(jidOfChat(chat), content);
+  #change({ chat }: MessageKey, content: AnyMessageContent, wire?: Wire): Promise<void> {
+    const work = this.#sendChange(jidOfChat(chat), content, wire);
     this.#changes.add(work);
     const leave = () => this.#changes.delete(work);
     work.then(leave, leave);
     return work;
   }
 
-  async #sendChange(jid: string, content: AnyMessageContent): Promise<void> {
+  async #sendChange(jid: string, content: AnyMessageContent, wire: Wire | undefined): Promise<void> {
     const { baileys, link, host } = this.#session;
     const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
     const deadline = host.clock.now() + TIMEOUT_MS;
-    await this.#deliver({ jid, makeContent: async () => content, options: { messageId }, deadline, hasFile: false });
+    const makeContent = async () => content;
+    await this.#deliver({ jid, makeContent, wire, options: { messageId }, deadline, hasFile: false });
   }
 
   /** @returns the number that the network knows the recipient by */
@@ -122,13 +191,14 @@ export class Sender {
   }
 
   /** Repeated on the next connection until the server answers. It stays one message, because the id stays the same. */
-  async #deliver({ jid, makeContent, options, deadline, hasFile }: Delivery): Promise<Accepted> {
+  async #deliver({ jid, makeContent, wire, options, deadline, hasFile }: Delivery): Promise<Accepted> {
     const { link, host } = this.#session;
     const { clock, log } = host;
     const { messageId, statusJidList } = options;
-    const relayed = { messageId, ...(statusJidList && { statusJidList }) };
+    const relayed = { messageId, ...wire?.options, ...(statusJidList && { statusJidList }) };
     let made = await findSent(this.#session, messageId);
     let mayHaveBeenSent = made !== undefined;
+    made ??= wire?.message;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
