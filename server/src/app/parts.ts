@@ -22,6 +22,7 @@ import { pruneConfirmations } from '../invoke/confirmations.ts';
 import { pruneToolCalls } from '../invoke/toolCalls.ts';
 import type { Log } from '../log.ts';
 import { createUseFetched } from '../media/fetch.ts';
+import { LinkPreviews, PREVIEW_IMAGE_BYTES, PREVIEW_MS } from '../media/linkPreviews.ts';
 import { Media } from '../media/media.ts';
 import { Previews } from '../media/previews.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
@@ -207,7 +208,14 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   const fetching = createUseFetched({ policy, maxBytes, timeoutMs: FETCH_TIMEOUT_MS, clock });
   const incoming = incomingDir(settings);
   const media = new Media({ ...foundation, store, incoming, fetching, outgoing, maxBytes, publicUrl });
-  return { media, previews: new Previews(media) };
+  const timed = { policy, timeoutMs: PREVIEW_MS, clock };
+  const linkPreviews = new LinkPreviews({
+    fetching: createUseFetched({ ...timed, maxBytes: Number.POSITIVE_INFINITY }), // only its beginning is read
+    fetchingImage: createUseFetched({ ...timed, maxBytes: PREVIEW_IMAGE_BYTES }),
+    outgoing,
+    log: foundation.log,
+  });
+  return { media, previews: new Previews(media), linkPreviews };
 }
 
 export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {

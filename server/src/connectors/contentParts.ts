@@ -3,8 +3,8 @@ import type { ContactCard, Location } from './connector.ts';
 /* The parts of a message that networks add to plain texts, files, places and polls. */
 
 export interface ContentParts {
-  /** The preview of a link in a text. */
-  readonly linkPreview?: LinkPreview;
+  /** The preview of a link in a text; null for none, where the network would make one itself. */
+  readonly linkPreview?: LinkPreview | null;
   /** The file can be opened once. */
   readonly isViewOnce?: boolean;
   /** The video plays like a GIF: in a loop, without sound. */
@@ -32,6 +32,7 @@ export interface ContentParts {
 export interface LinkPreview {
   /** The link as it occurs in the text. */
   readonly url: string;
+  /** Without it, the network makes the preview. */
   readonly title?: string;
   readonly description?: string;
   /** A small JPEG in base64. Only in messages that are sent. */

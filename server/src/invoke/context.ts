@@ -15,6 +15,7 @@ import type { Database } from '../db/database.ts';
 import type { AddFields } from '../events/addedFields.ts';
 import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
+import type { LinkPreviews } from '../media/linkPreviews.ts';
 import type { Media } from '../media/media.ts';
 import type { Previews } from '../media/previews.ts';
 import type { Metrics } from '../metrics.ts';
@@ -66,6 +67,7 @@ export interface Services {
   readonly followedPresences: FollowedPresences;
   readonly media: Media;
   readonly previews: Previews;
+  readonly linkPreviews: LinkPreviews;
   readonly emit: Emit;
   readonly eventLog: EventLog;
   /** For reads of some event types, which may scan all events of the account. */

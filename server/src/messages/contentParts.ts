@@ -168,7 +168,7 @@ export function searchedParts({ event, product, order, groupInvite, contacts, li
 export function shownParts(content: ContentParts) {
   const { linkPreview, album, contacts, event, product, order, groupInvite, choice, rawType } = content;
   return {
-    ...(linkPreview !== undefined && { linkPreview: withoutThumbnail(linkPreview) }),
+    ...(linkPreview && { linkPreview: withoutThumbnail(linkPreview) }),
     ...(content.isViewOnce === true && { viewOnce: true as const }),
     ...(content.isGif === true && { gif: true as const }),
     ...(content.isVideoNote === true && { videoNote: true as const }),

@@ -17,6 +17,7 @@ import * as deliveries from './deliveries.ts';
 import * as endpoints from './endpoints.ts';
 import * as eventSubscriptions from './eventSubscriptions.ts';
 import * as events from './events.ts';
+import * as eventsAndAlbums from './eventsAndAlbums.ts';
 import * as eventTypes from './eventTypes.ts';
 import * as groupInvites from './groupInvites.ts';
 import * as groups from './groups.ts';
@@ -41,6 +42,7 @@ import * as sessions from './sessions.ts';
 import * as simulator from './simulator.ts';
 import * as statuses from './statuses.ts';
 import * as templates from './templates.ts';
+import * as voting from './voting.ts';
 import * as webhookHealth from './webhookHealth.ts';
 import * as webhookSecret from './webhookSecret.ts';
 import * as webhooks from './webhooks.ts';
@@ -91,6 +93,8 @@ export const operations: readonly Operation[] = [
   sending.sendLocation,
   sending.sendContact,
   sending.sendPoll,
+  eventsAndAlbums.sendEvent,
+  eventsAndAlbums.sendAlbum,
   scheduling.sendBulk,
   preflight.preflightMessages,
   messageList.listMessages,
@@ -98,6 +102,7 @@ export const operations: readonly Operation[] = [
   messages.getMessage,
   history.fetchMessageMedia,
   messageChanges.reactToMessage,
+  voting.voteInPoll,
   messageChanges.editMessage,
   messageChanges.deleteMessage,
   sendingChoices.sendTemplate,

@@ -14,7 +14,7 @@ import { keyToApprove } from './send.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
-const changing = {
+export const changing = {
   owner: { field: 'messageId' },
   permission: 'messages:send',
   scope: 'messageId',
@@ -74,7 +74,8 @@ export const editMessage = defineOperation({
     const row = await requireOutgoing(ctx, messageId);
     requireTextOf(row.type);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
-    await edit(await keyOf(ctx.database.reader, row), message);
+    if (row.type !== 'text') await ctx.liveSessions.requireCapability(sessionOf(row), 'edit_captions');
+    await edit(await keyOf(ctx.database.reader, row), message, row.type);
     return storeChange(ctx, row, (tx) => storeEdit(ctx, tx, row, message, ownAuthor(ctx, row)));
   },
 });
@@ -127,10 +128,23 @@ export async function requireSent(ctx: Context, messageId: string): Promise<Mess
   return row;
 }
 
+const WITHOUT_TEXT: readonly MessageRow['type'][] = [
+  'poll',
+  'location',
+  'contact',
+  'sticker',
+  'template',
+  'interactive',
+  'event',
+  'product',
+  'order',
+  'group_invite',
+  'unsupported',
+];
+
 /** @throws {AppError} `message_state` if messages of the type have no text to edit */
 export function requireTextOf(type: MessageRow['type']): void {
-  if (['poll', 'location', 'contact', 'sticker', 'template', 'interactive'].includes(type))
-    throw new AppError('message_state', `A message of type ${type} has no text to edit`);
+  if (WITHOUT_TEXT.includes(type)) throw new AppError('message_state', `A message of type ${type} has no text to edit`);
 }
 
 async function requireOutgoing(ctx: Context, messageId: string): Promise<MessageRow> {
@@ -145,7 +159,11 @@ function requireOwn({ direction }: MessageRow): void {
 }
 
 /** Stores what the network has done, and returns the message as it is now. */
-async function storeChange(ctx: Context, { message_id, session_id }: MessageRow, store: (tx: Tx) => Promise<void>) {
+export async function storeChange(
+  ctx: Context,
+  { message_id, session_id }: MessageRow,
+  store: (tx: Tx) => Promise<void>,
+) {
   await ctx.database.commit(store, session_id);
   return readMessage(ctx, await requireMessage(ctx, message_id));
 }
@@ -155,7 +173,7 @@ function ownAuthor({ clock }: Context, { from_number: from }: MessageRow) {
   return { from, fromMe: true, at: clock.now() };
 }
 
-function sessionOf(row: MessageRow): SessionRef {
+export function sessionOf(row: MessageRow): SessionRef {
   return { accountId: row.account_id, sessionId: row.session_id };
 }
 

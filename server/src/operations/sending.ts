@@ -7,8 +7,10 @@ import { integer, list, number, oneOf, optional, string } from '../invoke/fields
 import { type Context, defineOperation, requireContent } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { cleanFileName } from '../media/content.ts';
-import { type StoredContent, storedMedia } from '../messages/content.ts';
+import { PREVIEW_MS } from '../media/linkPreviews.ts';
+import { contentOf, type StoredContent, storedMedia } from '../messages/content.ts';
 import { MessageId, requireMessage } from './messages.ts';
+import { fileOptions, fileParts, hasTextOptions, textOptions, textParts } from './richSending.ts';
 import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
 
 const Caption = optional(string('Text shown below the file.', { maxLength: 4096 }));
@@ -16,7 +18,7 @@ const Caption = optional(string('Text shown below the file.', { maxLength: 4096 
 const Mentions = optional(PhoneNumberList('People to mention, up to 256.', { maxItems: 256 }));
 
 /** Fetching a file from a URL may take a minute before the send. */
-const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
+export const FILE_DEADLINE_MS = MAX_SEND_MS + 65_000;
 
 export const sendMessage = defineOperation({
   ...sendOperation,
@@ -26,9 +28,21 @@ export const sendMessage = defineOperation({
   summary: 'Send a text message',
   description:
     'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
-  input: { ...envelope, message: Text, mentions: Mentions },
+  deadlineMs: sendOperation.deadlineMs + 3 * PREVIEW_MS,
+  input: { ...envelope, message: Text, mentions: Mentions, ...textOptions },
+  errors: [...sendErrors, 'fetch_failed', 'payload_too_large'],
   example: { to: '491707654321', message: 'Hello' },
-  run: (ctx, input) => send(ctx, input, { type: 'text', text: input.message, content: mentioning(input.mentions) }),
+  async run(ctx, input) {
+    const content = mentioning(input.mentions);
+    if (!hasTextOptions(input)) return send(ctx, input, { type: 'text', text: input.message, content });
+    const session = await requireSendable(ctx, input, 'text');
+    const parts = await textParts(ctx, session, input);
+    return send(
+      ctx,
+      { ...input, sessionId: session.sessionId },
+      { type: 'text', text: input.message, content: { ...content, ...parts } },
+    );
+  },
 });
 
 export const sendMedia = defineOperation({
@@ -53,12 +67,13 @@ export const sendMedia = defineOperation({
       string('File name to show to the recipient, such as `invoice.pdf`.', { minLength: 1, maxLength: 255 }),
     ),
     mentions: Mentions,
+    ...fileOptions,
   },
   errors: [...sendErrors, 'fetch_failed', 'payload_too_large'],
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
     const session = await requireSendable(ctx, input, input.type);
-    const mentions = mentioning(input.mentions);
+    const mentions = { ...mentioning(input.mentions), ...(await fileParts(ctx, session, input)) };
     const row = await fileOf(ctx, input);
     const media = { ...storedMedia(row), fileName: cleanFileName(input.fileName ?? null) ?? row.file_name };
     const content = { media, ...mentions };
@@ -164,7 +179,10 @@ export const forwardMessage = defineOperation({
     requireContent(ctx, 'messages'); // the recipient of a copy can read it
     const row = await requireMessage(ctx, messageId);
     if (row.deleted_at !== null) throw new AppError('message_state', 'The message was deleted');
-    const { mentions: _, ...content } = JSON.parse(row.content ?? '{}') as StoredContent;
+    const stored = contentOf(row);
+    if (stored.isViewOnce === true)
+      throw new AppError('message_state', 'A file that can be opened once cannot be forwarded');
+    const { mentions: _, mentionsAll: __, album: ___, choice: ____, ...content } = stored;
     return send(
       ctx,
       { to, sessionId: row.session_id },

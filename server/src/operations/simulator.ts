@@ -33,6 +33,7 @@ import {
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
+import { additions, contentInputs, LiveInput, liveOf, simulatedPart } from './simulatedContent.ts';
 import { toSocialSimulation } from './socialSimulation.ts';
 
 const Action = oneOf(
@@ -66,6 +67,8 @@ const Action = oneOf(
     'status_react',
     'channel_create',
     'channel_post',
+    'event_answer',
+    'move',
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -83,6 +86,8 @@ export const simulateSession = defineOperation({
     '`pair` scans the QR code.',
     '`incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
     '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
+    '`incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message.',
+    '`event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location.',
     '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
@@ -114,6 +119,7 @@ export const simulateSession = defineOperation({
         longitude: number('Degrees east (WGS 84).', { minimum: -180, maximum: 180 }),
         name: optional(string('Name of the place.', { maxLength: 200 })),
         address: optional(string('Postal address of the place.', { maxLength: 500 })),
+        live: LiveInput,
       }),
     ),
     contact: optional(
@@ -179,6 +185,7 @@ export const simulateSession = defineOperation({
     phoneNumbers: optional(PhoneNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
     ...groupSimulationInput,
+    ...contentInputs,
   },
   output: object({ simulated: Action }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
@@ -231,6 +238,10 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return { action: 'react', ...(await key()), from: from(), emoji: needed('emoji', input.emoji) || null };
     case 'vote':
       return { action: 'vote', ...(await key()), from: from(), options: needed('options', input.options) };
+    case 'event_answer':
+      return { action: 'event_answer', ...(await key()), from: from(), answer: needed('answer', input.answer) };
+    case 'move':
+      return { action: 'move', ...(await key()), location: toLocation(needed('location', input.location)) };
     case 'receipt': {
       const { network_id } = await message();
       return { action: 'receipt', networkId: network_id, status: needed('status', input.status) };
@@ -312,22 +323,20 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   }
 }
 
-/** The content of the simulated message: the first kind that was passed, with its text. */
 async function toContent(ctx: Context, input: SimulateInput): Promise<MessageContent> {
+  return { ...(await kindOf(ctx, input)), ...additions(input) };
+}
+
+/** The content of the simulated message: the first kind that was passed, with its text. */
+async function kindOf(ctx: Context, input: SimulateInput): Promise<MessageContent> {
   const { message, mediaId, location, contact, poll } = input;
   const text = message ?? '';
-  if (mediaId !== undefined) {
-    const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
-    return { type: input.type ?? 'document', text, media: toNetworkMedia(media, ctx.media) };
-  }
-  if (location !== undefined) {
-    const { latitude, longitude, name, address } = location;
-    return {
-      type: 'location',
-      text,
-      location: { latitude, longitude, ...(name !== undefined && { name }), ...(address !== undefined && { address }) },
-    };
-  }
+  const part = simulatedPart(input);
+  const file = mediaId === undefined ? undefined : storedMedia(await ctx.media.find(ctx.accountId, mediaId));
+  const media = file && toNetworkMedia(file, ctx.media);
+  if (part !== undefined) return { text, ...part, ...(media && { media }) };
+  if (media !== undefined) return { type: input.type ?? 'document', text, media };
+  if (location !== undefined) return { type: 'location', text, location: toLocation(location) };
   if (contact !== undefined) {
     const phoneNumbers = contact.phoneNumbers.map((one, index) => phoneNumber(`contact.phoneNumbers.${index}`, one));
     return { type: 'contact', text, contact: { name: contact.name, phoneNumbers } };
@@ -335,6 +344,16 @@ async function toContent(ctx: Context, input: SimulateInput): Promise<MessageCon
   if (poll !== undefined) return { type: 'poll', text, poll: { ...poll, maxSelections: poll.maxSelections ?? 1 } };
   if (message === undefined) throw invalidField('message', 'is required for the action incoming', 'required');
   return { type: 'text', text };
+}
+
+function toLocation({ latitude, longitude, name, address, live }: NonNullable<SimulateInput['location']>) {
+  return {
+    latitude,
+    longitude,
+    ...(name !== undefined && { name }),
+    ...(address !== undefined && { address }),
+    ...liveOf(live),
+  };
 }
 
 async function requireGroupOfSession(ctx: Context, session: SessionRef, groupId: string): Promise<string> {

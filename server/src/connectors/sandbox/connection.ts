@@ -22,6 +22,7 @@ import type {
   SetPresence,
   Simulation,
   StatusActions,
+  Vote,
 } from '../connector.ts';
 import type { HistoryRequest } from '../history.ts';
 import type { Forecast, PlannedMessage } from '../standing.ts';
@@ -44,8 +45,6 @@ import { withdrawJoinRequest } from './waiting.ts';
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
-/** They also arrive while the session is offline. */
-const changesOfMessages: ReadonlySet<string> = new Set(['edit', 'delete', 'react', 'vote', 'receipt']);
 /** Actions of a blocked contact that never reach the session, besides those in a direct chat. */
 const BLOCKED: ReadonlySet<string> = new Set([
   'call',
@@ -57,6 +56,16 @@ const BLOCKED: ReadonlySet<string> = new Set([
 ]);
 /** Calls that ring at the same time. */
 const MAX_CALLS = 100;
+/** They also arrive while the session is offline. */
+const changesOfMessages: ReadonlySet<string> = new Set([
+  'edit',
+  'delete',
+  'react',
+  'vote',
+  'receipt',
+  'event_answer',
+  'move',
+]);
 const PAIRING_CODE_MS = 160_000;
 /** Prefix of the store's keys for unblocked contacts. The value is the moment of unblocking, in steady time. */
 const UNBLOCKED = 'unblocked:';
@@ -306,6 +315,10 @@ export class SandboxConnection implements Connection, Phone {
 
   async edit({ networkId, chat }: MessageKey, text: string): Promise<void> {
     await this.#deliver(chat, { type: 'edited', networkId, from: this.#number, text, timestamp: this.#now() });
+  }
+
+  async vote({ networkId, chat }: MessageKey, { options }: Vote): Promise<void> {
+    await this.#deliver(chat, { type: 'vote', networkId, from: this.#number, options, timestamp: this.#now() });
   }
 
   async remove({ networkId, chat }: MessageKey): Promise<void> {

@@ -19,6 +19,8 @@ const reported = [
   'status_delete',
   'status_view',
   'status_react',
+  'event_answer',
+  'move',
 ] as const;
 
 /** An action that only becomes a report to the session: nothing changes on the network. */
@@ -101,6 +103,20 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
     }
     case 'rename':
       return { type: 'contact_named', phoneNumber: action.from, name: action.name };
+    case 'event_answer':
+      return {
+        type: 'event_answer',
+        networkId: action.networkId,
+        from: action.from,
+        answer: action.answer,
+        timestamp,
+      };
+    case 'move': {
+      // The message again, with its new position.
+      const { networkId, chat, from, location } = action;
+      const content = { type: 'location', text: '', location } as const;
+      return { type: 'message', networkId, chat, from, content, timestamp, replyTo: null };
+    }
     case 'vote':
       return { type: 'vote', networkId: action.networkId, from: action.from, options: action.options, timestamp };
   }

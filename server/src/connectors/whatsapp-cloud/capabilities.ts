@@ -16,4 +16,5 @@ export const cloudCapabilities: readonly Capability[] = [
   'business_profile',
   'preflight',
   'standing',
+  'link_previews',
 ];

@@ -11,6 +11,7 @@ import type { NetworkWarning } from '../standing.ts';
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
 import { warningOf } from './standing.ts';
+import { choiceOf, orderOf, productOf } from './structured.ts';
 
 /* https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
 
@@ -22,8 +23,8 @@ const Amount = Type.Union([Type.Number(), Type.String()]);
 const Seconds = Type.Union([Type.String({ pattern: '^[0-9]{1,12}$' }), Type.Integer({ minimum: 0 })]);
 const Body = OptionalObject({ body: Type.String() });
 const Caption = OptionalObject({ caption: Text });
-const Choice = OptionalObject({ id: Text, title: Type.String() });
-const File = OptionalObject({ id: Type.String(), caption: Text, filename: Text, voice: Flag });
+const Choice = OptionalObject({ id: Text, title: Type.String(), description: Text });
+const File = OptionalObject({ id: Type.String(), caption: Text, filename: Text, voice: Flag, animated: Flag });
 
 const Card = Type.Object({
   name: Type.Object({ formatted_name: Type.String() }),
@@ -37,6 +38,13 @@ const OrderedItem = Type.Object({
   currency: Text,
 });
 
+const Problem = Type.Object({
+  code: Type.Integer(),
+  title: Text,
+  message: Text,
+  error_data: OptionalObject({ details: Text }),
+});
+
 const Message = Type.Object({
   id: Type.String(),
   from: Text,
@@ -45,7 +53,12 @@ const Message = Type.Object({
   group_id: Text,
   timestamp: Seconds,
   type: Type.String(),
-  context: OptionalObject({ id: Text, forwarded: Flag, frequently_forwarded: Flag }),
+  context: OptionalObject({
+    id: Text,
+    forwarded: Flag,
+    frequently_forwarded: Flag,
+    referred_product: OptionalObject({ catalog_id: Text, product_retailer_id: Text }),
+  }),
   text: Body,
   image: File,
   video: File,
@@ -65,19 +78,14 @@ const Message = Type.Object({
   interactive: OptionalObject({
     button_reply: Choice,
     list_reply: Choice,
-    nfm_reply: OptionalObject({ body: Text, response_json: Text }),
+    nfm_reply: OptionalObject({ name: Text, body: Text, response_json: Text }),
   }),
-  order: OptionalObject({ text: Text, product_items: Type.Array(OrderedItem) }),
+  order: OptionalObject({ catalog_id: Text, text: Text, product_items: Type.Array(OrderedItem) }),
   system: OptionalObject({ body: Text }),
+  unsupported: OptionalObject({ type: Text }),
+  errors: Type.Optional(Type.Array(Problem)),
 });
 type Message = Static<typeof Message>;
-
-const Problem = Type.Object({
-  code: Type.Integer(),
-  title: Text,
-  message: Text,
-  error_data: OptionalObject({ details: Text }),
-});
 
 const Status = Type.Object({
   id: Type.String(),
@@ -151,7 +159,7 @@ export async function toEvents(
     from,
     ...(isOwn && { isOwn }),
     ...(name !== undefined && { senderName: name }),
-    content: { ...content, ...(isForwarded && { isForwarded }) },
+    content: { ...content, ...productOf(context), ...(isForwarded && { isForwarded }) },
     timestamp,
     replyTo: context?.id ?? null,
   }));
@@ -170,7 +178,8 @@ async function contentsOf(received: Message, { findFile }: LookUps): Promise<Mes
   if (file !== undefined && fileType !== undefined) {
     const media = await findFile(file.id, file.filename ?? null, toMs(received.timestamp));
     const isVoice = fileType === 'audio' && file.voice === true;
-    return [{ type: isVoice ? 'voice' : fileType, text: file.caption ?? '', ...(media && { media }) }];
+    const isAnimated = file.animated === true && { isAnimated: true };
+    return [{ type: isVoice ? 'voice' : fileType, text: file.caption ?? '', ...(media && { media }), ...isAnimated }];
   }
   if (type === 'text' && text !== undefined) return [{ type, text: text.body }];
   if (type === 'location' && location !== undefined) {
@@ -179,8 +188,7 @@ async function contentsOf(received: Message, { findFile }: LookUps): Promise<Mes
   }
   if (type === 'contacts' && contacts.length > 0)
     return contacts.map((contact) => ({ type: 'contact', text: '', contact: toCard(contact) }));
-  const payload = payloadOf(received);
-  return [{ type: 'text', text: describeAsText(received), ...(payload !== undefined && { payload }) }];
+  return [answerOf(received) ?? orderedOf(received) ?? unsupportedOf(received)];
 }
 
 function toCard({ name, phones = [] }: NonNullable<Message['contacts']>[number]): ContactCard {
@@ -192,22 +200,36 @@ function payloadOf({ button, interactive }: Message): string | undefined {
   return (interactive?.button_reply ?? interactive?.list_reply)?.id ?? button?.payload;
 }
 
-/** For types without an equivalent: answers to buttons and lists, orders, notices, and unsupported types. */
-function describeAsText({ type, button, interactive, order, system }: Message): string {
-  const reply = interactive?.button_reply ?? interactive?.list_reply;
-  if (reply !== undefined) return reply.title;
-  if (button !== undefined) return button.text;
-  if (interactive?.nfm_reply !== undefined)
-    return interactive.nfm_reply.response_json ?? interactive.nfm_reply.body ?? '';
-  if (order !== undefined) {
-    const items = order.product_items.map(
-      ({ quantity, product_retailer_id: product, item_price: price, currency = '' }) =>
-        `${quantity} × ${product}${price === undefined ? '' : ` (${price} ${currency})`}`,
-    );
-    return [...(order.text ? [order.text] : []), ...items].join('\n');
-  }
-  if (system?.body !== undefined) return system.body;
-  return `[a message of type ${type}, which WhatsApp does not deliver to this server]`;
+/** The answer to buttons, a list, a template or a form. */
+function answerOf(received: Message): MessageContent | undefined {
+  const { button, interactive } = received;
+  const form = interactive?.nfm_reply;
+  const text =
+    (interactive?.button_reply ?? interactive?.list_reply)?.title ??
+    button?.text ??
+    (form && (form.response_json ?? form.body ?? ''));
+  if (text === undefined) return undefined;
+  const payload = payloadOf(received);
+  return { type: 'text', text, ...choiceOf(received), ...(payload !== undefined && { payload }) };
+}
+
+function orderedOf({ order }: Message): MessageContent | undefined {
+  if (order === undefined) return undefined;
+  const items = order.product_items.map(
+    ({ quantity, product_retailer_id: product, item_price: price, currency = '' }) =>
+      `${quantity} × ${product}${price === undefined ? '' : ` (${price} ${currency})`}`,
+  );
+  return { type: 'order', text: [...(order.text ? [order.text] : []), ...items].join('\n'), order: orderOf(order) };
+}
+
+/** A notice, or a kind that the network does not pass on, with its reason. */
+function unsupportedOf({ type, system, unsupported, errors: [error] = [] }: Message): MessageContent {
+  const reason = error?.error_data?.details ?? error?.message ?? error?.title;
+  const rawType = unsupported?.type ?? type;
+  const text =
+    system?.body ??
+    `[a message of type ${rawType}, which WhatsApp does not deliver to this server${reason ? `: ${reason}` : ''}]`;
+  return { type: 'unsupported', text, rawType };
 }
 
 type ReceiptEvent = Extract<NetworkEvent, { type: 'receipt' }>;

@@ -25,11 +25,13 @@ export async function toGraph(
 }
 
 async function body(content: MessageContent, upload: (media: NetworkMedia) => Promise<string>) {
-  const { type, text, media, location, contact, template, interactive } = content;
+  const { type, text, media, location, contact, template, interactive, linkPreview } = content;
   switch (type) {
     case 'text':
       requireLength('message', text, MAX_TEXT_LENGTH);
-      return { type, text: { body: text, preview_url: /https?:\/\//.test(text) } };
+      if (linkPreview?.title !== undefined)
+        throw new AppError('not_supported', 'WhatsApp makes the preview of a link itself');
+      return { type, text: { body: text, preview_url: linkPreview !== null && /https?:\/\//.test(text) } };
     case 'image':
     case 'video':
     case 'document': {
@@ -66,8 +68,8 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     }
     case 'interactive':
       return { type, interactive: toInteractive(text, needed(interactive)) };
-    case 'poll':
-      throw new AppError('not_supported', 'The WhatsApp Cloud API does not support polls');
+    default:
+      throw new AppError('not_supported', `The WhatsApp Cloud API does not support messages of type ${type}`);
   }
 }
 

@@ -57,6 +57,7 @@ export const whatsappCapabilities: readonly Capability[] = [
   'status',
   'channels',
   'link_previews',
+  'chosen_link_previews',
   'view_once',
   'gif',
   'video_note',

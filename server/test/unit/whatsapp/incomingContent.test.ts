@@ -77,7 +77,10 @@ describe('the content of a WhatsApp message', () => {
         { buttonsResponseMessage: { selectedDisplayText: 'Yes', selectedButtonId: 'y' } },
         text('Yes', { payload: 'y', choice: { kind: 'button' } }),
       ],
-      [{ templateButtonReplyMessage: { selectedDisplayText: 'Yes', selectedId: '' } }, text('Yes', { choice: { kind: 'template' } })],
+      [
+        { templateButtonReplyMessage: { selectedDisplayText: 'Yes', selectedId: '' } },
+        text('Yes', { choice: { kind: 'template' } }),
+      ],
       [
         { listResponseMessage: { title: 'Pizza', singleSelectReply: { selectedRowId: '3' } } },
         text('Pizza', { payload: '3', choice: { kind: 'list' } }),
@@ -191,7 +194,12 @@ describe('the content of a WhatsApp message', () => {
         { link: { title: 'Open', url: 'https://example.com/' } },
       ],
       [
-        { interactiveMessage: { body: { text: 'Tea?' }, nativeFlowMessage: { buttons: [{ name: 'x', buttonParamsJson: '{' }] } } },
+        {
+          interactiveMessage: {
+            body: { text: 'Tea?' },
+            nativeFlowMessage: { buttons: [{ name: 'x', buttonParamsJson: '{' }] },
+          },
+        },
         { buttons: [{ id: 'x', title: 'x' }] },
       ],
     ];
@@ -322,7 +330,12 @@ describe('a contact in a WhatsApp message', () => {
     ];
     for (const [message, name, phoneNumbers, contacts] of cases) {
       const several = contacts && { contacts };
-      assert.deepEqual(parse(message)?.content, { type: 'contact', text: '', contact: { name, phoneNumbers }, ...several });
+      assert.deepEqual(parse(message)?.content, {
+        type: 'contact',
+        text: '',
+        contact: { name, phoneNumbers },
+        ...several,
+      });
     }
   });
 });
