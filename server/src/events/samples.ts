@@ -3,6 +3,15 @@ import { businessSamples } from './businessSamples.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 import { socialSamples } from './social.ts';
 
+const historySample = {
+  state: 'importing',
+  progress: 50,
+  messages: 1200,
+  chats: 40,
+  contacts: 35,
+  error: null,
+} as const;
+
 /** Makes a sample event of a type, in its exact shape, marked `test: true`. */
 export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
   const sessionId = 'ses_00000000000000000000000000';
@@ -90,17 +99,8 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
       expiresAt: timestamp,
       ...test,
     },
-    'session.history': {
-      sessionId,
-      state: 'importing',
-      progress: 50,
-      messages: 1200,
-      chats: 40,
-      contacts: 35,
-      error: null,
-      ...test,
-    },
     ...businessSamples(sessionId, timestamp),
+    'session.history': { sessionId, ...historySample, ...test },
     'group.participants': { ...group, action: 'add', phoneNumbers: [person] },
     'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },
     'call.incoming': call,

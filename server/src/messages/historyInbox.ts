@@ -17,6 +17,8 @@ type History = Extract<NetworkEvent, { type: 'history' }>;
 
 const NAME_CHARACTERS = 200;
 const EMOJI_CHARACTERS = 32;
+/** The latest time of a mute: a network can send any number. */
+const LATEST = Date.UTC(9999, 11, 31);
 /** Per message. Anybody can react to a message of a group. */
 const REACTIONS = 1024;
 
@@ -60,7 +62,7 @@ export async function storeHistory(
     const text = searchText(row.body, { ...contentOf(row) });
     tx.writeLater(indexWords, { seq: seqs.get(row.message_id) ?? 0, accountId: row.account_id, text });
   }
-  await storeAnswers(tx, fresh);
+  await storeAnswers(tx, fresh, clock.now());
   await linkReplies(tx, session, fresh);
   const begun = await touchChats(tx, fresh);
   await addImported(tx, own, { messages: fresh.length, chats: newChats + begun, contacts: newContacts }, clock.now());
@@ -86,7 +88,7 @@ function rowMaker(
     const chatId = toChatId(message);
     if (chatId === undefined) return undefined;
     // A time in the future would keep the message the newest of all.
-    const timestamp = Math.min(Math.max(0, message.timestamp), now);
+    const timestamp = inPast(message.timestamp, now);
     place = timestamp === lastMs ? place + 1 : 0;
     lastMs = timestamp;
     const { isOwn = false, file } = message;
@@ -115,14 +117,18 @@ function rowMaker(
       ...(isOwn ? progressOf(message, timestamp) : { status: 'read', delivered_at: timestamp, read_at: timestamp }),
       timestamp,
       created_at: now,
-      edited_at: message.editedAt ?? null,
-      deleted_at: message.deletedAt ?? null,
+      edited_at: message.editedAt === undefined ? null : inPast(message.editedAt, now),
+      deleted_at: message.deletedAt === undefined ? null : inPast(message.deletedAt, now),
       origin: 'history',
       file_reference: isDeleted ? null : (file?.reference ?? null),
     });
     return { row, message };
   };
 }
+
+/** A network can send any number as a time. */
+const inPast = (time: number, now: number) =>
+  Number.isFinite(time) ? Math.min(Math.max(0, Math.floor(time)), now) : 0;
 
 /** The columns of an own message. The history says how far it has got, but not when. */
 function progressOf({ status = 'sent' }: HistoryMessage, at: number): Partial<NewRow> & Pick<NewRow, 'status'> {
@@ -232,7 +238,7 @@ async function storeChats(
       archived: archived === undefined ? null : Number(archived),
       pinned: pinned === undefined ? null : Number(pinned),
       // 0 for a chat that is known not to be muted.
-      muted_until: mutedUntil === undefined ? null : (mutedUntil ?? 0),
+      muted_until: mutedUntil === undefined ? null : Math.min(mutedUntil ?? 0, LATEST),
     })),
   );
   return rows.size - known.length;
@@ -258,14 +264,14 @@ async function unreadAllowance(
 }
 
 /** Stores the reactions to messages, and the votes in polls. */
-async function storeAnswers(tx: Tx, fresh: readonly Made[]): Promise<void> {
+async function storeAnswers(tx: Tx, fresh: readonly Made[], now: number): Promise<void> {
   const reactions = fresh.flatMap(({ row, message: { reactions = [] } }) =>
     reactions.slice(0, REACTIONS).map(({ from, emoji, timestamp }) => ({
       account_id: row.account_id,
       message_id: row.message_id,
       from_number: from,
       emoji: emoji.slice(0, EMOJI_CHARACTERS),
-      at: timestamp,
+      at: inPast(timestamp, now),
     })),
   );
   const votes = fresh.flatMap(({ row, message: { votes = [] } }) => {
@@ -275,7 +281,7 @@ async function storeAnswers(tx: Tx, fresh: readonly Made[]): Promise<void> {
       message_id: row.message_id,
       from_number: from,
       options: JSON.stringify(options.filter((option) => poll?.options.includes(option)).slice(0, poll?.maxSelections)),
-      at: timestamp,
+      at: inPast(timestamp, now),
     }));
   });
   await insertReactions.run(tx, reactions);
@@ -330,7 +336,8 @@ function emitMessage({ emit, media }: InboxOptions, tx: Tx, own: SessionTable, {
     if (row.status === 'failed') return;
     const status = statusOf(row, 'sent', row.timestamp);
     const data = { ...status, sentElsewhere: true as const, message: row.body, ...shown };
-    return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
+    emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
+    return;
   }
   const data = {
     messageId,

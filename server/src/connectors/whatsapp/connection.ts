@@ -1,8 +1,11 @@
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
 import { type Connection, FILE_MS, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
+import { HistoryImport } from './history/historyImport.ts';
+import { HistoryRequests } from './history/historyRequests.ts';
 import { Activity } from './inbound/activity.ts';
 import { Broadcasts } from './inbound/broadcasts.ts';
+import { HistoryNotifications } from './inbound/historyNotifications.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -20,6 +23,7 @@ import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
 import { findSent } from './outbound/sentMessages.ts';
 import { createStatusActions } from './outbound/statuses.ts';
+import { AddressBook } from './people/addressBook.ts';
 import { Addresses, jidOf, jidOfChat } from './people/addresses.ts';
 import { createChannelActions } from './people/channels.ts';
 import { createGroupActions } from './people/groupActions.ts';
@@ -85,12 +89,15 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const recipients = new Recipients(session, pacing, addresses);
   const sender = new Sender(session, acknowledgements, pacing, recipients);
 
-  const journal = new Journal(session);
+  const notifications = new HistoryNotifications(session);
+  const history = new HistoryImport(session, notifications, addresses, groups);
+  const journal = new Journal(session, notifications);
   const reader = new MessageReader(session, addresses, groups);
   const receiver = new Receiver(session, journal, reader, acknowledgements);
   const activity = new Activity(session, addresses);
   const ownPresence = new OwnPresence(session);
   new Broadcasts(session, addresses);
+  new AddressBook(session, addresses);
 
   const config = socketConfig(session, {
     keys,
@@ -100,12 +107,13 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     makeSignalRepository: journal.makeSignalRepository,
   });
   const people = { addresses, groups, recipients, activity, ownPresence };
-  return { session, store, credentials, route, config, ...people, sender, receiver };
+  return { session, store, credentials, route, config, ...people, sender, receiver, history };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
   const { session, addresses, groups, recipients, activity, ownPresence, sender } = parts;
   const { link, requests, self } = session;
+  const history = new HistoryRequests(session);
   return {
     send: (message) => sender.send(message),
     react: (message, emoji) => sender.react(message, emoji),
@@ -136,6 +144,8 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     setPresence: (presence) => ownPresence.set(presence),
     followPresence: (phoneNumber) => requests.ask((socket) => socket.presenceSubscribe(jidOf(phoneNumber))),
     rejectCall: ({ callId }) => activity.reject(callId),
+    requestHistory: (request) => history.request(request),
+    openRemoteFile: (reference) => history.openFile(reference),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };
@@ -158,10 +168,11 @@ class Life {
   }
 
   async start(): Promise<void> {
-    const { session, config, addresses, groups, receiver } = this.#parts;
+    const { session, config, addresses, groups, receiver, history } = this.#parts;
     await addresses.start();
     await groups.start();
     await receiver.start();
+    await history.start();
     session.link.start(config);
   }
 
@@ -199,10 +210,11 @@ class Life {
   }
 
   async #stopParts(): Promise<void> {
-    const { session, receiver, credentials, route, store, ownPresence } = this.#parts;
-    ownPresence.stop();
+    const { session, receiver, credentials, route, store, ownPresence, history } = this.#parts;
     const { host, reporter } = session;
     reporter.stop();
+    ownPresence.stop();
+    await history.stop();
     await receiver.stop();
     await credentials.stop();
     await route.close().catch((error) => host.log.warn({ err: error }, 'failed to close the route to WhatsApp'));

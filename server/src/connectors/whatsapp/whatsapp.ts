@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
+import { historyOptions } from '../historyOptions.ts';
 import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
@@ -34,6 +35,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
             description: `Milliseconds between two messages, on average. Default: ${PAUSE_MS}. Numbers that send without pauses get banned.`,
           }),
         ),
+        ...historyOptions,
         newChatsPerDay: Type.Optional(
           Type.Integer({
             minimum: 0,

@@ -1,6 +1,7 @@
 import { type BinaryNode, jidDecode } from 'baileys';
 import { createAppState } from './appState.ts';
 import type { Connection } from './connection.ts';
+import { createHistory, type History } from './history.ts';
 import type { KeyBundle, PreKey, SignedPreKey } from './keyBundle.ts';
 import type { Limits } from './limits.ts';
 import { createSignal, type Signal } from './signal.ts';
@@ -29,6 +30,8 @@ export interface Account {
   /** The state that its devices share. */
   readonly appState: ReturnType<typeof createAppState>;
   readonly limits: Limits;
+  /** What the phone knows from before its clients were linked. */
+  readonly history: History;
 }
 
 /** Whether the person is online, and who is notified. */
@@ -64,6 +67,8 @@ export interface Companion {
   readonly pending: Map<string, BinaryNode>;
   connection: Connection | undefined;
   hasHistory: boolean;
+  /** Whether it asked for the whole history when it was linked. */
+  readonly wantsFullHistory: boolean;
 }
 
 /** A device of an account. The phone is device 0. */
@@ -94,6 +99,7 @@ export function createAccount(number: string, name: string): Account {
     nextDeviceId: 1,
     appState: createAppState(),
     limits: { noNewChatsUntilS: undefined, newChats: undefined },
+    history: createHistory(),
     presence: { isOnline: false, lastSeenS: 0, followers: new Set() },
   };
 }

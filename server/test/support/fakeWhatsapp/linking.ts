@@ -2,6 +2,7 @@ import { createHmac, randomBytes } from 'node:crypto';
 import { type BinaryNode, Curve, proto } from 'baileys';
 import type { Account, Companion } from './account.ts';
 import type { Connection } from './connection.ts';
+import { wantsFullHistory } from './history.ts';
 import { typedKey } from './keyBundle.ts';
 import type { CodeLink } from './pairingCode.ts';
 import { isSignedBy } from './signatures.ts';
@@ -127,6 +128,7 @@ function companionOf(
     pending: new Map(),
     connection: undefined,
     hasHistory: false,
+    wantsFullHistory: wantsFullHistory(payload),
   };
 }
 

@@ -1,7 +1,5 @@
-import { deflateSync } from 'node:zlib';
-import { proto } from 'baileys';
+import type { proto } from 'baileys';
 import { type Companion, type DeviceAddress, lidJidOf } from './account.ts';
-import { keyShare } from './appState.ts';
 import type { Connection } from './connection.ts';
 import { encryptTo } from './envelope.ts';
 import { streamEnd } from './faults.ts';
@@ -98,44 +96,9 @@ export function sendPending(connection: Connection, companion: Companion): void 
   connection.isActive = true;
 }
 
-/** Sends the history that a client gets from the phone on its first login. It is empty except for the contacts. */
-export async function sendHistory(network: Network, companion: Companion): Promise<void> {
-  if (companion.hasHistory) return;
-  companion.hasHistory = true;
-  const { account } = companion;
-  const notification = {
-    syncType: proto.HistorySync.HistorySyncType.INITIAL_BOOTSTRAP,
-    progress: 100,
-    chunkOrder: 1,
-    initialHistBootstrapInlinePayload: deflateSync(historyOf(network)),
-  };
-  // The enums of the two messages are different types with the same values.
-  const historySyncNotification = notification as proto.Message.IHistorySyncNotification;
-  const message = {
-    protocolMessage: {
-      type: proto.Message.ProtocolMessage.Type.HISTORY_SYNC_NOTIFICATION,
-      historySyncNotification,
-    },
-  };
-  const device = { account, device: companion.id };
-  // The key first, because with the history the client starts to fetch state that needs it.
-  if (!network.faults.areStateKeysWithheld) await sendToOwn(network, device, keyShare(account.appState));
-  await sendToOwn(network, device, message);
-}
-
 /** A message from a phone to a client of its own account, outside of any chat. */
 export async function sendToOwn(network: Network, to: DeviceAddress, message: proto.IMessage): Promise<void> {
   const encrypted = await encryptTo(to.account, to, message);
   const attributes = { from: to.account.lidJid, id: newId(), t: String(nowS()), type: 'text', category: 'peer' };
   deliver(network, to, stanza('message', attributes, [encrypted]));
-}
-
-function historyOf({ byNumber }: Network): Uint8Array {
-  const known = [...byNumber.values()].filter(({ profile }) => !profile.hidesNumber);
-  return proto.HistorySync.encode({
-    syncType: proto.HistorySync.HistorySyncType.INITIAL_BOOTSTRAP,
-    progress: 100,
-    conversations: [],
-    phoneNumberToLidMappings: known.map(({ numberJid, lidJid }) => ({ pnJid: numberJid, lidJid })),
-  }).finish();
 }

@@ -10,6 +10,8 @@ import {
   requireAccount,
 } from './account.ts';
 import { encryptTo, encStanza, isGroup, openEnvelopes } from './envelope.ts';
+import { findWritten } from './history.ts';
+import { answerHistoryRequest } from './historySync.ts';
 import { keysStanza, readBundle, registrationStanza } from './keyBundle.ts';
 import { newId, nowS } from './linking.ts';
 import { createLog, type Log } from './log.ts';
@@ -126,7 +128,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     } catch {
       return askFor(node, author);
     }
-    if (category === 'peer') return;
+    if (category === 'peer') return answerHistoryRequest(network, author, read.message);
     keepFile(id, read.message.deviceSentMessage?.message ?? read.message);
     const isOwn = author.account === account;
     const chat = chatOf(isOwn && recipient !== undefined ? recipient : from);
@@ -184,7 +186,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
   /** Handles a failed download of a client: the phone uploads the file again, if it has it. */
   function uploadAgain(request: BinaryNode, client: DeviceAddress): void {
     const { id = '' } = request.attrs;
-    const message = messages.all.find((entry) => entry.id === id)?.message;
+    const message = messages.all.find((entry) => entry.id === id)?.message ?? findWritten(account.history, id);
     const reference = message && findFile(message);
     if (reference === undefined) return;
     const file = files.get(id);

@@ -26,13 +26,18 @@ const MAC_LENGTH = 10;
 
 /** Encrypts and uploads a file; returns the message that carries it. */
 export function uploadFile(host: MediaHost, kind: FileKind, content: Buffer, details: object): proto.IMessage {
+  return { [KINDS[kind].field]: { ...uploadEncrypted(host, content, KINDS[kind].info), ...details } };
+}
+
+/** Encrypts and uploads a content; returns the reference to it. */
+export function uploadEncrypted(host: MediaHost, content: Buffer, info: string) {
   const mediaKey = randomBytes(32);
-  const { iv, cipherKey, macKey } = keysOf(mediaKey, kind);
+  const { iv, cipherKey, macKey } = keysFor(mediaKey, info);
   const cipher = createCipheriv('aes-256-cbc', cipherKey, iv);
   const encrypted = Buffer.concat([cipher.update(content), cipher.final()]);
   const file = Buffer.concat([encrypted, macOf(macKey, iv, encrypted)]);
   const directPath = host.put(file);
-  const reference = {
+  return {
     url: `https://${host.host}${directPath}`,
     directPath,
     mediaKey,
@@ -41,7 +46,6 @@ export function uploadFile(host: MediaHost, kind: FileKind, content: Buffer, det
     fileEncSha256: sha256(file),
     fileLength: content.length,
   };
-  return { [KINDS[kind].field]: { ...reference, ...details } };
 }
 
 /** The type and location of a file, from its message. */
@@ -89,8 +93,10 @@ export function reuploadStanza(
   ];
 }
 
-function keysOf(mediaKey: Uint8Array, kind: FileKind) {
-  const keys = Buffer.from(hkdf(mediaKey, 112, { info: KINDS[kind].info }));
+const keysOf = (mediaKey: Uint8Array, kind: FileKind) => keysFor(mediaKey, KINDS[kind].info);
+
+function keysFor(mediaKey: Uint8Array, info: string) {
+  const keys = Buffer.from(hkdf(mediaKey, 112, { info }));
   return { iv: keys.subarray(0, 16), cipherKey: keys.subarray(16, 48), macKey: keys.subarray(48, 80) };
 }
 

@@ -2,6 +2,7 @@ import { createAccount, type Profile, requireAccount } from './account.ts';
 import type { StateChange } from './appState.ts';
 import { announceDevice, unlink } from './companions.ts';
 import { isGroup } from './envelope.ts';
+import { createPhoneHistory, type PhoneHistory } from './historySync.ts';
 import { type Limits, limit, revealNumber } from './limits.ts';
 import { scanQr } from './linking.ts';
 import type { Log } from './log.ts';
@@ -52,6 +53,8 @@ export interface Phone extends Mailbox {
   showNumberTo(number: string): void;
   /** Sets the limits of this number, and notifies its clients, which may also query them. */
   limit(change: Partial<Limits>): void;
+  /** What it knows from before its clients are linked. */
+  readonly history: PhoneHistory;
   block(number: string): void;
   unblock(number: string): void;
 }
@@ -104,6 +107,7 @@ export function createPhone(network: Network, number: string, name: string): Pho
       revealNumber(network, account, requireAccount(network, other));
     },
     limit: (change: Partial<Limits>) => limit(network, account, change),
+    history: createPhoneHistory(network, account),
     block: (other: string) => void account.blocked.add(requireAccount(network, other)),
     unblock: (other: string) => void account.blocked.delete(requireAccount(network, other)),
   });

@@ -149,7 +149,7 @@ export class Activity {
   }
 }
 
-function mutedUntil(muteEndTime: Chat['muteEndTime']): number | null {
+export function mutedUntil(muteEndTime: Chat['muteEndTime']): number | null {
   if (!muteEndTime) return null;
   return Number(muteEndTime) < 0 ? FOREVER : Number(muteEndTime);
 }

@@ -9,9 +9,10 @@ import { type FileReference, parseContent } from './incomingContent.ts';
 /** A phone that is off does not answer, and Baileys would wait forever. */
 const PHONE_MS = 30_000;
 const GONE: readonly number[] = [404, 410];
-class GoneError extends Error {}
+/** The host no longer has the file. */
+export class GoneError extends Error {}
 
-interface Keys {
+export interface FileKeys {
   readonly cipherKey: Uint8Array;
   readonly iv: Uint8Array;
   readonly macKey: Uint8Array;
@@ -104,7 +105,11 @@ const MAC_LENGTH = 10;
 const CORRUPT = 'the file is corrupt or does not match its hash';
 
 /** AES-256-CBC, then 10 bytes of an HMAC-SHA256 over IV and ciphertext. Fails at the end if MAC or hashes differ. */
-async function* decrypt(body: AsyncIterable<Buffer>, file: FileReference, keys: Keys): AsyncGenerator<Buffer> {
+export async function* decrypt(
+  body: AsyncIterable<Buffer>,
+  file: FileReference,
+  keys: FileKeys,
+): AsyncGenerator<Buffer> {
   const decipher = createDecipheriv('aes-256-cbc', keys.cipherKey, keys.iv);
   const mac = createHmac('sha256', keys.macKey).update(keys.iv);
   const hash = createHash('sha256');

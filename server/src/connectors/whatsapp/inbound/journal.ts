@@ -3,6 +3,7 @@ import { EventEmitter } from 'node:events';
 import type { BinaryNode, proto, SignalDataSet, SignalKeyStoreWithTransaction, SocketConfig } from 'baileys';
 import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
 import type { Session } from '../session.ts';
+import type { HistoryNotifications, Notified } from './historyNotifications.ts';
 import { concernsPeople } from './incomingContent.ts';
 
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
@@ -53,6 +54,7 @@ const RECENT_KEPT = 10_000;
  */
 export class Journal extends EventEmitter<JournalEvents> {
   readonly #session: Session;
+  readonly #notifications: HistoryNotifications;
   /** The envelope of each ciphertext, because Baileys decrypts without naming it. */
   readonly #envelopes = new WeakMap<Uint8Array, Envelope>();
   /** In order of arrival. An LRU cache would allocate its entries at once, and an idle session needs none. */
@@ -64,9 +66,10 @@ export class Journal extends EventEmitter<JournalEvents> {
   // Baileys finds the transaction of a call by its async context. Listeners must not run in that of the message.
   readonly #outside = AsyncLocalStorage.snapshot();
 
-  constructor(session: Session) {
+  constructor(session: Session, notifications: HistoryNotifications) {
     super();
     this.#session = session;
+    this.#notifications = notifications;
   }
 
   /** Makes Baileys' own repository, and stores the messages that it decrypts. */
@@ -140,9 +143,17 @@ export class Journal extends EventEmitter<JournalEvents> {
     keys: SignalKeyStoreWithTransaction,
     lock: string,
   ): Promise<Uint8Array> {
+    let notified: Notified | undefined;
     const written: Promise<Uint8Array> = keys.transaction(async () => {
       const padded = await inner();
-      const received = this.#receive(envelope.attrs, this.#session.baileys.unpadRandomMax16(padded));
+      const message = this.#session.baileys.unpadRandomMax16(padded);
+      const history = this.#notifications.intercept(envelope.attrs, message);
+      if (history !== undefined) {
+        await keys.set(history.entry);
+        notified = history.notified;
+        return history.replacement;
+      }
+      const received = this.#receive(envelope.attrs, message);
       if (received === undefined) {
         if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
       } else {
@@ -151,6 +162,10 @@ export class Journal extends EventEmitter<JournalEvents> {
       }
       return padded;
     }, lock);
+    written.then(
+      () => notified && this.#outside(() => notified && this.#notifications.emit('notified', notified)),
+      () => {},
+    );
     return written;
   }
 

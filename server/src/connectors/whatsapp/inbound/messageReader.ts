@@ -183,7 +183,7 @@ export class MessageReader {
 }
 
 /** A message that the session sent is known by our id. */
-const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
+export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
   isOurs ? toOwnId(wireId ?? '') : (wireId ?? '');
 
 /** The secret of a poll or event is on it, or on one of its wrappers. */

@@ -7,13 +7,16 @@ import type { Baileys } from './load.ts';
 /** Our own type among the keys of Baileys: messages that are decrypted but not passed on yet (see journal.ts). */
 export const RECEIVED = 'received';
 export const RECEIVED_PREFIX = `key/${RECEIVED}/`;
+/** Another one: notifications of the history that are not imported yet (see historyNotifications.ts). */
+export const HISTORY = 'history';
+export const HISTORY_PREFIX = `key/${HISTORY}/`;
 const CREDS = 'creds';
 const KEY = 'key';
 const RETRY_MS = 500;
 /** A busy session uses some dozens of keys at a time, of about 1 KB each. An idle session has few. */
 const KEYS_CACHED = 400;
 /** Written once, and read once or never. */
-const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED]);
+const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED, HISTORY]);
 /** Marks a key that is known to be missing from the store. */
 const GONE = Symbol('gone');
 

@@ -1,5 +1,6 @@
 import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
 import { LRUCache } from 'lru-cache';
+import { historyChoiceOf } from '../../historyOptions.ts';
 import type { Session } from '../session.ts';
 import type { Route } from './proxy.ts';
 
@@ -29,7 +30,9 @@ export function socketConfig(
     browser: baileys.Browsers.ubuntu('Chrome'),
     // While a client is online, the phone does not ring.
     markOnlineOnConnect: false,
-    syncFullHistory: false,
+    syncFullHistory: historyChoiceOf(options) === 'full',
+    // The connector imports the history itself, and passes on empty parts. Without any, Baileys reads no shared state.
+    shouldSyncHistoryMessage: () => true,
     // These would swallow receipts that arrive at the same moment.
     emitOwnEvents: false,
     generateHighQualityLinkPreview: false,

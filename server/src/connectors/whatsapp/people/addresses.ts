@@ -99,6 +99,9 @@ export class Addresses {
 /** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
 
+/** The placeholder of a person, by the LID. */
+export const placeholderOf = (lid: string): string => PLACEHOLDER + (lid.split('@')[0] ?? '');
+
 export const lidOfPlaceholder = (placeholder: string): string => placeholder.slice(PLACEHOLDER.length);
 
 export const jidOf = (digits: string): string =>

@@ -32,6 +32,8 @@ export class Groups {
   #requestCount = 0;
   readonly #answered = new Map<string, number>();
 
+  readonly #all = Promise.withResolvers<void>();
+
   constructor(session: Session, addresses: Addresses) {
     const { link, host } = session;
     this.#session = session;
@@ -42,12 +44,19 @@ export class Groups {
       });
     });
     link.on('open', (socket) => {
-      this.#readAll(socket).catch((error) => host.log.warn({ err: error }, 'failed to read the groups'));
+      this.#readAll(socket)
+        .catch((error) => host.log.warn({ err: error }, 'failed to read the groups'))
+        .finally(() => this.#all.resolve());
     });
   }
 
   async start(): Promise<void> {
     for (const group of await this.#session.host.groups()) this.#known.set(group.networkId, group);
+  }
+
+  /** Resolves once the groups were read after a connection, or could not be read. */
+  whenRead(): Promise<void> {
+    return this.#all.promise;
   }
 
   /**

@@ -1,0 +1,62 @@
+import { Readable } from 'node:stream';
+import { AppError } from '../../../errors.ts';
+import type { NetworkMedia } from '../../connector.ts';
+import type { HistoryRequest } from '../../history.ts';
+import { parseContent } from '../inbound/incomingContent.ts';
+import { GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
+import { boomOf, rateLimited } from '../link/errors.ts';
+import { keyOf } from '../outbound/outgoingContent.ts';
+import type { Session } from '../session.ts';
+
+/** Every request wakes the phone. */
+const REQUESTS = 20;
+const WINDOW_MS = 10 * 60_000;
+/** The codes by which the phone says that it does not have a file, or cannot read the request for it. */
+const GONE: readonly (number | undefined)[] = [404, 410, 412, 418];
+
+/** Requests of the API to the phone: for older messages of a chat, and for the files of messages. */
+export class HistoryRequests {
+  readonly #session: Session;
+  #recent: number[] = [];
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** @throws {AppError} `rate_limited`, `session_not_connected` */
+  async request({ timestamp, count, ...message }: HistoryRequest): Promise<void> {
+    const { requests, host, self } = this.#session;
+    await requests.ask(async (socket) => {
+      const now = host.clock.elapsed();
+      this.#recent = this.#recent.filter((at) => at > now - WINDOW_MS);
+      const [oldest] = this.#recent;
+      if (oldest !== undefined && this.#recent.length >= REQUESTS)
+        throw rateLimited(
+          `The session may request older messages ${REQUESTS} times in ${WINDOW_MS / 60_000} minutes`,
+          oldest + WINDOW_MS - now,
+        );
+      this.#recent.push(now);
+      await socket.fetchMessageHistory(count, keyOf(message, self.phoneNumber), timestamp);
+    });
+  }
+
+  /** @throws {AppError} `not_found` if neither the host nor the phone has it any longer */
+  async openFile(reference: string): Promise<NetworkMedia> {
+    const { baileys, link } = this.#session;
+    link.requireSocket();
+    const message = baileys.proto.WebMessageInfo.decode(Buffer.from(reference, 'base64'));
+    const { media } = parseContent(baileys, message.message ?? {}) ?? {};
+    if (media === undefined || !message.key) throw new AppError('not_found', 'The message has no file');
+    const { mimeType, size, fileName } = media;
+    try {
+      const stream = await openIncomingFile(this.#session, { ...message, key: message.key });
+      return { mimeType, size, fileName, open: async () => Readable.from(stream) };
+    } catch (cause) {
+      if (cause instanceof AppError) throw cause;
+      if (cause instanceof GoneError || GONE.includes(boomOf(cause).statusCode))
+        throw new AppError('not_found', 'WhatsApp no longer has the file, and neither has the phone', { cause });
+      const reason = cause instanceof Error ? cause.message : String(cause);
+      throw new AppError('send_failed', `The file could not be fetched: ${reason}`, { cause });
+    }
+  }
+}
