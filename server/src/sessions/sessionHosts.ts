@@ -124,6 +124,8 @@ export class SessionHosts {
         state.isConnected = false;
         state.pairing = undefined;
         if (!event.willReconnect) await this.#drop(state);
+        // Other nodes read the stored time, and the session may end before the next periodic write.
+        else await this.#lastHeard.keep(state);
         return;
       case 'logged_out':
         state.isReturning = false;

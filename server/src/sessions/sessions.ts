@@ -275,6 +275,8 @@ export class Sessions implements LeaseWorker {
     await this.#lastHeard.keep(state);
     await this.#health.keep(state);
     await this.#live.drain(state);
+    // Receipts of its last messages may have come meanwhile.
+    await this.#lastHeard.keep(state);
     this.#requireWritable(session);
     return state.connection;
   }
