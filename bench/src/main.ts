@@ -6,6 +6,7 @@ import { backlog } from './figures/backlog.ts';
 import { cost, costPostgres } from './figures/cost.ts';
 import { fairness } from './figures/fairness.ts';
 import { held } from './figures/held.ts';
+import { history } from './figures/history.ts';
 import { idle } from './figures/idle.ts';
 import { limits } from './figures/limits.ts';
 import { manyWebhooks } from './figures/manyWebhooks.ts';
@@ -54,6 +55,7 @@ const figures: Readonly<Record<string, Figure>> = {
   searchPostgres,
   mcp,
   'agent-tasks': agentTasks,
+  history,
   whatsappIdle,
   whatsappLatency,
   idle,

@@ -531,6 +531,16 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     reason: 'Logged out on the phone',
     timestamp,
   },
+  'session.history': {
+    sessionId: 'ses_1',
+    state: 'importing',
+    progress: 50,
+    messages: 1200,
+    chats: 40,
+    contacts: 35,
+    error: null,
+    timestamp,
+  },
   'group.participants': { ...group, action: 'add', phoneNumbers: ['491701234567'] },
   'call.incoming': call,
   'call.ended': { ...call, outcome: 'missed' },
@@ -543,6 +553,7 @@ const nullable = [
   'chat.updated mutedUntil',
   'contact.updated name',
   'session.status reason',
+  'session.history error',
   'webhook.circuit_opened error',
 ];
 
@@ -684,6 +695,8 @@ describe('parsing', () => {
           return event.data.presence;
         case 'session.status':
           return event.data.qr ?? event.data.status;
+        case 'session.history':
+          return event.data.error ?? event.data.state;
         case 'message.approval':
           return event.data.reason ?? event.data.approval;
         case 'group.participants':

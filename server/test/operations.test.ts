@@ -216,6 +216,17 @@ describe('the operation table', () => {
     await run('messages.reject', `/messages/${await hold()}/reject`, { reason: 'No.' });
     await run('chats.get', `/chats/${to}?sessionId=${sessionId}`);
     await run('chats.update', `/chats/${to}`, { sessionId, archived: true });
+    const past = {
+      id: 'past',
+      with: to,
+      message: '',
+      timestamp: new Date(Date.now() - 3_600_000).toISOString(),
+      mediaId: file,
+    };
+    await me.call('POST', `${pairedPath}/simulate`, { action: 'history', history: { messages: [past] } });
+    const { body: found } = await me.call('GET', '/messages?origin=history');
+    await run('messages.fetch_media', `/messages/${found.data[0].messageId}/media`);
+    await run('chats.request_history', `/chats/${to}/history`, { sessionId, count: 1 });
     await run('chats.set_typing', `/chats/${to}/typing`, { sessionId, state: 'typing' });
     await run('chats.mark_unread', `/chats/${to}/unread`, { sessionId });
     const { body: marked } = await me.call('POST', '/messages/send', { to, message: 'mark me' });

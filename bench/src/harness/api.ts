@@ -12,6 +12,7 @@ export interface Answers {
   readonly state: string;
   readonly qr: string;
   readonly pending: number;
+  readonly history: { readonly state: string; readonly messages: number };
 }
 
 export type Api = (method: string, path: string, body?: unknown) => Promise<Answers>;

@@ -1,6 +1,8 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Api, apiOf } from './api.ts';
 import { onSqlite } from './home.ts';
-import { cpuMs, type Running, rssMb, sleep, startOwn, until } from './processes.ts';
+import { cpuMs, newFolder, type Running, rssMb, sleep, startOwn, until } from './processes.ts';
 import type { Tree } from './tree.ts';
 
 /* WhatsApp sessions that are linked with the fake WhatsApp of the tests, in a process of its own. */
@@ -12,6 +14,8 @@ const LINKED_AT_ONCE = 4;
 interface Answers {
   readonly qr: string;
   readonly socketUrl: string;
+  readonly mediaHost: string;
+  readonly ca: string;
   readonly online: number;
   readonly isOpen: boolean;
   readonly at: number;
@@ -28,8 +32,16 @@ export async function ask(process: Running, path: string, body?: object): Promis
 /** Starts the network. Returns it with the variables of a server that uses it. */
 export async function startNetwork(): Promise<{ network: Running; env: Readonly<Record<string, string>> }> {
   const network = await startOwn('whatsappNetwork.ts');
-  const { socketUrl } = await ask(network, '/network');
-  return { network, env: { WHATSAPP_URL: socketUrl, LOG_LEVEL: 'warn' } };
+  const { socketUrl, mediaHost, ca } = await ask(network, '/network');
+  const certificate = join(newFolder(), 'media.pem');
+  writeFileSync(certificate, ca);
+  const env = {
+    WHATSAPP_URL: socketUrl,
+    WHATSAPP_MEDIA_HOST: mediaHost,
+    NODE_EXTRA_CA_CERTS: certificate,
+    LOG_LEVEL: 'warn',
+  };
+  return { network, env };
 }
 
 /** The n-th phone number. */

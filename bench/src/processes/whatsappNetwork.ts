@@ -8,18 +8,44 @@ import { startFakeWhatsapp } from '../../../server/test/support/fakeWhatsapp/ind
  * makes phones scan codes and write messages.
  */
 const whatsapp = await startFakeWhatsapp();
+const { ca } = whatsapp;
 
 interface Order {
   readonly number: string;
   readonly qr: string;
   readonly to: string;
   readonly text: string;
+  readonly messages: number;
+  readonly chats: number;
 }
 
+const NOTHING: Order = { number: '', qr: '', to: '', text: '', messages: 0, chats: 0 };
+
 const orders: Readonly<Record<string, (order: Order) => unknown>> = {
-  '/network': () => ({ socketUrl: whatsapp.url, online: whatsapp.online, troubles: whatsapp.troubles.length }),
+  '/network': () => ({
+    socketUrl: whatsapp.url,
+    mediaHost: whatsapp.mediaHost,
+    ca,
+    online: whatsapp.online,
+    troubles: whatsapp.troubles.length,
+  }),
   '/phone': ({ number }) => ({ number: whatsapp.phone(number).number }),
   '/scan': ({ number, qr }) => whatsapp.phone(number).scan(qr),
+  '/history': ({ number, messages, chats }) => {
+    const { history } = whatsapp.phone(number);
+    const people = Array.from({ length: chats }, (_, n) => whatsapp.phone(`49170${1_000_000 + n}`).number);
+    const now = Math.floor(Date.now() / 1000);
+    // Newest first within each chat, so that each is added at the end.
+    for (const [n, person] of people.entries())
+      history.fill(
+        person,
+        Array.from({ length: Math.ceil((messages - n) / chats) }, (_, k) => ({
+          text: `Message ${k} to chat ${n}, about as long as people write on average, with some words to search for`,
+          fromMe: k % 3 === 0,
+          atS: now - 60 - (k * chats + n) * 10,
+        })),
+      );
+  },
   '/say': async ({ number, to, text }) => {
     const at = performance.timeOrigin + performance.now();
     await whatsapp.phone(number).sendText(to, text);
@@ -29,7 +55,7 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
 
 const server = createServer(async (request: IncomingMessage, response) => {
   // Sent by the benchmark in this shape.
-  const order = request.method === 'POST' ? ((await json(request)) as Order) : { number: '', qr: '', to: '', text: '' };
+  const order = request.method === 'POST' ? ((await json(request)) as Order) : NOTHING;
   try {
     response.end(JSON.stringify((await orders[request.url ?? '']?.(order)) ?? {}));
   } catch (error) {

@@ -22,6 +22,7 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'contact.updated': 'A contact changed its name, was blocked, or became known',
   'presence.updated': 'A person came online, went offline or is typing',
   'session.status': 'A session changed its status or has a new code',
+  'session.history': 'The import of the history of a phone made progress',
   'group.participants': 'People joined or left a group, or changed roles',
   'call.incoming': 'Somebody calls a session',
   'call.ended': 'A call ended',

@@ -1,4 +1,5 @@
 import type { Session } from '@switchboard/sdk/api';
+import { counted } from './format.ts';
 
 export const sessionStrings = {
   title: 'Sessions',
@@ -33,6 +34,13 @@ export const sessionStrings = {
   status: 'Status',
   lastEvent: 'Last event',
   connectedAt: 'Connected since',
+  phoneHistory: 'History of the phone',
+  historyProgress: ({ state, progress, messages, chats, error }: NonNullable<Session['history']>) => {
+    const imported = `${counted(messages, 'message')} in ${counted(chats, 'new chat')}`;
+    if (state === 'waiting') return 'Waiting for the phone';
+    if (state === 'importing') return `Importing, ${progress} %: ${imported}`;
+    return state === 'failed' ? `${imported}. A part is missing: ${error ?? 'the reason is unknown'}` : imported;
+  },
   createdAt: 'Created',
   sessionId: 'Session ID',
   callbackUrl: 'Callback URL',

@@ -60,6 +60,8 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.webhookId;
     case 'message.approval':
       return event.data.reason ?? event.data.approval;
+    case 'session.history':
+      return event.data.error ?? event.data.state;
     case 'unknown':
       return `${event.kind} ${Object.keys(event.data).join()}`;
     default:

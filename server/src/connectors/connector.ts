@@ -22,11 +22,18 @@ import type {
   JoinRequestEvent,
   OptionalGroupSettings,
 } from './groupActions.ts';
-import type { HistoryEvent, HistoryRequest, HistorySimulation } from './history.ts';
+import type {
+  HistoryChatOf,
+  HistoryEventOf,
+  HistoryMessageOf,
+  HistoryRequestOf,
+  HistorySimulationOf,
+} from './history.ts';
 
 export type * from './account.ts';
 export type * from './business.ts';
 export type * from './groupActions.ts';
+export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
 
 import type { CallKey } from './calls.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
@@ -588,6 +595,13 @@ interface NetworkCall {
   readonly isVideo: boolean;
   readonly timestamp: number;
 }
+
+export type HistoryChat = HistoryChatOf<NetworkChat>;
+/** Its content has no file. */
+export type HistoryMessage = HistoryMessageOf<NetworkChat, Omit<MessageContent, 'media'>>;
+export type HistoryEvent = HistoryEventOf<NetworkChat, Omit<MessageContent, 'media'>>;
+export type HistoryRequest = HistoryRequestOf<NetworkChat>;
+export type HistorySimulation = HistorySimulationOf<NetworkChat, Omit<MessageContent, 'media'>>;
 
 /** A network's report about a session. */
 export type NetworkEvent =

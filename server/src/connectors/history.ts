@@ -1,14 +1,15 @@
-import type { MessageContent, NetworkChat } from './connector.ts';
-
-/* What the phone of a session knows from before the session was linked: chats, contacts and messages. */
+/*
+ * What the phone of a session knows from before the session was linked: chats, contacts and messages. `connector.ts`
+ * fills in the types of chats and contents.
+ */
 
 /** How much history a session imports after it was linked. */
 export const historyChoices = ['none', 'recent', 'full'] as const;
 export type HistoryChoice = (typeof historyChoices)[number];
 
 /** Fields that are left out are unknown, and change nothing. */
-export interface HistoryChat {
-  readonly chat: NetworkChat;
+export interface HistoryChatOf<Chat> {
+  readonly chat: Chat;
   /** Subject of a group. */
   readonly name?: string;
   /** Incoming messages that are not read yet. The newest ones in the history are marked `isUnread`. */
@@ -37,15 +38,15 @@ export interface RemoteFile {
   readonly reference: string;
 }
 
-export interface HistoryMessage {
+export interface HistoryMessageOf<Chat, Content> {
   readonly networkId: string;
-  readonly chat: NetworkChat;
+  readonly chat: Chat;
   /** Digits of the sender, or a placeholder. */
   readonly from: string;
   readonly isOwn?: boolean;
   readonly senderName?: string;
   /** Without its file. */
-  readonly content: Omit<MessageContent, 'media'>;
+  readonly content: Content;
   readonly file?: RemoteFile;
   readonly timestamp: number;
   /** Of an own message; `sent` if unknown. */
@@ -63,16 +64,16 @@ export interface HistoryMessage {
   readonly deletedAt?: number;
 }
 
-export type HistoryEvent =
+export type HistoryEventOf<Chat, Content> =
   /**
    * Some hundreds of entries, which are stored together. What is stored already does not change. They become no events
    * of the API, unless the session asks for them.
    */
   | {
       readonly type: 'history';
-      readonly chats: readonly HistoryChat[];
+      readonly chats: readonly HistoryChatOf<Chat>[];
       readonly contacts: readonly HistoryContact[];
-      readonly messages: readonly HistoryMessage[];
+      readonly messages: readonly HistoryMessageOf<Chat, Content>[];
       /** Set by the host: the session wants an event for each message. */
       readonly isReported?: boolean;
     }
@@ -88,8 +89,8 @@ export type HistoryEvent =
   | { readonly type: 'contact_saved'; readonly phoneNumber: string; readonly name: string | null };
 
 /** The oldest known message of a chat, before which the network is asked for more. */
-export interface HistoryRequest {
-  readonly chat: NetworkChat;
+export interface HistoryRequestOf<Chat> {
+  readonly chat: Chat;
   readonly networkId: string;
   /** Digits. */
   readonly from: string;
@@ -98,11 +99,11 @@ export interface HistoryRequest {
   readonly count: number;
 }
 
-export type HistorySimulation = {
+export type HistorySimulationOf<Chat, Content> = {
   readonly action: 'history';
-  readonly chats: readonly HistoryChat[];
+  readonly chats: readonly HistoryChatOf<Chat>[];
   readonly contacts: readonly HistoryContact[];
-  readonly messages: readonly HistoryMessage[];
+  readonly messages: readonly HistoryMessageOf<Chat, Content>[];
   /** How many messages to make up besides, and how many direct chats they are in. */
   readonly generated?: { readonly messages: number; readonly chats: number };
 };

@@ -1,5 +1,4 @@
-import type { Location, MessageContent, NetworkMedia, Poll } from '../connectors/connector.ts';
-import type { RemoteFile } from '../connectors/history.ts';
+import type { Location, MessageContent, NetworkMedia, Poll, RemoteFile } from '../connectors/connector.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import type { Media } from '../media/media.ts';
 import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
+import type { HistoryChat, HistoryMessage } from '../connectors/connector.ts';
 import { isPlaceholder, type NetworkEvent } from '../connectors/connector.ts';
-import type { HistoryChat, HistoryMessage } from '../connectors/history.ts';
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';

@@ -1,6 +1,5 @@
 import { Type } from 'typebox';
-import type { NetworkChat } from '../connectors/connector.ts';
-import type { HistoryMessage, HistorySimulation } from '../connectors/history.ts';
+import type { HistoryMessage, HistorySimulation, NetworkChat } from '../connectors/connector.ts';
 import { boolean, integer, onlyTrue, optional, orNull, strictPart, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';

@@ -118,6 +118,8 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'chats.remove_label': (side) => ({ ...ofChat(side), labelId: LABEL }),
   'messages.add_label': (side) => ({ ...ofMessage(side), labelId: LABEL }),
   'messages.remove_label': (side) => ({ ...ofMessage(side), labelId: LABEL }),
+  'chats.request_history': ofChat,
+  'messages.fetch_media': ofMessage,
   'chats.set_typing': (side) => ({ ...ofChat(side), state: 'typing' }),
   'contacts.list': ofSession,
   'contacts.get': ({ sessionId }) => ({ contactId: CHAT, sessionId }),

@@ -81,13 +81,17 @@ function ConnectionButtons({ sessionId, status }: Pick<Session, 'sessionId' | 's
 }
 
 function factsOf(session: Session): readonly (readonly [string, ReactNode])[] {
-  const { sessionId, connector, phoneNumber, connectedAt, lastEventAt, createdAt, callbackUrl, metadata } = session;
+  const { sessionId, connector, phoneNumber, connectedAt, lastEventAt, createdAt, callbackUrl, metadata, history } =
+    session;
   const labels = Object.entries(metadata);
   return [
     [sessionStrings.network, networkName(connector)],
     [sessionStrings.phoneNumber, phoneNumber === null ? sessionStrings.noNumber : `+${phoneNumber}`],
     ...(connectedAt === null ? [] : [[sessionStrings.connectedAt, <Time key="since" at={connectedAt} />] as const]),
     [sessionStrings.lastEvent, <Time key="last" at={lastEventAt} as="relative" />],
+    ...(history === undefined || history.state === 'none'
+      ? []
+      : [[sessionStrings.phoneHistory, sessionStrings.historyProgress(history)] as const]),
     [sessionStrings.createdAt, <Time key="created" at={createdAt} />],
     [sessionStrings.sessionId, <Copyable key="id" text={sessionId} />],
     ...(callbackUrl === null

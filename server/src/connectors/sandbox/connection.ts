@@ -8,6 +8,7 @@ import type {
   CommunityActions,
   Connection,
   GroupActions,
+  HistoryRequest,
   JoinRequestActions,
   MessageKey,
   NetworkChat,
@@ -24,7 +25,6 @@ import type {
   StatusActions,
   Vote,
 } from '../connector.ts';
-import type { HistoryRequest } from '../history.ts';
 import type { Forecast, PlannedMessage } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
 import { SandboxChannels } from './channels.ts';

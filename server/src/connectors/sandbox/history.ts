@@ -1,7 +1,13 @@
 import type { Readable } from 'node:stream';
 import { AppError } from '../../errors.ts';
-import type { NetworkMedia, SessionHost } from '../connector.ts';
-import type { HistoryContact, HistoryMessage, HistoryRequest, HistorySimulation } from '../history.ts';
+import type {
+  HistoryContact,
+  HistoryMessage,
+  HistoryRequest,
+  HistorySimulation,
+  NetworkMedia,
+  SessionHost,
+} from '../connector.ts';
 import { historyChoiceOf } from '../historyOptions.ts';
 
 const AT_ONCE = 500;

@@ -37,6 +37,8 @@ export interface FaultyPart {
 export interface PhoneHistory {
   /** Writes a message into the history, newer than those before, and returns its id. */
   write(to: string, message: proto.IMessage | string, details?: WrittenMessage): string;
+  /** Writes many texts into a chat that has none, the newest first. */
+  fill(to: string, texts: readonly { readonly text: string; readonly fromMe: boolean; readonly atS: number }[]): void;
   /** Sets fields of a chat, such as `unreadCount`, `archived`, or the name of a group. */
   setChat(to: string, fields: Partial<proto.IConversation>): void;
   /** Sets the name that somebody chose. */
@@ -69,6 +71,15 @@ export function createPhoneHistory(network: Network, account: Account): PhoneHis
       });
       messages.sort((one, other) => Number(other.messageTimestamp) - Number(one.messageTimestamp));
       return id;
+    },
+    fill(to, texts) {
+      const { jid, messages } = chatOf(to);
+      for (const { text, fromMe, atS } of texts)
+        messages.push({
+          key: { remoteJid: jid, fromMe, id: newId() },
+          message: { conversation: text },
+          messageTimestamp: atS,
+        });
     },
     setChat: (to, fields) => void Object.assign(chatOf(to).chat, fields),
     setName: (number, name) => void history.names.set(requireAccount(network, number).lidJid, name),

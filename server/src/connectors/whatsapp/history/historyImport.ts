@@ -1,7 +1,13 @@
 import type { proto, WASocket } from 'baileys';
 import { Condition, settledWithin, sleep } from '../../../async.ts';
-import type { NetworkChat, NetworkEvent } from '../../connector.ts';
-import type { HistoryChat, HistoryChoice, HistoryContact, HistoryMessage } from '../../history.ts';
+import type {
+  HistoryChat,
+  HistoryChoice,
+  HistoryContact,
+  HistoryMessage,
+  NetworkChat,
+  NetworkEvent,
+} from '../../connector.ts';
 import { historyChoiceOf } from '../../historyOptions.ts';
 import type { HistoryNotifications, Notified } from '../inbound/historyNotifications.ts';
 import { type Addresses, placeholderOf, unhosted } from '../people/addresses.ts';

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import type { NetworkChat } from '../../connector.ts';
-import type { HistoryChat, HistoryMessage, RemoteFile } from '../../history.ts';
+import type { HistoryChat, HistoryMessage, NetworkChat, RemoteFile } from '../../connector.ts';
 import { mutedUntil } from '../inbound/activity.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { ownOrTheirs } from '../inbound/messageReader.ts';

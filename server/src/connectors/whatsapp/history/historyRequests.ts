@@ -1,7 +1,6 @@
 import { Readable } from 'node:stream';
 import { AppError } from '../../../errors.ts';
-import type { NetworkMedia } from '../../connector.ts';
-import type { HistoryRequest } from '../../history.ts';
+import type { HistoryRequest, NetworkMedia } from '../../connector.ts';
 import { parseContent } from '../inbound/incomingContent.ts';
 import { GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';

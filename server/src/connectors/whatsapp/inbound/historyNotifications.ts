@@ -3,7 +3,6 @@ import { deflateSync } from 'node:zlib';
 import type { proto, SignalDataSet } from 'baileys';
 import { HISTORY, HISTORY_PREFIX } from '../link/credentials.ts';
 import type { Session } from '../session.ts';
-import type { Attributes } from './journal.ts';
 
 /** A notification of the phone that a part of its history is ready. */
 export interface Notified {
@@ -39,7 +38,7 @@ export class HistoryNotifications extends EventEmitter<{ notified: [notified: No
    * @param message a `proto.Message`, encoded
    * @returns what to store, and what Baileys gets instead; undefined for any other message
    */
-  intercept({ from, participant, id = '' }: Attributes, message: Uint8Array) {
+  intercept({ from, participant, id = '' }: Readonly<Record<string, string>>, message: Uint8Array) {
     const { baileys, self, host } = this.#session;
     // Baileys ignores those of others.
     if (!self.is(participant ?? from)) return undefined;
