@@ -61,6 +61,7 @@ describeOnEachDatabase('event types', (_, database) => {
     });
     await simulate('vote', { from, messageId: poll.body.messageId, options: ['Yes'] });
     await simulate('rename', { from, senderName: 'Anna' });
+    await simulate('history', { history: { generate: { messages: 1 } } });
     await simulate('presence', { from, presence: 'typing' });
     await simulate('call', { from, callId: 'c1', video: true });
     await simulate('call_end', { from, callId: 'c1', outcome: 'rejected' });

@@ -1,7 +1,7 @@
 import { count, defineFigure } from '../figure.ts';
 import { onSqlite } from '../harness/home.ts';
 import { ask, link, newOwner, numberOf, startNetwork } from '../harness/linkedSessions.ts';
-import { rssMb, sleep, until } from '../harness/processes.ts';
+import { cpuMs, rssMb, sleep, until } from '../harness/processes.ts';
 
 const MESSAGES = count(100_000, 2000);
 const MANY = count(500_000, 4000);
@@ -14,6 +14,7 @@ export const history = defineFigure({
   rounds: 1,
   readings: {
     seconds: { what: `from the scan until ${MESSAGES} messages are stored`, unit: 's', goal: { atMost: 60 } },
+    cpu: { what: 'CPU time of the server for that', unit: 's' },
     added: { what: 'most memory during that beyond a linked session', unit: 'MB', digits: 0, goal: { atMost: 300 } },
     manySeconds: { what: `the time for ${MANY}`, unit: 's', digits: 0 },
     manyAdded: { what: `the memory for ${MANY}`, unit: 'MB', digits: 0, goal: { atMost: 300 } },
@@ -30,6 +31,7 @@ export const history = defineFigure({
       const before = rssMb(server.pid);
       await ask(network, '/history', { number: numberOf(2), messages, chats: CHATS });
       const startedAt = performance.now();
+      const cpuBefore = cpuMs(server.pid);
       let most = before;
       const watch = setInterval(() => {
         most = Math.max(most, rssMb(server.pid));
@@ -40,11 +42,12 @@ export const history = defineFigure({
         (session) => session.history.state === 'complete' && session.history.messages === messages,
       );
       const seconds = (performance.now() - startedAt) / 1000;
+      const cpu = (cpuMs(server.pid) - cpuBefore) / 1000;
       clearInterval(watch);
       await server.stop();
       await network.stop();
       await home.remove();
-      return { seconds, added: most - before };
+      return { seconds, cpu, added: most - before };
     };
     return async () => {
       const some = await measure(MESSAGES);

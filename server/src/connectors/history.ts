@@ -1,5 +1,5 @@
 /*
- * What the phone of a session knows from before the session was linked: chats, contacts and messages. `connector.ts`
+ * The history of a phone, from before its session was linked: chats, contacts and messages. `connector.ts`
  * fills in the types of chats and contents.
  */
 
@@ -66,7 +66,7 @@ export interface HistoryMessageOf<Chat, Content> {
 
 export type HistoryEventOf<Chat, Content> =
   /**
-   * Some hundreds of entries, which are stored together. What is stored already does not change. They become no events
+   * Some hundreds of entries, which are stored together. Stored entries do not change. They become no events
    * of the API, unless the session asks for them.
    */
   | {

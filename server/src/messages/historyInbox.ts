@@ -23,7 +23,7 @@ const LATEST = Date.UTC(9999, 11, 31);
 const REACTIONS = 1024;
 
 /**
- * Stores a part of a session's history in one transaction. What is stored already does not change, so a part that is
+ * Stores a part of a session's history in one transaction. Stored entries do not change, so a part that is
  * reported again, such as after the session was linked again, stores nothing twice.
  */
 export async function storeHistory(

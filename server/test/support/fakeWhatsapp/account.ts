@@ -30,7 +30,7 @@ export interface Account {
   /** The state that its devices share. */
   readonly appState: ReturnType<typeof createAppState>;
   readonly limits: Limits;
-  /** What the phone knows from before its clients were linked. */
+  /** The history of the phone, from before its clients were linked. */
   readonly history: History;
 }
 

@@ -9,7 +9,7 @@ import { uploadEncrypted } from './mediaFile.ts';
 import type { Network } from './network.ts';
 
 const { HistorySyncType } = proto.HistorySync;
-/** What the phone calls recent. */
+/** The age of messages that the phone sends as recent. */
 const RECENT_S = 90 * 24 * 3600;
 
 export interface WrittenMessage {
@@ -33,7 +33,7 @@ export interface FaultyPart {
   readonly file?: object;
 }
 
-/** What a phone knows from before its clients are linked. The first login of a client gets it. */
+/** The history of a phone, from before its clients are linked. The first login of a client gets it. */
 export interface PhoneHistory {
   /** Writes a message into the history, newer than those before, and returns its id. */
   write(to: string, message: proto.IMessage | string, details?: WrittenMessage): string;

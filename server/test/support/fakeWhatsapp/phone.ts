@@ -53,7 +53,7 @@ export interface Phone extends Mailbox {
   showNumberTo(number: string): void;
   /** Sets the limits of this number, and notifies its clients, which may also query them. */
   limit(change: Partial<Limits>): void;
-  /** What it knows from before its clients are linked. */
+  /** Its history, from before its clients are linked. */
   readonly history: PhoneHistory;
   block(number: string): void;
   unblock(number: string): void;

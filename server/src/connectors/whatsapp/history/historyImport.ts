@@ -40,7 +40,7 @@ interface State {
 
 class StoppedError extends Error {}
 
-/** What is known of a chat before its messages are read, because it follows them. */
+/** A chat as the first pass has read it: in the part, it follows its messages. */
 interface KnownChat {
   readonly chat: HistoryChat;
   unread: number;
