@@ -6,12 +6,12 @@ export const historyOptions = {
   history: Type.Optional(
     Type.Enum([...historyChoices], {
       description:
-        'How much of the history of the phone to import after linking: `none`, `recent` (some months), or `full`. Default: recent. A change takes effect the next time that the session is linked.',
+        'How much of the history of the phone to import after linking: none, recent (some months) or full. Default: recent. A change takes effect the next time that the session is linked.',
     }),
   ),
   historyEvents: Type.Optional(
     Type.Boolean({
-      description: 'Whether each imported message also becomes an event, marked with `history`. Default: false.',
+      description: 'Whether each imported message also becomes an event, marked as history. Default: false.',
     }),
   ),
 };

@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { AppError } from '../../../errors.ts';
 import type { HistoryRequest, NetworkMedia } from '../../connector.ts';
 import { parseContent } from '../inbound/incomingContent.ts';
@@ -49,7 +48,7 @@ export class HistoryRequests {
     const { mimeType, size, fileName } = media;
     try {
       const stream = await openIncomingFile(this.#session, { ...message, key: message.key });
-      return { mimeType, size, fileName, open: async () => Readable.from(stream) };
+      return { mimeType, size, fileName, open: async () => stream };
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
       if (cause instanceof GoneError || GONE.includes(boomOf(cause).statusCode))
