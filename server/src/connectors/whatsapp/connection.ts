@@ -23,11 +23,16 @@ import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
 import { findSent } from './outbound/sentMessages.ts';
 import { createStatusActions } from './outbound/statuses.ts';
+import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './people/account.ts';
 import { AddressBook } from './people/addressBook.ts';
 import { Addresses, jidOf, jidOfChat } from './people/addresses.ts';
+import { createBusinessActions } from './people/business.ts';
 import { createChannelActions } from './people/channels.ts';
+import { createCommunityActions, previewInvite } from './people/communities.ts';
 import { createGroupActions } from './people/groupActions.ts';
+import { GroupPictures } from './people/groupPictures.ts';
 import { Groups } from './people/groups.ts';
+import { JoinRequests } from './people/joinRequests.ts';
 import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
@@ -82,6 +87,8 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
 
   const addresses = new Addresses(session);
   const groups = new Groups(session, addresses);
+  const pictures = new GroupPictures(session, groups);
+  const joinRequests = new JoinRequests(session, addresses, groups);
 
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(limits, { clock, random, store });
@@ -106,13 +113,14 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     cachedGroupMetadata: async (jid) => groups.cached(jid),
     makeSignalRepository: journal.makeSignalRepository,
   });
-  const people = { addresses, groups, recipients, activity, ownPresence };
+  const people = { addresses, groups, pictures, joinRequests, recipients, activity, ownPresence };
   return { session, store, credentials, route, config, ...people, sender, receiver, history };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
-  const { session, addresses, groups, recipients, activity, ownPresence, sender } = parts;
+  const { session, addresses, groups, pictures, joinRequests, recipients, activity, ownPresence, sender } = parts;
   const { link, requests, self } = session;
+  const profiles = createProfiles(session, addresses);
   const history = new HistoryRequests(session);
   return {
     send: (message) => sender.send(message),
@@ -137,8 +145,6 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
         await socket.updateBlockStatus(jidOf(networkNumber), blocked ? 'block' : 'unblock');
       });
     },
-    groups: createGroupActions(session, groups, addresses),
-    profiles: createProfiles(session, addresses),
     status: createStatusActions(session, sender),
     channels: createChannelActions(session, sender),
     setPresence: (presence) => ownPresence.set(presence),
@@ -146,6 +152,19 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     rejectCall: ({ callId }) => activity.reject(callId),
     requestHistory: (request) => history.request(request),
     openRemoteFile: (reference) => history.openFile(reference),
+    groups: createGroupActions(session, groups, pictures, addresses),
+    profiles: { ...profiles, readOwn: () => readOwnProfile(session, profiles) },
+    joinRequests,
+    previewInvite: (invite) => previewInvite(session, addresses, invite),
+    communities: createCommunityActions(session, groups),
+    async removeAsAdmin(message) {
+      await groups.requireAdmin(message.chat.id);
+      await sender.remove(message);
+    },
+    privacy: createPrivacy(session),
+    business: createBusinessActions(session, addresses),
+    linkedDevices: () => listDevices(session),
+    lookUpPeople: ({ phoneNumbers, lids }) => lookUpPeople(session, phoneNumbers, lids),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };
@@ -168,9 +187,10 @@ class Life {
   }
 
   async start(): Promise<void> {
-    const { session, config, addresses, groups, receiver, history } = this.#parts;
+    const { session, config, addresses, groups, receiver, history, pictures } = this.#parts;
     await addresses.start();
     await groups.start();
+    await pictures.start();
     await receiver.start();
     await history.start();
     session.link.start(config);

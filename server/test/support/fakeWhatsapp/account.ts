@@ -1,5 +1,6 @@
 import { type BinaryNode, jidDecode } from 'baileys';
 import { createAppState } from './appState.ts';
+import type { FakeProduct } from './businesses.ts';
 import type { Connection } from './connection.ts';
 import { createHistory, type History } from './history.ts';
 import type { KeyBundle, PreKey, SignedPreKey } from './keyBundle.ts';
@@ -52,6 +53,7 @@ export interface Profile {
   refusesGroups: boolean;
   /** The fields of a business profile, such as `description`; undefined for a private person. */
   business: Readonly<Record<string, string>> | undefined;
+  catalog: readonly FakeProduct[] | undefined;
 }
 
 /** A client that is linked to an account, like WhatsApp Web. */
@@ -85,7 +87,14 @@ export function createAccount(number: string, name: string): Account {
     lid,
     numberJid: `${number}@${PEOPLE}`,
     lidJid: `${lid}@lid`,
-    profile: { name, about: 'Available', hidesNumber: false, refusesGroups: false, business: undefined },
+    profile: {
+      name,
+      about: 'Available',
+      hidesNumber: false,
+      refusesGroups: false,
+      business: undefined,
+      catalog: undefined,
+    },
     privacy: new Map(),
     blocked: new Set(),
     // Ten key pairs, which many people of tests never need.

@@ -1,6 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { Companion } from './account.ts';
 import { answerStateQuery } from './appState.ts';
+import { answerBusinessQuery, answerCatalogQuery } from './businesses.ts';
 import { unlink } from './companions.ts';
 import type { Connection } from './connection.ts';
 import { answerGroupQuery } from './groups.ts';
@@ -16,10 +17,10 @@ import { answerKeyQuery } from './preKeys.ts';
 import { announcePresence, routeTyping, subscribe } from './presence.ts';
 import {
   answerBlocklistQuery,
-  answerBusinessQuery,
   answerPictureQuery,
   answerPrivacyQuery,
   answerStatusQuery,
+  answerTimerQuery,
 } from './profiles.ts';
 import { type AnswerQuery, answerQuery } from './queries.ts';
 import { routeReceipt } from './receipts.ts';
@@ -46,7 +47,9 @@ const QUERIES: Readonly<Record<string, AnswerQuery>> = {
   privacy: answerPrivacyQuery,
   status: answerStatusQuery,
   usync: answerUsync,
+  disappearing_mode: answerTimerQuery,
   'w:biz': answerBusinessQuery,
+  'w:biz:catalog': answerCatalogQuery,
   'w:g2': answerGroupQuery,
   'w:mex': answerLimitsQuery,
   'w:m': ({ network }) => [

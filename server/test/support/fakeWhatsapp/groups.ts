@@ -1,6 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import type { BinaryNode } from 'baileys';
 import { type Account, type DeviceAddress, devicesOf, findAccount, lidJidOf, numberJidOf } from './account.ts';
+import {
+  addAnnouncementGroup,
+  describeCommunity,
+  linkGroups,
+  listLinkedGroups,
+  placeOf,
+  placeStanzas,
+  unlinkGroups,
+} from './communities.ts';
 import { newId, nowS } from './linking.ts';
 import { deliver, type Network } from './network.ts';
 import { type Answer, type Query, QueryError } from './queries.ts';
@@ -31,11 +40,13 @@ export interface Group extends Settings {
   readonly addressing: 'lid' | 'number';
   inviteCode: string;
   readonly requests: Set<Account>;
+  /** Its place in a community. */
+  readonly place: { isCommunity: boolean; isAnnouncementGroup: boolean; community: string | undefined };
 }
 
 /** The parts of a query that groups need, so that a phone can send one like a client. */
 export type GroupQuery = Pick<Query, 'network' | 'account' | 'iq' | 'ask'>;
-type Change = GroupQuery & { readonly group: Group; readonly ask: BinaryNode };
+export type Change = GroupQuery & { readonly group: Group; readonly ask: BinaryNode };
 
 /** All queries and changes of groups. */
 export function answerGroupQuery(query: GroupQuery): Answer {
@@ -138,6 +149,9 @@ const CHANGES: Readonly<Record<string, (change: Change) => Answer>> = {
     return [stanza('membership_approval_requests', {}, requests)];
   },
   membership_requests_action: decideRequests,
+  links: linkGroups,
+  unlink: unlinkGroups,
+  sub_groups: listLinkedGroups,
 };
 
 function createGroup({ network, account, ask }: GroupQuery & { ask: BinaryNode }): Answer {
@@ -157,8 +171,10 @@ function createGroup({ network, account, ask }: GroupQuery & { ask: BinaryNode }
     disappearAfterS: 0,
     inviteCode: newInviteCode(),
     requests: new Set(),
+    place: placeOf(ask),
   };
   network.groups.set(group.id, group);
+  if (group.place.isCommunity) describeCommunity(group, ask);
   const refused = childrenOf(ask, 'participant').flatMap(({ attrs: { jid = '' } }) => {
     const member = findAccount(network, jid);
     const error = addError(group, member);
@@ -166,11 +182,12 @@ function createGroup({ network, account, ask }: GroupQuery & { ask: BinaryNode }
     return error === undefined || member === account ? [] : [stanza('participant', { jid, error })];
   });
   notify({ network, account, group }, stanza('create', { type: 'new', key: ask.attrs['key'] }, [groupStanza(group)]));
+  if (group.place.isCommunity) addAnnouncementGroup({ network, account }, group, createGroup);
   return [groupStanza(group, refused)];
 }
 
 /** A group in the form in which its members are notified. */
-function groupStanza(group: Group, refused: BinaryNode[] = []): BinaryNode {
+export function groupStanza(group: Group, refused: BinaryNode[] = []): BinaryNode {
   const { owner, members } = group;
   const flags = { announcement: group.isAnnounceOnly, locked: group.isLocked };
   return stanza(
@@ -193,6 +210,7 @@ function groupStanza(group: Group, refused: BinaryNode[] = []): BinaryNode {
       ...Object.entries(flags).flatMap(([tag, isSet]) => (isSet ? [stanza(tag)] : [])),
       ...(group.needsApproval ? [stanza('membership_approval_mode', {}, [stanza('group_join', { state: 'on' })])] : []),
       ...(group.disappearAfterS > 0 ? [stanza('ephemeral', { expiration: String(group.disappearAfterS) })] : []),
+      ...placeStanzas(group),
       stanza('member_add_mode', {}, Buffer.from(group.canMembersAdd ? 'all_member_add' : 'admin_add')),
       ...[descriptionStanza(group)].filter((node) => node !== undefined),
     ],
@@ -300,6 +318,16 @@ function setting(change: Change, settings: Partial<Settings>): Answer {
   return undefined;
 }
 
+/** Ends the request of a person who no longer wants to join. */
+export function withdrawRequest(network: Network, group: Group, account: Account): void {
+  if (!group.requests.delete(account)) return;
+  const { lidJid, numberJid } = account;
+  notify(
+    { network, account, group },
+    stanza('revoked_membership_requests', {}, [stanza('participant', { jid: lidJid, phone_number: numberJid })]),
+  );
+}
+
 function joinByLink(network: Network, group: Group, account: Account): BinaryNode {
   if (group.members.has(account)) throw new QueryError(409, 'conflict');
   if (group.needsApproval) {
@@ -334,6 +362,9 @@ function decideRequests(change: Change): Answer {
     if (decision.tag === 'approve') {
       group.members.set(account, 'member');
       notify(change, stanza('add', {}, [participantStanza(group, account)]));
+    } else {
+      const rejected = stanza('participant', { jid: account.lidJid, phone_number: account.numberJid });
+      notify(change, stanza('revoked_membership_requests', {}, [rejected]));
     }
     return stanza('participant', { jid });
   });
@@ -353,12 +384,12 @@ export function removeMembers(network: Network, group: Group, by: Account, membe
   );
 }
 
-function requireRight({ group, account }: Change, isForAdmins: boolean): void {
+export function requireRight({ group, account }: Change, isForAdmins: boolean): void {
   if (isForAdmins && group.members.get(account) === 'member') throw new QueryError(401, 'not-authorized');
 }
 
 /** Notifies every client of the members, including former ones. */
-function notify(
+export function notify(
   { network, account, group }: Pick<Change, 'network' | 'account' | 'group'>,
   change: BinaryNode,
   others: readonly Account[] = [],

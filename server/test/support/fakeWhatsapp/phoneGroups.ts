@@ -1,6 +1,6 @@
 import type { BinaryNode } from 'baileys';
 import { type Account, requireAccount } from './account.ts';
-import { answerGroupQuery, type Group } from './groups.ts';
+import { answerGroupQuery, type Group, withdrawRequest } from './groups.ts';
 import { newId } from './linking.ts';
 import type { Network } from './network.ts';
 import { GROUPS, stanza } from './stanza.ts';
@@ -13,6 +13,16 @@ export interface PhoneGroups {
   rename(group: string, subject: string): void;
   /** A setting without a value, such as `announcement` or `unlocked`. */
   set(group: string, setting: 'announcement' | 'not_announcement' | 'locked' | 'unlocked'): void;
+  setTimer(group: string, seconds: number): void;
+  setMemberAdd(group: string, mode: 'all_member_add' | 'admin_add'): void;
+  setApproval(group: string, isOn: boolean): void;
+  /** Creates a community. Returns its id. */
+  createCommunity(subject: string): string;
+  /** Adds a group of this phone to a community of it. */
+  link(community: string, group: string): void;
+  /** Withdraws the request to join a group. */
+  withdraw(group: string): void;
+  decide(group: string, decision: 'approve' | 'reject', numbers: readonly string[]): void;
   inviteCode(group: string): string;
   join(code: string): 'joined' | 'requested';
   leave(group: string): void;
@@ -36,6 +46,26 @@ export function createPhoneGroups(network: Network, account: Account): PhoneGrou
     change: (group, action, members) => void query('set', group, stanza(action, {}, people(members))),
     rename: (group, subject) => void query('set', group, stanza('subject', {}, Buffer.from(subject))),
     set: (group, setting) => void query('set', group, stanza(setting)),
+    setTimer: (group, seconds) => void query('set', group, stanza('ephemeral', { expiration: String(seconds) })),
+    setMemberAdd: (group, mode) => void query('set', group, stanza('member_add_mode', {}, Buffer.from(mode))),
+    setApproval(group, isOn) {
+      const state = stanza('group_join', { state: isOn ? 'on' : 'off' });
+      query('set', group, stanza('membership_approval_mode', {}, [state]));
+    },
+    createCommunity(subject) {
+      const community = query('set', all, stanza('create', { subject, key: newId() }, [stanza('parent')]));
+      return `${community.attrs['id']}@${GROUPS}`;
+    },
+    link(community, group) {
+      const link = stanza('link', { link_type: 'sub_group' }, [stanza('group', { jid: group })]);
+      query('set', community, stanza('links', {}, [link]));
+    },
+    withdraw(group) {
+      const found = network.groups.get(group);
+      if (found !== undefined) withdrawRequest(network, found, account);
+    },
+    decide: (group, decision, numbers) =>
+      void query('set', group, stanza('membership_requests_action', {}, [stanza(decision, {}, people(numbers))])),
     inviteCode: (group) => query('get', group, stanza('invite')).attrs['code'] ?? '',
     join(code) {
       const answer = query('set', all, stanza('invite', { code }));

@@ -1,10 +1,9 @@
-import type { BinaryNode } from 'baileys';
 import { type Account, devicesOf, findAccount } from './account.ts';
 import { isGroup } from './envelope.ts';
 import { newId, nowS } from './linking.ts';
 import { deliver, type Network } from './network.ts';
 import { type Answer, type Query, QueryError } from './queries.ts';
-import { childrenOf, firstChild, stanza, textOf } from './stanza.ts';
+import { childrenOf, stanza, textOf } from './stanza.ts';
 
 /** The part of a profile that is public by default. */
 const PRIVACY_NAMES = ['readreceipts', 'last', 'online', 'profile', 'status', 'groupadd', 'calladd'];
@@ -86,15 +85,8 @@ export function answerPrivacyQuery({ account, iq, ask }: Query): Answer {
   return [stanza('privacy', {}, categories)];
 }
 
-/** The profile of a business. */
-export function answerBusinessQuery({ network, ask }: Query): Answer {
-  const asked = ask && firstChild(ask);
-  const account = findAccount(network, asked?.attrs['jid']);
-  if (account?.profile.business === undefined) return [stanza('business_profile', {}, [])];
-  return [stanza('business_profile', {}, [businessStanza(account)])];
-}
-
-function businessStanza({ numberJid, profile }: Account): BinaryNode {
-  const lines = Object.entries(profile.business ?? {}).map(([name, value]) => stanza(name, {}, Buffer.from(value)));
-  return stanza('profile', { jid: numberJid }, lines);
+/** The timer of new chats. */
+export function answerTimerQuery({ account, ask }: Query): Answer {
+  account.privacy.set('disappearing_mode', ask?.attrs['duration'] ?? '0');
+  return undefined;
 }

@@ -34,6 +34,9 @@ const FACTS: Readonly<Record<string, Fact>> = {
   contact: (account) => stanza('contact', { type: account ? 'in' : 'out' }),
   lid: (account) => account && stanza('lid', { val: account.lidJid }),
   devices: (account) => account && stanza('devices', {}, [stanza('device-list', { hash: 'tst' }, deviceList(account))]),
+  disappearing_mode: (account) =>
+    account &&
+    stanza('disappearing_mode', { duration: account.privacy.get('disappearing_mode') ?? '0', t: String(nowS()) }),
   status: (account, asker) => {
     if (account === undefined) return undefined;
     if (isHidden(account, 'status', asker)) return stanza('status', { code: '401', type: 'fail' });

@@ -2,14 +2,23 @@ import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { GroupActions, GroupInvite } from '../../connector.ts';
 import type { Session } from '../session.ts';
+import { requireTimer } from './account.ts';
 import { type Addresses, jidOf } from './addresses.ts';
+import type { GroupPictures } from './groupPictures.ts';
 import type { Groups } from './groups.ts';
-import { setPicture } from './picture.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
+/** The code of an invite, which may be a link. */
+export const codeOf = (invite: string): string => (invite.startsWith(LINK) ? invite.slice(LINK.length) : invite);
+
 /** The actions of a session in groups. Each resolves once the host knows its result. */
-export function createGroupActions({ requests, self }: Session, groups: Groups, addresses: Addresses): GroupActions {
+export function createGroupActions(
+  { requests, self }: Session,
+  groups: Groups,
+  pictures: GroupPictures,
+  addresses: Addresses,
+): GroupActions {
   async function change<T>(networkId: string, request: (socket: WASocket) => Promise<T>): Promise<T> {
     const answer = await requests.ask(request);
     await groups.read(networkId);
@@ -31,17 +40,19 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
     setSubject: (networkId, subject) => change(networkId, (socket) => socket.groupUpdateSubject(networkId, subject)),
     setDescription: (networkId, description) =>
       change(networkId, (socket) => socket.groupUpdateDescription(networkId, description ?? undefined)),
-    setSettings: (networkId, { announce, locked, joinApproval }) =>
-      change(networkId, async (socket) => {
+    async setSettings(networkId, { announce, locked, joinApproval, memberAdd, disappearingSeconds }) {
+      requireTimer('settings.disappearingSeconds', disappearingSeconds);
+      await change(networkId, async (socket) => {
         if (announce !== undefined)
           await socket.groupSettingUpdate(networkId, announce ? 'announcement' : 'not_announcement');
         if (locked !== undefined) await socket.groupSettingUpdate(networkId, locked ? 'locked' : 'unlocked');
         if (joinApproval !== undefined) await socket.groupJoinApprovalMode(networkId, joinApproval ? 'on' : 'off');
-      }),
-    async setPicture(networkId, picture) {
-      await requests.ask((socket) => setPicture(socket, networkId, picture));
-      await groups.notePicture(networkId, picture);
+        if (memberAdd !== undefined)
+          await socket.groupMemberAddMode(networkId, memberAdd === 'all' ? 'all_member_add' : 'admin_add');
+        if (disappearingSeconds !== undefined) await socket.groupToggleEphemeral(networkId, disappearingSeconds);
+      });
     },
+    setPicture: (networkId, picture) => pictures.set(networkId, picture),
     async updateParticipants(networkId, action, phoneNumbers) {
       const wanted = [...new Set(phoneNumbers)];
       const answers = await change(networkId, (socket) =>
@@ -64,7 +75,7 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
     renewInvite: async (networkId) =>
       inviteOf(await requests.ask((socket) => socket.groupRevokeInvite(networkId)), networkId, true),
     async join(invite) {
-      const code = invite.startsWith(LINK) ? invite.slice(LINK.length) : invite;
+      const code = codeOf(invite);
       const networkId = await requests.ask((socket) => socket.groupAcceptInvite(code), { missing: NO_INVITE });
       // If an admin has to approve first, the server names no group.
       if (networkId === undefined) return null;
@@ -77,7 +88,7 @@ export function createGroupActions({ requests, self }: Session, groups: Groups, 
   };
 }
 
-const NO_INVITE =
+export const NO_INVITE =
   'The invite is unknown or was revoked; pass the whole link or the code after its last slash, or ask for a new one';
 
 const REASONS: Readonly<Record<string, string>> = {

@@ -33,7 +33,12 @@ export async function toNetworkGroup(
       announce: metadata.announce === true,
       locked: metadata.restrict === true,
       joinApproval: metadata.joinApprovalMode === true,
+      memberAdd: metadata.memberAddMode === true ? 'all' : 'admins',
+      disappearingSeconds: metadata.ephemeralDuration ?? 0,
     },
+    isCommunity: metadata.isCommunity === true,
+    community: metadata.linkedParent ?? null,
+    isAnnouncementGroup: metadata.isCommunityAnnounce === true,
     inviteCode: before?.inviteCode ?? null,
     picture: before?.picture ?? null,
   };
@@ -59,12 +64,22 @@ export function changesBetween(before: NetworkGroup, after: NetworkGroup): Group
   if (before.description !== after.description) changes.push({ type: 'description', description: after.description });
   const settings = Object.fromEntries(
     (Object.keys(after.settings) as (keyof GroupSettings)[])
-      .filter((name) => before.settings[name] !== after.settings[name])
+      // A setting that was unknown has not changed.
+      .filter((name) => before.settings[name] !== undefined && before.settings[name] !== after.settings[name])
       .map((name) => [name, after.settings[name]]),
   );
   if (Object.keys(settings).length > 0) changes.push({ type: 'settings', settings });
   if (before.inviteCode !== null && before.inviteCode !== after.inviteCode) changes.push({ type: 'invite_link' });
   return [...changes, ...participantChanges(before, after)];
+}
+
+/** Whether more is known of a group that has not changed otherwise. */
+export function hasNews(before: NetworkGroup, after: NetworkGroup): boolean {
+  const settings = Object.keys(after.settings) as (keyof GroupSettings)[];
+  return (
+    settings.some((name) => before.settings[name] !== after.settings[name]) ||
+    (['isCommunity', 'community', 'isAnnouncementGroup'] as const).some((name) => before[name] !== after[name])
+  );
 }
 
 const RANKS = ['member', 'admin', 'owner'] as const;

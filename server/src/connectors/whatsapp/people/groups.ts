@@ -1,12 +1,13 @@
 import type { GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
+import { AppError } from '../../../errors.ts';
 import type { GroupChange } from '../../../events/networkTypes.ts';
 import type { NetworkGroup, NetworkMedia } from '../../connector.ts';
 import { boomOf, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';
-import { changesBetween, toNetworkGroup, withNumbers } from './groupState.ts';
+import { changesBetween, hasNews, toNetworkGroup, withNumbers } from './groupState.ts';
 
 const METADATA_KEPT = 200;
 /** An account may be in very many groups. After a minute, Baileys would report that it is in none. */
@@ -88,8 +89,18 @@ export class Groups {
     await this.#note(networkId, { inviteCode }, isRenewed ? { type: 'invite_link' } : undefined);
   }
 
-  notePicture(networkId: string, picture: NetworkMedia | null): Promise<void> {
-    return this.#note(networkId, { picture }, { type: 'picture' });
+  /** @param changeId identifies the change if it may be noted again */
+  notePicture(networkId: string, picture: NetworkMedia | null, changeId?: string): Promise<void> {
+    return this.#note(networkId, { picture }, { type: 'picture' }, changeId);
+  }
+
+  /** @throws {AppError} `network_denied` if the session is not known to be an admin of the group */
+  async requireAdmin(networkId: string): Promise<void> {
+    await this.know(networkId);
+    const own = this.#session.self.phoneNumber;
+    const self = this.#known.get(networkId)?.participants.find(({ phoneNumber }) => phoneNumber === own);
+    if (self === undefined || self.role === 'member')
+      throw new AppError('network_denied', 'Only an admin of the group can do this');
   }
 
   left(networkId: string): Promise<void> {
@@ -101,14 +112,22 @@ export class Groups {
     return this.#metadata.get(networkId);
   }
 
-  #note(networkId: string, fields: Partial<NetworkGroup>, change: GroupChange | undefined): Promise<void> {
+  #note(
+    networkId: string,
+    fields: Partial<NetworkGroup>,
+    change: GroupChange | undefined,
+    changeId?: string,
+  ): Promise<void> {
     return this.#queue.run(networkId, async () => {
       const before = this.#stateOf(networkId);
       if (before === undefined) return;
       const group = { ...before, ...fields };
       const { reporter, host } = this.#session;
       if (change === undefined) await reporter.report({ type: 'group_invite', group });
-      else await reporter.report({ type: 'group_updated', change, timestamp: host.clock.now(), group });
+      else {
+        const timestamp = host.clock.now();
+        await reporter.report({ type: 'group_updated', change, ...(changeId && { changeId }), timestamp, group });
+      }
       this.#known.set(networkId, group);
     });
   }
@@ -177,8 +196,9 @@ export class Groups {
     if (before === undefined) await reporter.report({ type: 'group_created', group });
     else {
       const timestamp = host.clock.now();
-      for (const change of changesBetween(before, group))
-        await reporter.report({ type: 'group_updated', change, timestamp, group });
+      const changes = changesBetween(before, group);
+      for (const change of changes) await reporter.report({ type: 'group_updated', change, timestamp, group });
+      if (changes.length === 0 && hasNews(before, group)) await reporter.report({ type: 'group_noted', group });
     }
     this.#known.set(group.networkId, group);
     return group;

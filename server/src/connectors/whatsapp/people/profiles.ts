@@ -55,7 +55,7 @@ export function createProfiles({ creds, requests, ownFiles }: Session, addresses
 }
 
 /** Returns null for a part that is hidden or missing: the server answers 401 or 403 to the one, and 404 to the other. */
-async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
+export async function unlessHidden<T>(request: () => Promise<T>): Promise<T | null> {
   try {
     return await request();
   } catch (error) {
@@ -74,7 +74,11 @@ async function aboutOf(socket: WASocket, jid: string): Promise<string | null> {
 }
 
 /** @throws {AppError} `fetch_failed` */
-async function fetchPicture(url: string, dispatcher: Dispatcher, signal: AbortSignal): Promise<NetworkMedia | null> {
+export async function fetchPicture(
+  url: string,
+  dispatcher: Dispatcher,
+  signal: AbortSignal,
+): Promise<NetworkMedia | null> {
   try {
     const { statusCode, headers, body } = await request(url, { dispatcher, signal });
     if (statusCode !== 200) {
