@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
-import { isPlaceholder } from '../connectors/connector.ts';
+import { isPlaceholder, type PersonIds } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { MediaPart } from '../events/parts.ts';
 import { boolean, entries, integer, list, named, object, optional, orNull } from '../invoke/fields.ts';
-import { defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { BusinessData } from './businessInput.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { keepPicture } from './profiles.ts';
 import { findSession, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 
@@ -110,7 +111,7 @@ export const lookUpContacts = defineOperation({
   effect: 'read',
   summary: 'Look up LIDs and phone numbers',
   description:
-    'Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers from what it knows, and asks the network for the LIDs of other numbers. No network tells the number of a LID whose owner hides it. Do not look up in bulk: networks ban sessions that do.',
+    'Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers from what it knows and, while it is connected, asks the network for the LIDs of other numbers. No network tells the number of a LID whose owner hides it. Do not look up in bulk: networks ban sessions that do.',
   input: {
     sessionId: OptionalSessionId,
     phoneNumbers: optional(PhoneNumberList(`Up to ${LOOKED_UP_AT_ONCE} numbers.`, { maxItems: LOOKED_UP_AT_ONCE })),
@@ -128,17 +129,16 @@ export const lookUpContacts = defineOperation({
       lid: orNull(Type.String(), 'LID as `…@lid`; null if it is not known, or the number is not on the network.'),
     }),
   }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'network_denied', 'send_failed'],
+  errors: ['not_found', 'session_required', 'not_supported', 'network_denied', 'send_failed'],
   example: { phoneNumbers: ['491707654321'] },
   async run(ctx, { sessionId, phoneNumbers = [], lids = [] }) {
     if (phoneNumbers.length + lids.length === 0)
       throw invalidField('phoneNumbers', 'Pass at least one of `phoneNumbers` and `lids`', 'required');
     const session = await resolveSession(ctx, sessionId);
-    const lookUp = await ctx.liveSessions.part(session, 'lookUpPeople');
     const numbers = phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
     for (const [index, number] of numbers.entries())
       if (isPlaceholder(number)) throw invalidField(`phoneNumbers.${index}`, 'is a LID; pass it in `lids`', 'lid');
-    const people = await lookUp({ phoneNumbers: numbers, lids: lids.map(lidDigits) });
+    const people = await idsOf(ctx, session, numbers, lids.map(lidDigits));
     return {
       data: people.map(({ phoneNumber: digits, lid }) => ({
         phoneNumber: digits,
@@ -147,6 +147,31 @@ export const lookUpContacts = defineOperation({
     };
   },
 });
+
+/** Asks the network, or reads what the session has stored while it is not connected. */
+async function idsOf(
+  ctx: Context,
+  session: SessionRef,
+  phoneNumbers: readonly string[],
+  lids: readonly string[],
+): Promise<readonly PersonIds[]> {
+  try {
+    const lookUp = await ctx.liveSessions.part(session, 'lookUpPeople');
+    return await lookUp({ phoneNumbers, lids });
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'session_not_connected') throw error;
+  }
+  const people: PersonIds[] = [];
+  for (const digits of [...phoneNumbers, ...lids.map((lid) => `000${lid}`)]) {
+    const { phoneNumber, networkIds } = await ctx.sessions.people.find(session.sessionId, digits);
+    const lid = networkIds.find((id) => id.endsWith('@lid'));
+    people.push({
+      phoneNumber: isPlaceholder(phoneNumber) ? null : phoneNumber,
+      lid: lid === undefined ? (isPlaceholder(digits) ? lidDigits(digits) : null) : lidDigits(lid),
+    });
+  }
+  return people;
+}
 
 /** The digits of a LID, which a placeholder has after its three zeros. */
 const lidDigits = (text: string): string => text.replace(/@lid$/, '').replace(/^000(?=\d{5})/, '');

@@ -191,6 +191,14 @@ it('looks up the LIDs of numbers and the numbers of LIDs', async () => {
   ]);
   for (const lid of [dave.lid, `${dave.lid}@lid`, `000${dave.lid}`])
     assert.deepEqual((await lookUp(`lids=${lid}`)).data, [{ phoneNumber: dave.number, lid: `${dave.lid}@lid` }]);
+  await setting.call('POST', `/sessions/${sessionId}/disconnect`);
+  const offline = await lookUp(`phoneNumbers=${dave.number},15559999999&lids=${dave.lid},12345678901234`);
+  assert.deepEqual(offline.data, [
+    { phoneNumber: dave.number, lid: `${dave.lid}@lid` },
+    { phoneNumber: '15559999999', lid: null },
+    { phoneNumber: dave.number, lid: `${dave.lid}@lid` },
+    { phoneNumber: null, lid: '12345678901234@lid' },
+  ]);
   for (const query of ['', `phoneNumbers=000${dave.lid}`, 'lids=x', `lids=${Array(51).fill(dave.lid).join(',')}`]) {
     const { body } = await setting.call('GET', `/contacts/lookup?sessionId=${sessionId}&${query}`);
     assert.equal(body.code, 'validation_failed', query);
