@@ -68,6 +68,9 @@ describeOnEachDatabase('event types', (_, database) => {
     await simulate('group_create', { from, subject: 'Team', phoneNumbers: ['491722222222'] });
     const { groupId } = await eventOf(call, 'group.created');
     await simulate('group_leave', { groupId, from: '491722222222' });
+    const own = (await call('POST', '/groups', { sessionId, subject: 'Own', phoneNumbers: [from] })).body.groupId;
+    await call('PATCH', `/groups/${own}`, { settings: { joinApproval: true } });
+    await simulate('group_join_request', { groupId: own, from: '491722222222' });
     await call('POST', `/sessions/${sessionId}/disconnect`);
     const gone = await startReceiver();
     test.after(() => gone.close());

@@ -3,7 +3,15 @@ import { after, before, it } from 'node:test';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { picture, upload } from './support/media.ts';
-import { type Answer, bearer, type Call, connectSession, eventOf, startServer, type TestServer } from './support/server.ts';
+import {
+  type Answer,
+  bearer,
+  type Call,
+  connectSession,
+  eventOf,
+  startServer,
+  type TestServer,
+} from './support/server.ts';
 
 const ADA = '491707654321';
 const EVE = '491707654322';
@@ -207,7 +215,11 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
   it('reads the business that a simulation has defined, and looks people up', async () => {
     const { ask, play, codeOf } = await account();
     const products = ['Green', 'Black', 'White'].map((name, index) => ({ productId: `p${index}`, name, price: 2500 }));
-    const business = { description: 'Tea', websites: ['https://tea.example'], collections: [{ name: 'All', products }] };
+    const business = {
+      description: 'Tea',
+      websites: ['https://tea.example'],
+      collections: [{ name: 'All', products }],
+    };
     await play('business_profile', { from: EVE, business });
     const { profile } = await ask('GET', `/contacts/${EVE}/business-profile`);
     assert.deepEqual([profile.description, profile.websites, profile.hours], ['Tea', ['https://tea.example'], null]);

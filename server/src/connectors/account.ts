@@ -10,11 +10,11 @@ export interface PrivacySettings {
   readonly about: Audience;
   /** Whether others see that the session has read their messages. */
   readonly readReceipts: boolean;
-  /** Who can add the session to groups. */
+  /** People who can add the session to groups. */
   readonly groupAdd: Audience;
-  /** Who can call: everyone, or people whom the session knows. */
+  /** Callers: everyone, or people whom the session knows. */
   readonly calls: 'everyone' | 'known';
-  /** How long messages of new chats stay; 0 for ever. */
+  /** How long messages of new chats stay; 0 keeps them. */
   readonly disappearingSeconds: number;
 }
 

@@ -66,9 +66,9 @@ export interface LinkedGroup {
 
 /** Settings of a group that not every network has. Undefined if unknown. */
 export interface OptionalGroupSettings {
-  /** Who can add members. */
+  /** People who can add members. */
   readonly memberAdd?: 'admins' | 'all';
-  /** How long messages stay; 0 for ever. */
+  /** How long messages stay; 0 keeps them. */
   readonly disappearingSeconds?: number;
 }
 

@@ -170,7 +170,7 @@ export const GroupChange = Type.Object({
       joinApproval: Type.Optional(
         Type.Boolean({ description: 'An admin must approve people who join with the invite link.' }),
       ),
-      memberAdd: Type.Optional(Type.Enum(['admins', 'all'], { description: 'Who can add members.' })),
+      memberAdd: Type.Optional(Type.Enum(['admins', 'all'], { description: 'People who can add members.' })),
       disappearingSeconds: Type.Optional(
         Type.Integer({ minimum: 0, description: 'Seconds until messages disappear; 0 if they stay.' }),
       ),

@@ -5,7 +5,7 @@ import { boolean, integer, list, oneOf, optional, strictPart, string } from '../
 import type { Context } from '../invoke/operation.ts';
 import { pictureOf } from './media.ts';
 
-/* What a simulation plays of groups and accounts. */
+/* Simulations of groups and accounts. */
 
 export const groupSimulations = [
   'group_join_request',
@@ -45,14 +45,14 @@ export const groupSimulationInput = {
       announce: optional(boolean('Only admins can send messages.')),
       locked: optional(boolean('Only admins can change the group.')),
       joinApproval: optional(boolean('Admins approve people who join by link.')),
-      memberAdd: optional(oneOf(['admins', 'all'], 'Who can add members.')),
+      memberAdd: optional(oneOf(['admins', 'all'], 'People who can add members.')),
       disappearingSeconds: optional(
         integer('Seconds until messages disappear; 0 turns this off.', { minimum: 0, maximum: 31_536_000 }),
       ),
     }),
   ),
   business: optional(
-    strictPart('What the business shows.', {
+    strictPart('Profile and catalog of the business.', {
       description: shortText('Description of the business.'),
       category: shortText('Category of the business.'),
       address: shortText('Postal address.'),

@@ -54,7 +54,10 @@ export const Group = named('Group', {
     announce: boolean('Only admins can send messages.'),
     locked: boolean('Only admins can change subject, description and picture.'),
     joinApproval: boolean('An admin must approve people who join with the invite link.'),
-    memberAdd: optional({ ...oneOf(['admins', 'all'], 'Who can add members, if it is known.'), ...notForAgents }),
+    memberAdd: optional({
+      ...oneOf(['admins', 'all'], 'People who can add members, if it is known.'),
+      ...notForAgents,
+    }),
     disappearingSeconds: optional({
       ...integer('Seconds until messages disappear, if it is known; 0 if they stay.', { minimum: 0 }),
       ...notForAgents,
@@ -183,7 +186,7 @@ export const updateGroup = defineOperation({
         announce: optional(boolean('Only admins can send messages.')),
         locked: optional(boolean('Only admins can change the group.')),
         joinApproval: optional(boolean('Admins approve people who join by link.')),
-        memberAdd: optional({ ...oneOf(['admins', 'all'], 'Who can add members.'), ...notForAgents }),
+        memberAdd: optional({ ...oneOf(['admins', 'all'], 'People who can add members.'), ...notForAgents }),
         disappearingSeconds: optional({
           ...integer('Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off.', {
             minimum: 0,

@@ -9,12 +9,12 @@ const audience = (what: string) => oneOf(['everyone', 'contacts', 'contacts_exce
 /** Without the value that only the phone can set. */
 const chosen = (what: string) => optional(oneOf(['everyone', 'contacts', 'nobody'], what));
 
-const lastSeen = 'Who sees when the session was last online.';
-const picture = 'Who sees the profile picture.';
-const about = 'Who sees the about text.';
-const groupAdd = 'Who can add the session to groups.';
-const calls = 'Who can call. `known`: only people whom the session knows.';
-const online = 'Who sees that the session is online.';
+const lastSeen = 'People who see when the session was last online.';
+const picture = 'People who see the profile picture.';
+const about = 'People who see the about text.';
+const groupAdd = 'People who can add the session to groups.';
+const calls = 'People who can call. `known`: only those whom the session knows.';
+const online = 'People who see that the session is online.';
 const receipts = 'Whether others see that their messages were read.';
 const disappearing = 'Seconds until messages of new chats disappear; 0 if they stay.';
 
