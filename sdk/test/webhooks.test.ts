@@ -542,6 +542,7 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     timestamp,
   },
   'group.participants': { ...group, action: 'add', phoneNumbers: ['491701234567'] },
+  'group.join_request': { ...group, phoneNumber: '491701234567', change: 'created' },
   'call.incoming': call,
   'call.ended': { ...call, outcome: 'missed' },
   'webhook.circuit_opened': { ...circuit, error: 'The receiver answered 503' },
@@ -701,6 +702,8 @@ describe('parsing', () => {
           return event.data.reason ?? event.data.approval;
         case 'group.participants':
           return event.data.action;
+        case 'group.join_request':
+          return event.data.change;
         case 'call.incoming':
         case 'call.ended':
           return event.data.callId;

@@ -92,7 +92,7 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     const { groupId } = await createGroup('Two sessions');
     await ask('PATCH', `/groups/${groupId}`, { settings: { joinApproval: true } });
     const { inviteLink } = await ask('GET', `/groups/${groupId}/invite-link`);
-    const preview = await ask('GET', `/groups/invites/${encodeURIComponent(inviteLink)}?sessionId=${other}`);
+    const preview = await ask('GET', `/groups/preview?invite=${encodeURIComponent(inviteLink)}&sessionId=${other}`);
     assert.deepEqual([preview.subject, preview.size, preview.joinApproval], ['Two sessions', 2, true]);
     const asked = await ask('POST', '/groups/join', { sessionId: other, invite: inviteLink });
     assert.deepEqual(asked, { status: 'requested', group: null });

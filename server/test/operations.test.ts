@@ -293,7 +293,10 @@ describe('the operation table', () => {
 
     const { inviteLink } = await run('groups.get_invite_link', `/groups/${group.groupId}/invite-link`);
     await run('groups.join', '/groups/join', { invite: inviteLink });
-    await run('groups.preview_invite', `/groups/invites/${encodeURIComponent(inviteLink)}?sessionId=${sessionId}`);
+    await run(
+      'groups.preview_invite',
+      `/groups/preview?invite=${encodeURIComponent(inviteLink)}&sessionId=${sessionId}`,
+    );
     const asking = '491706666666';
     const play = (action: string, fields: object) =>
       me.call('POST', `/sessions/${sessionId}/simulate`, { action, ...fields });

@@ -24,6 +24,7 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'session.status': 'A session changed its status or has a new code',
   'session.history': 'The import of the history of a phone made progress',
   'group.participants': 'People joined or left a group, or changed roles',
+  'group.join_request': 'Somebody asked to join a group, or the request ended',
   'call.incoming': 'Somebody calls a session',
   'call.ended': 'A call ended',
   'webhook.circuit_opened': 'The circuit breaker of another webhook opened',

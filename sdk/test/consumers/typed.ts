@@ -44,6 +44,8 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.change.type;
     case 'group.participants':
       return event.data.action;
+    case 'group.join_request':
+      return event.data.change;
     case 'chat.updated':
       return String(event.data.unreadCount);
     case 'contact.updated':

@@ -162,12 +162,12 @@ async function reachBusiness(ctx: Context, input: { phoneNumber: string; session
 
 const CURSOR = 'catalog~';
 
-/** @throws {AppError} `validation_failed` */
+/** @throws {AppError} `validation_failed` if it is a cursor of another list */
 function networkCursor(cursor: string): string {
   const content = Buffer.from(cursor, 'base64url').toString();
-  if (!content.startsWith(CURSOR))
+  if (!content.startsWith(CURSOR) && /^\w+~/.test(content))
     throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');
-  return content.slice(CURSOR.length);
+  return content.replace(CURSOR, '');
 }
 
 function toProduct({ id, price, isHidden, ...rest }: CatalogProduct) {

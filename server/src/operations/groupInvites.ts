@@ -6,7 +6,7 @@ import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 export const previewInvite = defineOperation({
   id: 'groups.preview_invite',
-  route: 'GET /groups/invites/{inviteCode}',
+  route: 'GET /groups/preview',
   owner: { field: 'sessionId' },
   permission: 'groups:read',
   scope: 'sessionId',
@@ -15,7 +15,7 @@ export const previewInvite = defineOperation({
   summary: 'Preview a group invite',
   description: 'Show the group behind an invite, without joining it. Asks the network. Join it with `groups.join`.',
   input: {
-    inviteCode: string('Code after the last slash of the invite link, or the whole link in URL encoding.', {
+    invite: string('Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash.', {
       minLength: 1,
       maxLength: 300,
     }),
@@ -32,12 +32,12 @@ export const previewInvite = defineOperation({
     isCommunity: optional(onlyTrue('Present if it is a community.')),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
-  example: { inviteCode: 'Zm9vYmFyYmF6cXV4MTIzNA' },
-  async run(ctx, { sessionId, inviteCode }) {
+  example: { invite: 'Zm9vYmFyYmF6cXV4MTIzNA' },
+  async run(ctx, { sessionId, invite }) {
     const session = await resolveSession(ctx, sessionId);
     const preview = await ctx.liveSessions.part(session, 'previewInvite');
     const { networkId, subject, description, size, createdBy, createdAt, joinApproval, isCommunity } =
-      await preview(inviteCode);
+      await preview(invite);
     return {
       networkGroupId: networkId,
       subject,

@@ -114,7 +114,7 @@ it('previews an invite by code and by link, without joining', async () => {
   bob.groups.setApproval(networkId, true);
   const code = bob.groups.inviteCode(networkId);
   for (const invite of [code, encodeURIComponent(`https://chat.whatsapp.com/${code}`)]) {
-    const preview = await ask('GET', `/groups/invites/${invite}?sessionId=${sessionId}`);
+    const preview = await ask('GET', `/groups/preview?invite=${invite}&sessionId=${sessionId}`);
     assert.deepEqual(
       [preview.networkGroupId, preview.subject, preview.size, preview.createdBy, preview.joinApproval],
       [networkId, 'To look at', 2, bob.number, true],
@@ -122,7 +122,7 @@ it('previews an invite by code and by link, without joining', async () => {
   }
   const { data } = await ask('GET', `/groups?q=look`);
   assert.deepEqual(data, []);
-  const unknown = await setting.call('GET', `/groups/invites/nothing?sessionId=${sessionId}`);
+  const unknown = await setting.call('GET', `/groups/preview?invite=nothing&sessionId=${sessionId}`);
   assert.equal(unknown.body.code, 'not_found');
 });
 
