@@ -473,6 +473,7 @@ const call = {
   video: false,
   timestamp,
 };
+const marked = { messageId: 'msg_1', type: 'text', sessionId: 'ses_1', chatId: '491701234567', timestamp };
 const circuit = { webhookId: 'whk_1', webhookOrigin: 'https://example.com', reason: 'reset', timestamp };
 const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
@@ -514,8 +515,16 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     pinned: false,
     mutedUntil: timestamp,
     unreadCount: 0,
+    markedUnread: true,
+    disappearingSeconds: 86_400,
+    labelIds: ['lbl_1'],
     timestamp,
   },
+  'chat.removed': { chatId: '491701234567', sessionId: 'ses_1', action: 'cleared', timestamp },
+  'message.removed': marked,
+  'message.marked': { ...marked, starred: true, labelIds: ['lbl_1'] },
+  'message.pinned': { ...change, pinnedUntil: timestamp },
+  'label.updated': { labelId: 'lbl_1', sessionId: 'ses_1', name: 'Paid', color: 2, timestamp },
   'contact.updated': { sessionId: 'ses_1', phoneNumber: '491701234567', name: 'Ann', blocked: false, timestamp },
   'presence.updated': {
     sessionId: 'ses_1',
@@ -552,6 +561,8 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
 const nullable = [
   'message.reaction emoji',
   'chat.updated mutedUntil',
+  'chat.updated disappearingSeconds',
+  'message.pinned pinnedUntil',
   'contact.updated name',
   'session.status reason',
   'session.history error',
@@ -690,6 +701,14 @@ describe('parsing', () => {
           return event.data.status;
         case 'chat.updated':
           return event.data.mutedUntil ?? String(event.data.archived);
+        case 'chat.removed':
+          return event.data.action;
+        case 'message.removed':
+        case 'message.marked':
+        case 'message.pinned':
+          return event.data.messageId;
+        case 'label.updated':
+          return event.data.name;
         case 'contact.updated':
           return event.data.name ?? event.data.phoneNumber;
         case 'presence.updated':
@@ -730,6 +749,11 @@ describe('parsing', () => {
         'rejected',
         'msg_1',
         timestamp,
+        'cleared',
+        'msg_1',
+        'msg_1',
+        'msg_1',
+        'Paid',
         'Ann',
         'typing',
         'disconnected',

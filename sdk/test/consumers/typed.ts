@@ -64,6 +64,16 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.reason ?? event.data.approval;
     case 'session.history':
       return event.data.error ?? event.data.state;
+    case 'chat.removed':
+      return event.data.action;
+    case 'message.removed':
+      return event.data.messageId;
+    case 'message.marked':
+      return event.data.labelIds.join();
+    case 'message.pinned':
+      return event.data.pinnedUntil ?? event.data.from;
+    case 'label.updated':
+      return event.data.name;
     case 'unknown':
       return `${event.kind} ${Object.keys(event.data).join()}`;
     default:

@@ -1,5 +1,6 @@
 import type { AddedFields } from './addedFields.ts';
 import { businessSamples } from './businessSamples.ts';
+import { chatSamples } from './chatSamples.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 import { socialSamples } from './social.ts';
 
@@ -28,7 +29,6 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     fromMe: false,
     ...test,
   };
-  const marked = { messageId: message.messageId, type: 'text', sessionId, chatId: person, ...test } as const;
   const session = { sessionId, phoneNumber: person, test: true } as const;
   const group = { groupId, sessionId, subject: 'Switchboard test', ...test };
   const call = { callId: '00000000000000000000', sessionId, chatId: person, from: person, video: false, ...test };
@@ -71,23 +71,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     'poll.vote': { ...change, options: ['Yes'] },
     'message.location': { ...change, type: 'location', location: { latitude: 52.5163, longitude: 13.3777 } },
     'event.answer': { ...change, type: 'event', answer: 'going' },
-    'chat.updated': {
-      chatId: person,
-      sessionId,
-      archived: true,
-      pinned: false,
-      mutedUntil: null,
-      unreadCount: 0,
-      markedUnread: false,
-      disappearingSeconds: null,
-      labelIds: [],
-      ...test,
-    },
-    'chat.removed': { chatId: person, sessionId, action: 'cleared', ...test },
-    'message.removed': marked,
-    'message.marked': { ...marked, starred: true, labelIds: [] },
-    'message.pinned': { ...change, pinnedUntil: timestamp },
-    'label.updated': { labelId: 'lbl_00000000000000000000000000', sessionId, name: 'Test', color: 0, ...test },
+    ...chatSamples({ chatId: person, sessionId, ...test }, change),
     'contact.updated': { sessionId, phoneNumber: person, name: 'Test', blocked: false, ...test },
     'presence.updated': { sessionId, chatId: person, from: person, presence: 'typing', ...test },
     'session.status': {

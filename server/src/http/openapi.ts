@@ -245,6 +245,7 @@ const tags: Readonly<Record<string, string>> = {
   chats: 'List and manage the chats of a session.',
   contacts: 'Find, check and block contacts.',
   groups: 'Manage groups, their participants, settings and invites.',
+  labels: 'Label chats and messages, for yourself.',
   media: 'Upload and download the files of messages.',
   webhooks: 'Set up webhooks, and find out why an event did not arrive.',
   events: 'Read events without a webhook.',

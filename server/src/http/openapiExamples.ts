@@ -29,6 +29,7 @@ const byField: Readonly<Record<string, unknown>> = {
   replyTo: `msg_${ULID}`,
   groupId: `grp_${ULID}`,
   linkedGroupId: `grp_${ULID}`,
+  labelId: `lbl_${ULID}`,
   mediaId: `med_${ULID}`,
   pictureMediaId: `med_${ULID}`,
   webhookId: `whk_${ULID}`,

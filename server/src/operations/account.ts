@@ -5,8 +5,8 @@ import { MediaPart } from '../events/parts.ts';
 import { boolean, entries, integer, list, named, object, optional, orNull } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
-import { BusinessData } from './businessInput.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { BusinessData } from './businessInput.ts';
 import { keepPicture } from './profiles.ts';
 import { findSession, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
 

@@ -9,6 +9,7 @@ import { HistoryNotifications } from './inbound/historyNotifications.ts';
 import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
+import { StateChanges } from './inbound/stateChanges.ts';
 import { Credentials } from './link/credentials.ts';
 import { Link } from './link/link.ts';
 import { loadBaileys } from './link/load.ts';
@@ -17,11 +18,13 @@ import { Requests } from './link/requests.ts';
 import { socketConfig } from './link/socketConfig.ts';
 import { openOwnStore } from './link/store.ts';
 import { Acknowledgements } from './outbound/acknowledgements.ts';
+import { createChatParts } from './outbound/chatState.ts';
 import { keyOf } from './outbound/outgoingContent.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
 import { findSent } from './outbound/sentMessages.ts';
+import { SharedState } from './outbound/sharedState.ts';
 import { createStatusActions } from './outbound/statuses.ts';
 import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './people/account.ts';
 import { AddressBook } from './people/addressBook.ts';
@@ -105,6 +108,8 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const ownPresence = new OwnPresence(session);
   new Broadcasts(session, addresses);
   new AddressBook(session, addresses);
+  new StateChanges(session, addresses);
+  const sharedState = new SharedState(session);
 
   const config = socketConfig(session, {
     keys,
@@ -114,11 +119,12 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     makeSignalRepository: journal.makeSignalRepository,
   });
   const people = { addresses, groups, pictures, joinRequests, recipients, activity, ownPresence };
-  return { session, store, credentials, route, config, ...people, sender, receiver, history };
+  return { session, store, credentials, route, config, ...people, sender, receiver, history, sharedState };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
-  const { session, addresses, groups, pictures, joinRequests, recipients, activity, ownPresence, sender } = parts;
+  const { session, addresses, groups, pictures, joinRequests, recipients, activity, ownPresence, sender, sharedState } =
+    parts;
   const { link, requests, self } = session;
   const profiles = createProfiles(session, addresses);
   const history = new HistoryRequests(session);
@@ -165,6 +171,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     business: createBusinessActions(session, addresses),
     linkedDevices: () => listDevices(session),
     lookUpPeople: ({ phoneNumbers, lids }) => lookUpPeople(session, phoneNumbers, lids),
+    ...createChatParts(session, sharedState, sender),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };

@@ -1,5 +1,14 @@
 import { randomBytes } from 'node:crypto';
-import { type BinaryNode, decodePatches, type LTHashState, newLTHashState, proto, type WAPatchName } from 'baileys';
+import {
+  type BinaryNode,
+  decodePatches,
+  encodeSyncdPatch,
+  type LTHashState,
+  newLTHashState,
+  proto,
+  type WAPatchCreate,
+  type WAPatchName,
+} from 'baileys';
 import type { Account } from './account.ts';
 import { newId, nowS } from './linking.ts';
 import { createLog, type Log, type WritableLog } from './log.ts';
@@ -65,18 +74,32 @@ async function applyChange(query: Query, asked: BinaryNode, patch: BinaryNode): 
   const { account, network, companion } = query;
   const { name = '', version = '0' } = asked.attrs;
   const collection = account.appState.collections.get(name) ?? { hash: newLTHashState(), patches: [] };
-  // A change must be based on the current version.
-  if (Number(version) !== collection.patches.length) throw new QueryError(409, 'conflict');
+  // A change must be based on the current version. The answer as a whole is no error.
+  if (Number(version) !== collection.patches.length || network.faults.takeStateConflict(account.number))
+    return stanza('collection', { name, type: 'error' }, [stanza('error', { code: '409', text: 'conflict' })]);
   const change = proto.SyncdPatch.decode(patch.content as Uint8Array);
   change.version = { version: collection.patches.length + 1 };
   const stored = proto.SyncdPatch.encode(change).finish();
   collection.hash = await readChange(account, name, change, collection.hash);
   collection.patches.push(stored);
   account.appState.collections.set(name, collection);
-  const attributes = { from: SERVER_JID, type: 'server_sync', id: newId(), t: String(nowS()) };
-  const changed = stanza('collection', { name, version: String(collection.patches.length) });
-  notifyOthers(network, account, companion.id, stanza('notification', attributes, [changed]));
+  notifyOthers(network, account, companion.id, name, collection.patches.length);
   return stanza('collection', { name, version: String(collection.patches.length) });
+}
+
+/** A change that the phone makes, encrypted and signed like those of clients. */
+export async function changeState(network: Network, account: Account, change: WAPatchCreate): Promise<void> {
+  const { appState } = account;
+  const name = change.type;
+  const collection = appState.collections.get(name) ?? { hash: newLTHashState(), patches: [] };
+  const key = proto.Message.AppStateSyncKeyData.create({ keyData: appState.keyData });
+  const before = { ...collection.hash, version: collection.patches.length };
+  const { patch, state } = await encodeSyncdPatch(change, appState.keyId.toString('base64'), before, async () => key);
+  patch.version = { version: state.version };
+  collection.hash = state;
+  collection.patches.push(proto.SyncdPatch.encode(patch).finish());
+  appState.collections.set(name, collection);
+  notifyOthers(network, account, undefined, name, collection.patches.length);
 }
 
 /** Decrypts a change, and verifies the checksums of all changes so far. */
@@ -104,6 +127,15 @@ async function readChange(
   return state;
 }
 
-function notifyOthers(network: Network, account: Account, except: number, node: BinaryNode): void {
+/** Tells the clients of an account, except the one that has made a change, that a collection has a new version. */
+function notifyOthers(
+  network: Network,
+  account: Account,
+  except: number | undefined,
+  name: string,
+  version: number,
+): void {
+  const attributes = { from: SERVER_JID, type: 'server_sync', id: newId(), t: String(nowS()) };
+  const node = stanza('notification', attributes, [stanza('collection', { name, version: String(version) })]);
   for (const device of account.companions.keys()) if (device !== except) deliver(network, { account, device }, node);
 }

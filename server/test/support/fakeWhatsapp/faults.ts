@@ -37,6 +37,8 @@ export interface Faults {
   refuseNextMessage(number: string, error: number): void;
   /** Sends the next stanza twice. */
   duplicateNext(number: string): void;
+  /** Answers the next changes of the shared state as if another device had made one at the same moment. */
+  conflictStateChanges(number: string, times: number): void;
   /** Phones withhold the key of the shared state from clients that are linked now. */
   withholdStateKeys(areWithheld: boolean): void;
   /** Ignores the queries of this namespace, such as `w:g2`, for all numbers. */
@@ -82,6 +84,7 @@ export interface FaultState {
   acknowledge(connection: Connection, number: string, ack: BinaryNode): void;
   takeMessageError(number: string): number | undefined;
   takeDuplicate(account: Account): boolean;
+  takeStateConflict(number: string): boolean;
 }
 
 const STREAM_ENDS: Readonly<Record<StreamEnd, () => BinaryNode>> = {
@@ -109,6 +112,7 @@ export function createFaults(
   const withheld = new Map<string, { connection: Connection; ack: BinaryNode }[]>();
   const messageErrors = new Map<string, number[]>();
   const duplicates = new Set<string>();
+  const stateConflicts = new Map<string, number>();
 
   const state: FaultState = {
     delayMs: 0,
@@ -135,6 +139,11 @@ export function createFaults(
     },
     takeMessageError: (number) => messageErrors.get(number)?.shift(),
     takeDuplicate: ({ number }) => duplicates.delete(number),
+    takeStateConflict(number) {
+      const left = stateConflicts.get(number) ?? 0;
+      if (left > 0) stateConflicts.set(number, left - 1);
+      return left > 0;
+    },
   };
 
   const faults: Faults = {
@@ -164,6 +173,7 @@ export function createFaults(
     },
     refuseNextMessage: (number, error) => void messageErrors.set(number, [...(messageErrors.get(number) ?? []), error]),
     duplicateNext: (number) => void duplicates.add(number),
+    conflictStateChanges: (number, times) => void stateConflicts.set(number, times),
     withholdStateKeys: (areWithheld) => {
       state.areStateKeysWithheld = areWithheld;
     },

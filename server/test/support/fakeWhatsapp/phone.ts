@@ -1,5 +1,6 @@
+import { type ChatModification, chatModificationToAppPatch } from 'baileys';
 import { createAccount, type Profile, requireAccount } from './account.ts';
-import type { StateChange } from './appState.ts';
+import { changeState, type StateChange } from './appState.ts';
 import { announceDevice, unlink } from './companions.ts';
 import { isGroup } from './envelope.ts';
 import { createPhoneHistory, type PhoneHistory } from './historySync.ts';
@@ -47,6 +48,11 @@ export interface Phone extends Mailbox {
   setPicture(content: Buffer | undefined, group?: string): void;
   /** Changes that clients of this account made to the shared state. */
   readonly stateChanges: Log<StateChange>;
+  /**
+   * Changes the shared state like the owner does on the phone, such as an archived chat.
+   * @param chat a number, or the id of a group; empty for what concerns no chat
+   */
+  changeState(change: ChatModification, chat?: string): Promise<void>;
   /** Makes this number another form of its own: queries about it return its own. */
   answerTo(otherNumber: string): void;
   /** Reveals a hidden number to a person without sending a message. */
@@ -101,6 +107,10 @@ export function createPhone(network: Network, number: string, name: string): Pho
     setOnline: (isOnline: boolean) => announcePresence(account, isOnline),
     setPicture: (content: Buffer | undefined, group?: string) => setPicture(network, account, group ?? number, content),
     stateChanges: account.appState.changes,
+    changeState(change: ChatModification, chat = '') {
+      const jid = chat === '' || isGroup(chat) ? chat : requireAccount(network, chat).numberJid;
+      return changeState(network, account, chatModificationToAppPatch(change, jid));
+    },
     answerTo: (otherNumber: string) => void network.byOtherNumber.set(otherNumber, account),
     showNumberTo(other: string) {
       account.profile.hidesNumber = false;

@@ -13,7 +13,6 @@ export interface PhoneGroups {
   rename(group: string, subject: string): void;
   /** A setting without a value, such as `announcement` or `unlocked`. */
   set(group: string, setting: 'announcement' | 'not_announcement' | 'locked' | 'unlocked'): void;
-  setTimer(group: string, seconds: number): void;
   setMemberAdd(group: string, mode: 'all_member_add' | 'admin_add'): void;
   setApproval(group: string, isOn: boolean): void;
   /** Creates a community. Returns its id. */
@@ -23,6 +22,8 @@ export interface PhoneGroups {
   /** Withdraws the request to join a group. */
   withdraw(group: string): void;
   decide(group: string, decision: 'approve' | 'reject', numbers: readonly string[]): void;
+  /** Lets messages disappear after this many seconds; 0 turns it off. */
+  setTimer(group: string, seconds: number): void;
   inviteCode(group: string): string;
   join(code: string): 'joined' | 'requested';
   leave(group: string): void;
@@ -46,7 +47,6 @@ export function createPhoneGroups(network: Network, account: Account): PhoneGrou
     change: (group, action, members) => void query('set', group, stanza(action, {}, people(members))),
     rename: (group, subject) => void query('set', group, stanza('subject', {}, Buffer.from(subject))),
     set: (group, setting) => void query('set', group, stanza(setting)),
-    setTimer: (group, seconds) => void query('set', group, stanza('ephemeral', { expiration: String(seconds) })),
     setMemberAdd: (group, mode) => void query('set', group, stanza('member_add_mode', {}, Buffer.from(mode))),
     setApproval(group, isOn) {
       const state = stanza('group_join', { state: isOn ? 'on' : 'off' });
@@ -66,6 +66,10 @@ export function createPhoneGroups(network: Network, account: Account): PhoneGrou
     },
     decide: (group, decision, numbers) =>
       void query('set', group, stanza('membership_requests_action', {}, [stanza(decision, {}, people(numbers))])),
+    setTimer(group, seconds) {
+      const ask = seconds > 0 ? stanza('ephemeral', { expiration: String(seconds) }) : stanza('not_ephemeral');
+      query('set', group, ask);
+    },
     inviteCode: (group) => query('get', group, stanza('invite')).attrs['code'] ?? '',
     join(code) {
       const answer = query('set', all, stanza('invite', { code }));

@@ -2,6 +2,7 @@ import type { BinaryNode, Chat, PresenceData, WACallEvent, WAPresence } from 'ba
 import { KeyedQueue } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
+import { FOREVER } from '../outbound/chatState.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
@@ -24,9 +25,6 @@ const OUTCOMES: Partial<Record<WACallEvent['status'], CallOutcome>> = {
 
 /** Calls that may still end; more at the same time are not told apart. */
 const MAX_CALLS = 100;
-
-/** The end of a mute that lasts until somebody ends it, which the network stores as −1. */
-const FOREVER = Date.UTC(9999, 11, 31);
 
 interface Call {
   readonly event: Extract<NetworkEvent, { type: 'call' }>;

@@ -99,9 +99,10 @@ function unsupported(message: Message, kind: keyof Message): Parsed {
 export function concernsPeople(baileys: Baileys, whole: Message): boolean {
   const { message } = unwrap(whole);
   if (message.reactionMessage || message.pollUpdateMessage || message.encEventResponseMessage) return true;
+  if (message.pinInChatMessage) return true;
   const type = message.protocolMessage?.type;
-  const { REVOKE, MESSAGE_EDIT } = baileys.proto.Message.ProtocolMessage.Type;
-  if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT;
+  const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
+  if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT || type === EPHEMERAL_SETTING;
   return parseContent(baileys, message) !== undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
+import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
@@ -19,6 +20,8 @@ interface Decoded {
   readonly timestamp: number;
   /** The message without its wrappers. */
   readonly whole: proto.IMessage;
+  /** The message with its wrappers. */
+  readonly layers: readonly proto.IMessage[];
 }
 
 interface StatusMessage {
@@ -58,7 +61,8 @@ export class MessageReader {
       ? self.phoneNumber
       : await this.#addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
-    const change = await this.#changeOf({ key, chat, from, timestamp, whole });
+    const layers = [whole, inner, decoded];
+    const change = await this.#changeOf({ key, chat, from, timestamp, whole, layers });
     if (change !== undefined) return change;
     const parsed = parseContent(baileys, inner);
     if (parsed === undefined) return undefined;
@@ -78,6 +82,7 @@ export class MessageReader {
       timestamp,
       replyTo: context?.stanzaId ? ownOrTheirs(context.stanzaId, self.is(context.participant)) : null,
       ...(isReplayed && { isReplayed }),
+      ...(context?.expiration && { expiresInSeconds: context.expiration }),
     };
   }
 
@@ -118,9 +123,14 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
-  async #changeOf({ key, chat, from, timestamp, whole }: Decoded): Promise<NetworkEvent | undefined> {
+  async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
-    const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage } = whole;
+    const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
+    if (pinInChatMessage) {
+      const networkId = this.#targetOf(pinInChatMessage.key, key);
+      const until = pinEndOf(baileys, pinInChatMessage, layers, timestamp);
+      return { type: 'message_pinned', networkId, chat, from, until, timestamp };
+    }
     if (reactionMessage) {
       if (reactionMessage.key?.remoteJid === STATUS) {
         const about = { networkId: toOwnId(reactionMessage.key.id ?? ''), from, timestamp };
@@ -130,11 +140,13 @@ export class MessageReader {
       return { type: 'reaction', networkId, from, chat, emoji: reactionMessage.text || null, timestamp };
     }
     if (protocolMessage) {
+      const { REVOKE, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
+      if (protocolMessage.type === EPHEMERAL_SETTING)
+        return { type: 'disappearing', chat, seconds: protocolMessage.ephemeralExpiration || null };
       const { id, participant, fromMe } = protocolMessage.key ?? {};
       // In a group, an admin may delete a message of ours.
       const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));
-      if (protocolMessage.type === baileys.proto.Message.ProtocolMessage.Type.REVOKE)
-        return { type: 'deleted', networkId, from, timestamp };
+      if (protocolMessage.type === REVOKE) return { type: 'deleted', networkId, from, timestamp };
       const text = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content.text;
       return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
     }
@@ -185,6 +197,24 @@ export class MessageReader {
 /** A message that the session sent is known by our id. */
 export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
   isOurs ? toOwnId(wireId ?? '') : (wireId ?? '');
+
+/** Phones pin a message for a week, unless somebody chooses another time. */
+const PIN_SECONDS = 7 * 86_400;
+const MAX_PIN_SECONDS = 366 * 86_400;
+
+/** When a pin ends; null if it is removed. */
+function pinEndOf(
+  { proto: { PinInChat } }: Baileys,
+  { type }: proto.Message.IPinInChatMessage,
+  layers: readonly proto.IMessage[],
+  timestamp: number,
+): number | null {
+  if (type !== PinInChat.Type.PIN_FOR_ALL) return null;
+  const [seconds = PIN_SECONDS] = layers.flatMap(
+    ({ messageContextInfo }) => messageContextInfo?.messageAddOnDurationInSecs || [],
+  );
+  return timestamp + Math.min(seconds, MAX_PIN_SECONDS) * 1000;
+}
 
 /** The secret of a poll or event is on it, or on one of its wrappers. */
 function withSecret(asked: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {

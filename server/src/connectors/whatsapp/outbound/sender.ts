@@ -13,6 +13,7 @@ import {
   FILE_MS,
   type MessageKey,
   type MessageType,
+  type NetworkChat,
   type OutgoingMessage,
   type Vote,
 } from '../../connector.ts';
@@ -84,7 +85,11 @@ export class Sender {
     const { timestamp } = await this.#deliver({
       jid: jidOfChat(chat),
       makeContent: () => toBaileysContent(message.content, album),
-      options: { messageId: toWireId(message.networkId), ...(quoted && { quoted }) },
+      options: {
+        messageId: toWireId(message.networkId),
+        ...(quoted && { quoted }),
+        ...(message.expiresInSeconds && { ephemeralExpiration: message.expiresInSeconds }),
+      },
       deadline,
       hasFile: message.content.media !== undefined,
     });
@@ -151,6 +156,22 @@ export class Sender {
     return { id: messageId, remoteJid: jid, fromMe: true };
   }
 
+  /** @param seconds null removes the pin */
+  pin(message: MessageKey, seconds: number | null): Promise<void> {
+    const { PIN_FOR_ALL, UNPIN_FOR_ALL } = this.#session.baileys.proto.PinInChat.Type;
+    const type = seconds === null ? UNPIN_FOR_ALL : PIN_FOR_ALL;
+    return this.#change(message, {
+      pin: this.#keyOf(message),
+      type,
+      ...(seconds !== null && { time: seconds as 86_400 }),
+    });
+  }
+
+  /** Sets the timer of a direct chat. */
+  setDisappearing(chat: NetworkChat, seconds: number | null): Promise<void> {
+    return this.#change({ chat }, { disappearingMessagesInChat: seconds ?? 0 });
+  }
+
   /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
   async drainChanges(timeoutMs: number): Promise<void> {
     await settledWithin(this.#session.host.clock, timeoutMs, Promise.allSettled(this.#changes));
@@ -161,7 +182,7 @@ export class Sender {
   }
 
   /** Sends a message that changes another one. Resolves when the server has acknowledged it. */
-  #change({ chat }: MessageKey, content: AnyMessageContent, wire?: Wire): Promise<void> {
+  #change({ chat }: Pick<MessageKey, 'chat'>, content: AnyMessageContent, wire?: Wire): Promise<void> {
     const work = this.#sendChange(jidOfChat(chat), content, wire);
     this.#changes.add(work);
     const leave = () => this.#changes.delete(work);
