@@ -71,6 +71,12 @@ describeOnEachDatabase('event types', (_, database) => {
     const own = (await call('POST', '/groups', { sessionId, subject: 'Own', phoneNumbers: [from] })).body.groupId;
     await call('PATCH', `/groups/${own}`, { settings: { joinApproval: true } });
     await simulate('group_join_request', { groupId: own, from: '491722222222' });
+    await simulate('label', { labelName: 'New' });
+    await simulate('star', { messageId });
+    await simulate('pin', { messageId, from, pinnedUntil: new Date(Date.now() + 60_000).toISOString() });
+    await simulate('delete_for_me', { messageId: incoming });
+    await simulate('incoming', { from, groupId, message: 'Hi' });
+    await simulate('chat_clear', { groupId });
     await call('POST', `/sessions/${sessionId}/disconnect`);
     const gone = await startReceiver();
     test.after(() => gone.close());

@@ -17,7 +17,8 @@ export const permissionTable = {
   chats: {
     read: 'List chats with their last messages',
     metadata: 'List chats without the content of their last messages',
-    write: 'Mark chats as read, show typing, archive, pin and mute chats',
+    write: 'Mark chats as read, show typing, archive, pin, mute and label chats, star messages',
+    delete: 'Delete chats and received messages for the session',
   },
   contacts: {
     read: 'List contacts and their profiles, and check numbers',

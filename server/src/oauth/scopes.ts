@@ -1,7 +1,7 @@
 import { type Permission, permissions } from '../auth/permissions.ts';
 
 /** No tool needs these, and apps have tokens only for the MCP endpoint. */
-const OF_NO_TOOL: readonly Permission[] = ['messages:approve', 'media:write', 'account:read'];
+const OF_NO_TOOL: readonly Permission[] = ['messages:approve', 'chats:delete', 'media:write', 'account:read'];
 
 /** Every permission that has an effect over MCP is an OAuth scope of the same name. */
 export const supportedScopes: readonly string[] = permissions.filter((one) => !OF_NO_TOOL.includes(one));

@@ -1,3 +1,4 @@
+import { allows } from '../auth/permissions.ts';
 import { AppError } from '../errors.ts';
 import { integer, object, onlyTrue } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
@@ -15,7 +16,7 @@ import { OptionalSessionId, resolveSession } from './sessions.ts';
 
 const removal = {
   owner: { field: 'sessionId' },
-  permission: 'messages:delete',
+  permission: 'chats:delete',
   scope: 'sessionId',
   effect: 'destructive',
   input: { chatId: ChatId, sessionId: OptionalSessionId },
@@ -92,9 +93,12 @@ async function remove(
 
 /**
  * Deletes a message for the session only, and returns what it was, without its content.
- * @throws {AppError} `message_state` if the message waits to be sent; `not_supported`
+ * @throws {AppError} `permission_denied`; `message_state` if the message waits to be sent; `not_supported`
  */
 export async function deleteForMe(ctx: Context, messageId: string) {
+  // It leaves no trace, also of messages that others wrote.
+  if (!allows(ctx.caller.credential.permissions, 'chats:delete'))
+    throw new AppError('permission_denied', 'This requires the permission chats:delete');
   const row = await requireMessage(ctx, messageId);
   if (['queued', 'scheduled', 'pending_approval'].includes(row.status))
     throw new AppError('message_state', `The message waits to be sent (${row.status}); cancel it first`);

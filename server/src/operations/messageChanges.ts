@@ -93,7 +93,7 @@ export const deleteMessage = defineOperation({
     for: optional({
       ...oneOf(
         ['everyone', 'me'],
-        '`me` deletes any message, also a received one, for the session only: it leaves all lists, here and on the phone. `everyone` by default.',
+        '`me` deletes any message, also a received one, for the session only: it leaves all lists, here and on the phone. That requires `chats:delete`. `everyone` by default.',
       ),
       ...notForAgents,
     }),

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { EventKind } from '../../src/events/events.ts';
 import { newRow, storeMessages } from '../../src/messages/store.ts';
+import { ADA, cloudSession } from '../support/cloudSession.ts';
 import { describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import {
@@ -335,16 +336,18 @@ describeOnEachDeployment('chats', (_, database) => {
     );
   });
 
-  it('lets keys delete only with `messages:delete`, and set timers only for their recipients', async () => {
+  it('lets keys delete only with `chats:delete`, and set timers only for their recipients', async () => {
     const { from } = await written('limits');
     const keyOf = async (fields: object) =>
       bearer(server.url, (await ok('POST', '/api-keys/create', { name: 'k', ...fields })).key);
-    const writer = await keyOf({ permissions: ['chats:write', 'chats:read'] });
+    const writer = await keyOf({ permissions: ['chats:write', 'chats:read', 'messages:send'] });
     for (const [method, path] of [
       ['DELETE', `/chats/${from}?sessionId=${sessionId}`],
       ['POST', `/chats/${from}/clear`],
     ] as const)
       assert.equal((await writer(method, path, method === 'POST' ? { sessionId } : undefined)).status, 403, path);
+    const [{ messageId: kept }] = await messagesOf(from);
+    assert.equal((await writer('DELETE', `/messages/${kept}?for=me`)).body.code, 'permission_denied');
     const limited = await keyOf({ allowedRecipients: [newNumber()] });
     const set = (disappearingSeconds: number | null) =>
       limited('PATCH', `/chats/${from}`, { sessionId, disappearingSeconds });
@@ -353,4 +356,28 @@ describeOnEachDeployment('chats', (_, database) => {
     assert.equal((await limited('POST', `/messages/${messageId}/pin`, {})).status, 403);
     assert.equal((await limited('PUT', `/messages/${messageId}/star`, {})).status, 200, 'nobody else sees a star');
   });
+});
+
+it('are arranged only here on a network without shared settings', async (test) => {
+  const { call, graph, sessionId } = await cloudSession(test);
+  await graph.incoming(ADA, { type: 'text', text: { body: 'Hello' } });
+  const [{ messageId }] = await eventually(
+    async () => (await call('GET', '/messages')).body.data,
+    (list: Data[]) => list.length === 1,
+  );
+  const archived = await call('PATCH', `/chats/${ADA}`, { sessionId, archived: true });
+  assert.deepEqual([archived.status, archived.body.archived, archived.body.synchronized], [200, true, false]);
+  assert.equal((await call('POST', `/chats/${ADA}/unread`, { sessionId })).body.synchronized, false);
+  for (const [method, path, fields] of [
+    ['PATCH', `/chats/${ADA}`, { sessionId, disappearingSeconds: 86_400 }],
+    ['PUT', `/messages/${messageId}/star`, {}],
+    ['POST', `/messages/${messageId}/pin`, {}],
+    ['POST', '/labels', { sessionId, name: 'New' }],
+    ['DELETE', `/messages/${messageId}?for=me`, undefined],
+  ] as const) {
+    const { status, body } = await call(method, path, fields);
+    assert.deepEqual([status, body.code], [422, 'not_supported'], path);
+  }
+  const removed = (await call('DELETE', `/chats/${ADA}?sessionId=${sessionId}`)).body;
+  assert.deepEqual([removed.removed, removed.synchronized], [1, false]);
 });
