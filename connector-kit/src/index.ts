@@ -10,7 +10,6 @@
 
 export type { Clock } from '../../server/src/clock.ts';
 export { type Capability, capabilities } from '../../server/src/connectors/capabilities.ts';
-export type * from '../../server/src/connectors/chatActions.ts';
 export * from '../../server/src/connectors/connector.ts';
 export * from '../../server/src/connectors/history.ts';
 export * from '../../server/src/connectors/standing.ts';

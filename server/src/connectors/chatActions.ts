@@ -1,4 +1,4 @@
-import type { MessageKey, NetworkChat } from './connector.ts';
+import type { MessageKey, NetworkChat } from './messageKey.ts';
 
 /* Chats and messages as the owner of an account arranges them. Types only: `connector.ts` imports this file. */
 
@@ -105,7 +105,7 @@ export type ChatEvent =
       readonly isSet: boolean;
     };
 
-/** What the simulator can do on another device of the account, or as a person in the chat. */
+/** Simulated actions on another device of the account, or of a person in the chat. */
 export type ChatSimulation =
   | { readonly action: 'chat_remove'; readonly chat: NetworkChat; readonly isWhole: boolean }
   | ({ readonly action: 'star'; readonly isStarred: boolean } & MessageKey)

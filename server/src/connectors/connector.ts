@@ -41,6 +41,10 @@ import type { ContentParts, EventAnswer, LivePosition, Vote } from './contentPar
 import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
+import type { MessageKey, NetworkChat } from './messageKey.ts';
+
+export type * from './chatActions.ts';
+export type * from './messageKey.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -197,15 +201,6 @@ export interface SessionStore {
   clear(): Promise<void>;
 }
 
-/**
- * A chat in the form of the network: a phone number's digits, the network's id of a person who hides the number, or its
- * id of a group.
- */
-export interface NetworkChat {
-  readonly type: 'direct' | 'group';
-  readonly id: string;
-}
-
 export interface NetworkPerson {
   /** Digits of the phone number; those of a placeholder until the number is known. */
   readonly phoneNumber: string;
@@ -338,14 +333,6 @@ export interface Choice {
  * number.
  */
 export const isPlaceholder = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
-
-/** The key of an existing message, in the form of the network. */
-export interface MessageKey {
-  readonly networkId: string;
-  readonly chat: NetworkChat;
-  /** Digits of the sender. */
-  readonly from: string;
-}
 
 /**
  * The actions of a connection. If the network does not support an optional part, it is missing and callers get

@@ -1,5 +1,4 @@
-import type { ChatEvent } from '../connectors/chatActions.ts';
-import type { NetworkChat } from '../connectors/connector.ts';
+import type { ChatEvent, NetworkChat } from '../connectors/connector.ts';
 import type { Commit, Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { findByNetworkId } from './changes.ts';

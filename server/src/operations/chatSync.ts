@@ -1,5 +1,4 @@
-import type { ChatActions, LastMessage } from '../connectors/chatActions.ts';
-import type { NetworkChat } from '../connectors/connector.ts';
+import type { ChatActions, LastMessage, NetworkChat } from '../connectors/connector.ts';
 import { AppError } from '../errors.ts';
 import { boolean } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
@@ -10,7 +9,7 @@ export const Synchronized = boolean(
   'Whether the change was made on the phone as well. `false` if the network does not support it or the session is not connected: then it holds only in Switchboard.',
 );
 
-/** What a change of a chat needs to know of it. */
+/** A chat, as a change of it needs to know it. */
 interface Target {
   readonly chat: NetworkChat;
   readonly last: LastMessage | null;

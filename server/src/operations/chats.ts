@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { ChatChange } from '../connectors/chatActions.ts';
+import type { ChatChange } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';

@@ -1,14 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { Type } from 'typebox';
-import type { ChatSimulation } from '../connectors/chatActions.ts';
-import type { MessageKey, NetworkChat } from '../connectors/connector.ts';
+import type { ChatSimulation, MessageKey, NetworkChat } from '../connectors/connector.ts';
 import { AppError } from '../errors.ts';
 import { boolean, integer, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { parseTime } from '../invoke/validate.ts';
 import type { SessionRef } from '../messages/store.ts';
 
-/* What the simulator does with chats, labels and marks. */
+/* The actions of the simulator on chats, labels and marks. */
 
 export const chatActionNames = [
   'chat_clear',

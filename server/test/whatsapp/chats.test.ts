@@ -229,7 +229,7 @@ it('repeats a change that another device has overtaken', async () => {
   setting.whatsapp.faults.conflictStateChanges(me.number, 2);
   await ok('PATCH', `/chats/${bob.number}`, { ...own, pinned: true });
   assert.equal((await changed('pin_v1', bob.numberJid)).value.pinAction?.pinned, true);
-  // What follows is still understood by both sides.
+  // Both sides still understand later changes.
   await me.changeState({ pin: false }, bob.number);
   await next('chat.updated', (data) => data.chatId === bob.number && !data.pinned);
   await ok('PATCH', `/chats/${bob.number}`, { ...own, archived: true });
