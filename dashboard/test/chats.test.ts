@@ -186,6 +186,57 @@ describe('chats page', async () => {
     await page.getByLabel('Message', { exact: true }).waitFor();
   });
 
+  it('marks a chat as unread, shows its labels, clears it and deletes it', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { write, sessionId } = await openSandbox(call);
+    await write('Remember me');
+    await write('Something else', '491700000008');
+    const { labelId } = (await call('POST', '/labels', { sessionId, name: 'Customer' })).body;
+    await call('PUT', `/chats/${FRIEND}/labels/${labelId}`, { sessionId });
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.getByRole('list', { name: 'Labels' }).getByText('Customer').waitFor();
+    await page.getByRole('button', { name: 'Mark as read' }).click();
+    const choose = async (name: string) => {
+      await page.getByRole('button', { name: 'Chat actions', exact: true }).click();
+      await page.getByRole('menuitem', { name }).click();
+    };
+    const list = page.getByRole('list', { name: 'Chats' });
+    await page.getByRole('button', { name: 'Mark as read' }).waitFor({ state: 'detached' });
+    await choose('Mark as unread');
+    await list.getByRole('img', { name: 'marked as unread' }).waitFor();
+    await assertAccessible(page);
+    await choose('Clear messages');
+    await page.getByRole('button', { name: 'Clear messages' }).click();
+    await page.getByRole('article').getByText('Remember me').waitFor({ state: 'detached' });
+    await choose('Delete chat');
+    await page.getByRole('button', { name: 'Delete chat' }).click();
+    await page.getByText('Select a chat to read it.').waitFor();
+    await assertSoon(() => list.getByRole('button').count(), 1);
+  });
+
+  it('stars, pins and deletes a message for the session', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { write, messages } = await openSandbox(call);
+    await write('Keep this');
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const bubble = page.getByRole('article').filter({ hasText: 'Keep this' });
+    const choose = async (name: string) => {
+      await bubble.hover();
+      await bubble.getByRole('button', { name: 'Message actions' }).click();
+      await page.getByRole('menuitem', { name, exact: true }).click();
+    };
+    await choose('Star');
+    await bubble.getByRole('img', { name: 'starred' }).waitFor();
+    await choose('Pin for a week');
+    await bubble.getByRole('img', { name: 'pinned' }).waitFor();
+    await choose('Unpin');
+    await bubble.getByRole('img', { name: 'pinned' }).waitFor({ state: 'detached' });
+    await choose('Delete for me');
+    await page.getByRole('button', { name: 'Delete for me' }).click();
+    await bubble.waitFor({ state: 'detached' });
+    assert.deepEqual(await messages(), []);
+  });
+
   it('blocks and unblocks a contact', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write, sessionId } = await openSandbox(call);

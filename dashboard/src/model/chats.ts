@@ -1,4 +1,4 @@
-import type { Chat } from '@switchboard/sdk/api';
+import type { Chat, Label } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
 import { isNotFound } from '../components/states.tsx';
@@ -16,6 +16,15 @@ export function useChats(sessionId: string) {
     idOf,
     everyMs: REFRESH_MS,
   });
+}
+
+/** The labels of a session by their ids. */
+export function useLabels(sessionId: string): ReadonlyMap<string, Label> {
+  const { data = [] } = useQuery({
+    queryKey: ['labels', sessionId],
+    queryFn: async () => (await api.labels.list({ sessionId })).data,
+  });
+  return new Map(data.map((label) => [label.labelId, label]));
 }
 
 /** Finds a chat in the list, or fetches it if it is further down. Undefined until its first message. */

@@ -1,5 +1,5 @@
 import type { Message } from '@switchboard/sdk/api';
-import { MapPin } from 'lucide-react';
+import { MapPin, Pin, Star } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
@@ -25,6 +25,7 @@ interface BubbleProps {
 /** One message. Third parties wrote it, so it is rendered as plain text only. */
 export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: BubbleProps) {
   const { direction, type, replyTo, timestamp, status, edited, forwarded, deleted, error, chatId } = message;
+  const { starred, pinnedUntil } = message;
   const isGroup = chatId.startsWith('grp_');
   return (
     <div className={classes('flex items-center gap-1', isOwn && 'flex-row-reverse')}>
@@ -60,6 +61,8 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
         )}
         {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
         <p className="mt-0.5 flex items-center justify-end gap-1.5 text-xs text-ink-faint">
+          {pinnedUntil !== undefined && <Pin role="img" aria-label={messageStrings.pinned} className="size-3" />}
+          {starred && <Star role="img" aria-label={messageStrings.starred} className="size-3" />}
           {edited && <span>{messageStrings.edited}</span>}
           {status === 'pending_approval' && <span>{messageStrings.statuses[status]}</span>}
           <Time at={timestamp} as="clock" />

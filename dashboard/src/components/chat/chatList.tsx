@@ -37,7 +37,7 @@ export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatL
 }
 
 function ChatRow({
-  chat: { type, lastMessage, unreadCount, pinned, archived, mutedUntil },
+  chat: { type, lastMessage, unreadCount, markedUnread, pinned, archived, mutedUntil },
   name,
   isChosen,
   onChoose,
@@ -72,6 +72,13 @@ function ChatRow({
       <span className="truncate text-xs text-ink-soft">
         {lastMessage === null ? '' : messagePreview(lastMessage, messageStrings)}
       </span>
+      {markedUnread && unreadCount === 0 && (
+        <span
+          role="img"
+          aria-label={chatStrings.markedUnread}
+          className="size-2.5 justify-self-end rounded-full bg-accent"
+        />
+      )}
       {unreadCount > 0 && (
         <span className="justify-self-end rounded-full bg-accent px-1.5 text-xs font-medium text-on-accent">
           <span aria-hidden>{unreadCount}</span>

@@ -8,13 +8,14 @@ import { Composer, type OutgoingMessage } from '../../components/chat/composer.t
 import type { Extra } from '../../components/chat/extraDialog.tsx';
 import { Thread } from '../../components/chat/thread.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { Menu, MenuItem } from '../../components/menu.tsx';
+import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
-import { useChat } from '../../model/chats.ts';
+import { useChat, useLabels } from '../../model/chats.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings } from '../../strings/chats.ts';
 import { MessageDialog, MessageMenu, type OpenedMessage } from './messageMenu.tsx';
+import { RemoveChat } from './removeChat.tsx';
 
 interface ChatPaneProps {
   readonly session: Session;
@@ -122,16 +123,33 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
         <IconButton label={chatStrings.back} onClick={onBack} className="wide:hidden">
           <ArrowLeft />
         </IconButton>
-        <h2 className="min-w-0 flex-1 truncate font-semibold">{name}</h2>
+        <div className="min-w-0 flex-1">
+          <h2 className="truncate font-semibold">{name}</h2>
+          {chat !== undefined && chat.labelIds.length > 0 && <ChatLabels chat={chat} />}
+        </div>
         {chatId.startsWith('grp_') && (
           <LinkButton to="/groups/$groupId" params={{ groupId: chatId }} look="quiet" size="small">
             {chatStrings.openGroup}
           </LinkButton>
         )}
-        {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} />}
+        {chat !== undefined && <ChatMenu chat={chat} isConnected={isConnected} contact={contact} onDeleted={onBack} />}
       </header>
       {contact?.blocked && <p className="bg-warn-soft px-4 py-2 text-xs text-warn">{chatStrings.blocked}</p>}
     </>
+  );
+}
+
+function ChatLabels({ chat: { sessionId, labelIds } }: { readonly chat: Chat }) {
+  const labels = useLabels(sessionId);
+  const names = labelIds.flatMap((labelId) => labels.get(labelId)?.name ?? []);
+  return (
+    <ul aria-label={chatStrings.labels} className="flex gap-1.5 overflow-hidden">
+      {names.map((name) => (
+        <li key={name} className="truncate rounded-full bg-accent-soft px-2 text-xs text-ink-soft">
+          {name}
+        </li>
+      ))}
+    </ul>
   );
 }
 
@@ -170,12 +188,15 @@ function ChatMenu({
   chat,
   isConnected,
   contact,
+  onDeleted,
 }: {
   readonly chat: Chat;
   readonly isConnected: boolean;
   readonly contact: Contact | undefined;
+  readonly onDeleted: () => void;
 }) {
-  const { chatId, sessionId, unreadCount, archived, pinned, mutedUntil } = chat;
+  const { chatId, sessionId, unreadCount, markedUnread, archived, pinned, mutedUntil } = chat;
+  const [removing, setRemoving] = useState<'clear' | 'delete'>();
   const { run } = useAction('chats', 'contacts');
   const change = (more: Partial<Pick<Chat, 'archived' | 'pinned' | 'mutedUntil'>>) =>
     run(() => api.chats.update({ sessionId, chatId, ...more }));
@@ -183,7 +204,7 @@ function ChatMenu({
 
   return (
     <>
-      {unreadCount > 0 && (
+      {(unreadCount > 0 || markedUnread) && (
         <Button
           size="small"
           title={chatStrings.markReadHint}
@@ -209,6 +230,11 @@ function ChatMenu({
         <MenuItem onSelect={() => change({ archived: !archived })}>
           {archived ? chatStrings.unarchive : chatStrings.archive}
         </MenuItem>
+        {unreadCount === 0 && !markedUnread && (
+          <MenuItem onSelect={() => run(() => api.chats.markUnread({ sessionId, chatId }))}>
+            {chatStrings.markUnread}
+          </MenuItem>
+        )}
         {contact !== undefined && (
           <MenuItem
             isDangerous={!contact.blocked}
@@ -222,7 +248,17 @@ function ChatMenu({
             {contact.blocked ? chatStrings.unblock : chatStrings.block}
           </MenuItem>
         )}
+        <MenuLine />
+        <MenuItem isDangerous onSelect={() => setRemoving('clear')}>
+          {chatStrings.clear}
+        </MenuItem>
+        <MenuItem isDangerous onSelect={() => setRemoving('delete')}>
+          {chatStrings.deleteChat}
+        </MenuItem>
       </Menu>
+      {removing !== undefined && (
+        <RemoveChat chat={chat} what={removing} onClose={() => setRemoving(undefined)} onDeleted={onDeleted} />
+      )}
     </>
   );
 }

@@ -16,7 +16,7 @@ import { emojis, messageStrings } from '../../strings/chats.ts';
 
 /** A dialog about a message. The pane renders it, because the row of the message unmounts as the thread scrolls. */
 export interface OpenedMessage {
-  readonly what: 'edit' | 'delete' | 'details' | 'forward';
+  readonly what: 'edit' | 'delete' | 'deleteForMe' | 'details' | 'forward';
   readonly message: Message;
 }
 
@@ -32,7 +32,7 @@ export function MessageMenu({
   readonly onReply: () => void;
   readonly onOpen: (opened: OpenedMessage) => void;
 }) {
-  const { messageId, direction, status, deleted, type, reactions = [] } = message;
+  const { messageId, direction, status, deleted, type, starred, pinnedUntil, reactions = [] } = message;
   const { run } = useAction('messages', 'chats');
   const open = (what: OpenedMessage['what']) => onOpen({ what, message });
   const isSent = status === 'sent' || status === 'delivered' || status === 'read';
@@ -63,6 +63,22 @@ export function MessageMenu({
       {canChange && <MenuLine />}
       {canChange && <MenuItem onSelect={onReply}>{messageStrings.reply}</MenuItem>}
       {canChange && <MenuItem onSelect={() => open('forward')}>{messageStrings.forward}</MenuItem>}
+      {canChange && (
+        <MenuItem
+          onSelect={() => run(() => (starred ? api.messages.unstar({ messageId }) : api.messages.star({ messageId })))}
+        >
+          {starred ? messageStrings.unstar : messageStrings.star}
+        </MenuItem>
+      )}
+      {canChange && (
+        <MenuItem
+          onSelect={() =>
+            run(() => (pinnedUntil === undefined ? api.messages.pin({ messageId }) : api.messages.unpin({ messageId })))
+          }
+        >
+          {pinnedUntil === undefined ? messageStrings.pin : messageStrings.unpin}
+        </MenuItem>
+      )}
       {canChange && isOwn && hasText && <MenuItem onSelect={() => open('edit')}>{messageStrings.edit}</MenuItem>}
       {(status === 'scheduled' || status === 'pending_approval') && (
         <MenuItem onSelect={() => run(() => api.messages.cancel({ messageId }))}>
@@ -70,6 +86,11 @@ export function MessageMenu({
         </MenuItem>
       )}
       <MenuItem onSelect={() => open('details')}>{messageStrings.details}</MenuItem>
+      {isConnected && isSent && (
+        <MenuItem isDangerous onSelect={() => open('deleteForMe')}>
+          {messageStrings.removeForMe}
+        </MenuItem>
+      )}
       {canChange && isOwn && (
         <MenuItem isDangerous onSelect={() => open('delete')}>
           {messageStrings.remove}
@@ -107,19 +128,20 @@ export function MessageDialog({
       </Dialog>
     );
   }
-  if (what === 'delete') {
+  if (what === 'delete' || what === 'deleteForMe') {
+    const isForMe = what === 'deleteForMe';
     return (
       <ConfirmDialog
-        title={messageStrings.removeTitle}
-        confirm={messageStrings.remove}
+        title={isForMe ? messageStrings.removeForMeTitle : messageStrings.removeTitle}
+        confirm={isForMe ? messageStrings.removeForMe : messageStrings.remove}
         open
         onOpenChange={onClose}
         onConfirm={async () => {
-          await api.messages.delete({ messageId });
+          await api.messages.delete({ messageId, ...(isForMe && { for: 'me' }) });
           await refresh('messages', 'chats');
         }}
       >
-        {messageStrings.removeHint}
+        {isForMe ? messageStrings.removeForMeHint : messageStrings.removeHint}
       </ConfirmDialog>
     );
   }
