@@ -44,9 +44,8 @@ const changing = {
 export const listLabels = defineOperation({
   id: 'labels.list',
   route: 'GET /labels',
-  permission: 'chats:read',
+  permission: 'chats:metadata',
   scope: 'filtered',
-  messageContent: 'chats',
   effect: 'read',
   summary: 'List labels',
   description:

@@ -38,7 +38,7 @@ describe('the arguments of a tool call that are kept', () => {
       afterCursor: ['now', '17.evt_01M8A3QQBE5C5YW3BNCVE7FYMT'],
       replyTo: [id],
       ...Object.fromEntries(
-        ['message', 'chat', 'group', 'session', 'media', 'pictureMedia'].map((of) => [`${of}Id`, [id]]),
+        ['message', 'chat', 'group', 'session', 'label', 'media', 'pictureMedia'].map((of) => [`${of}Id`, [id]]),
       ),
       webhookId: [id],
       deliveryId: [id],
