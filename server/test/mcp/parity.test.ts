@@ -86,7 +86,10 @@ async function walk(
 }
 
 /** Fields that only programs get. */
-const HIDDEN = ['networkId', 'networkChatId', 'networkGroupId', 'toNumber'];
+const HIDDEN = [
+  ...['networkId', 'networkChatId', 'networkGroupId', 'toNumber'],
+  ...['markedUnread', 'disappearingSeconds', 'labelIds', 'starred', 'pinnedUntil'],
+];
 
 /** The output without what an agent does not get: ids of the network, and what a preview repeats. */
 function withoutHidden(value: unknown, isPreview = false): unknown {
