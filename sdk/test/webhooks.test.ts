@@ -507,7 +507,9 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     approval: 'rejected',
     keyId: 'key_1',
   },
+  'message.location': { ...change, location: { latitude: 52.5, longitude: 13.4, live: { sequence: 2 } } },
   'poll.vote': { ...change, options: ['Yes'] },
+  'event.answer': { ...change, answer: 'going' },
   'chat.updated': {
     chatId: '491701234567',
     sessionId: 'ses_1',
@@ -693,7 +695,9 @@ describe('parsing', () => {
         case 'message.reaction':
         case 'message.edited':
         case 'message.deleted':
+        case 'message.location':
         case 'poll.vote':
+        case 'event.answer':
           return event.data.messageId;
         case 'message.failed':
           return event.data.error;

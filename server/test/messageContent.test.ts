@@ -71,7 +71,8 @@ describe('a key without permission to read content', () => {
       const { body: whole } = await scene.call('GET', `/messages/${id}`);
       const { body: shown } = await hidden('GET', `/messages/${id}`);
       const { message: _, media, location, contact, poll, template, interactive, mentions, ...rest } = whole;
-      const { payload: __, votes, reactions, ...metadata } = rest;
+      const { payload: __, votes, reactions, event, product, order, groupInvite, choice, ...others } = rest;
+      const { contacts, linkPreview, answers, ...metadata } = others;
       assert.deepEqual(shown, { ...metadata, message: '', contentHidden: true });
     }
     const { body: log } = await hidden('GET', '/events?kinds=message.incoming');
@@ -225,6 +226,12 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
     await incoming({ location: { latitude: 1, longitude: 2, name: SAID, address: SAID } }),
     await incoming({ contact: { name: SAID, phoneNumbers: ['491700000001'] } }),
     await incoming({ message: SAID, poll: { options: [SAID, 'no'], maxSelections: 1 } }),
+    await incoming({ message: SAID, event: { startsAt: '2030-01-01T18:00:00Z', description: SAID } }),
+    await incoming({ message: SAID, product: { title: SAID, retailerId: SAID } }),
+    await incoming({ order: { title: SAID, items: [{ retailerId: SAID, quantity: 1 }] } }),
+    await incoming({ message: SAID, groupInvite: { networkGroupId: '1@g.us', subject: SAID, code: SAID } }),
+    await incoming({ message: SAID, choice: { kind: 'form', response: SAID } }),
+    await incoming({ message: SAID, rawType: 'requestPaymentMessage' }),
   ];
   const send = async (path: string, body: object): Promise<string> => {
     const answer = await call('POST', `/messages/${path}`, { to: from, ...body });
@@ -236,6 +243,8 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
     await send('send-poll', { question: SAID, options: [SAID, 'no'] }),
     await send('send-interactive', { message: SAID, buttons: [{ id: 'yes', title: SAID }] }),
     await send('send-template', { name: SAID, language: 'en', components: [] }),
+    await send('send-event', { name: SAID, startsAt: '2030-01-01T18:00:00Z', description: SAID }),
+    await send('send', { message: `https://example.com/${SAID}`, linkPreview: { title: SAID } }),
   ];
   await simulate({ action: 'vote', messageId: sent[1], options: [SAID] });
   await simulate({ action: 'react', messageId: sent[0], emoji: '👍' });

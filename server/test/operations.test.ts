@@ -197,7 +197,15 @@ describe('the operation table', () => {
     await run('messages.send_media', '/messages/send-media', { to, type: 'image', mediaId: file, caption: 'look' });
     await run('messages.send_location', '/messages/send-location', { to, latitude: 52.5, longitude: 13.4, name: 'B' });
     await run('messages.send_contact', '/messages/send-contact', { to, name: 'Ada', phoneNumbers: [to] });
-    await run('messages.send_poll', '/messages/send-poll', { to, question: 'When?', options: ['now', 'later'] });
+    const asked = await run('messages.send_poll', '/messages/send-poll', {
+      to,
+      question: 'When?',
+      options: ['now', 'later'],
+    });
+    await run('messages.vote', `/messages/${asked.messageId}/vote`, { options: ['now'] });
+    await run('messages.send_event', '/messages/send-event', { to, name: 'Tea', startsAt: '2030-01-01T18:00:00Z' });
+    const files = [file, file].map((mediaId) => ({ type: 'image', mediaId }));
+    await run('messages.send_album', '/messages/send-album', { to, files });
     await run('messages.send_template', '/messages/send-template', { to, name: 'order_sent', language: 'en_US' });
     const buttons = [{ id: 'yes', title: 'Yes' }];
     await run('messages.send_interactive', '/messages/send-interactive', { to, message: 'Tea?', buttons });

@@ -30,6 +30,10 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.message;
     case 'message.deleted':
       return event.data.messageId;
+    case 'message.location':
+      return String(event.data.location?.latitude);
+    case 'event.answer':
+      return event.data.answer ?? '';
     case 'poll.vote':
       return event.data.options.join();
     case 'session.connected':

@@ -81,6 +81,16 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'messages.send_location': (side) => ({ ...ofSession(side), to, latitude: 1, longitude: 2 }),
   'messages.send_contact': (side) => ({ ...ofSession(side), to, name: 'Ada', phoneNumbers: [CHAT] }),
   'messages.send_poll': (side) => ({ ...ofSession(side), to, question: 'When?', options: ['now', 'later'] }),
+  'messages.send_event': (side) => ({ ...ofSession(side), to, name: 'Tea', startsAt: '2030-01-01T18:00:00Z' }),
+  'messages.send_album': ({ sessionId, mediaId }) => ({
+    sessionId,
+    to,
+    files: [
+      { type: 'image', mediaId },
+      { type: 'image', mediaId },
+    ],
+  }),
+  'messages.vote': (side) => ({ ...ofMessage(side), options: ['now'] }),
   'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
   'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
   'messages.send_interactive': (side) => ({

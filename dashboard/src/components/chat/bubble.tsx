@@ -7,6 +7,7 @@ import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
 import { Time } from '../time.tsx';
 import { Choices, Template } from './choices.tsx';
+import { Kind, Marks } from './kinds.tsx';
 import { LongText } from './longText.tsx';
 import { MediaView } from './mediaView.tsx';
 import { Ticks } from './ticks.tsx';
@@ -47,16 +48,18 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
           <p className="text-ink-faint italic">{messageStrings.deleted}</p>
         ) : (
           <div className="grid grid-cols-1 gap-1.5">
+            <Marks message={message} />
             <Extra message={message} nameOf={nameOf} />
             {message.message !== '' && (
               <LongText
                 text={message.message}
-                className={classes('wrap-anywhere whitespace-pre-wrap', type === 'poll' && 'font-medium')}
+                className={classes('wrap-anywhere whitespace-pre-wrap', TITLED.includes(type) && 'font-medium')}
               />
             )}
             <Poll message={message} />
             <Template message={message} />
             <Choices message={message} />
+            <Kind message={message} nameOf={nameOf} />
           </div>
         )}
         {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
@@ -75,9 +78,12 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
   );
 }
 
+/** The text of these is a title. */
+const TITLED: readonly Message['type'][] = ['poll', 'event'];
+
 /** The content above the text. */
 function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
-  const { media, type, location, contact } = message;
+  const { media, type, location, contact, contacts } = message;
   if (media !== undefined) return <MediaView media={media} type={type} />;
   if (location !== undefined) {
     const { latitude, longitude, name, address } = location;
@@ -94,7 +100,7 @@ function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf
       </div>
     );
   }
-  if (contact !== undefined) {
+  if (contact !== undefined && contacts === undefined) {
     return (
       <div className="rounded-lg border border-line-strong px-3 py-1.5 wrap-anywhere">
         <p className="font-medium">{contact.name}</p>
