@@ -60,6 +60,13 @@ describeOnEachDatabase('event types', (_, database) => {
       options: ['Yes', 'No'],
     });
     await simulate('vote', { from, messageId: poll.body.messageId, options: ['Yes'] });
+    await simulate('incoming', { from, message: 'Tea', event: { startsAt: '2030-01-01T18:00:00Z' } });
+    const event = await eventOf(call, 'message.incoming', ({ type }) => type === 'event');
+    await simulate('event_answer', { from, messageId: event.messageId, answer: 'going' });
+    const location = { latitude: 1, longitude: 2, live: { sequence: 1 } };
+    await simulate('incoming', { from, location });
+    const place = await eventOf(call, 'message.incoming', ({ type }) => type === 'location');
+    await simulate('move', { messageId: place.messageId, location: { ...location, live: { sequence: 2 } } });
     await simulate('rename', { from, senderName: 'Anna' });
     await simulate('history', { history: { generate: { messages: 1 } } });
     await simulate('presence', { from, presence: 'typing' });

@@ -13,3 +13,15 @@ export function sealVote(
   const encIv = randomBytes(12);
   return { encPayload: aesEncryptGCM(plain, key, encIv, Buffer.from(`${pollId}\0${voter}`)), encIv };
 }
+
+/** Seals an answer to an event like a phone. @param response 1: comes, 2: does not come, 3: maybe */
+export function sealAnswer(
+  response: number,
+  { eventId, secret, author, person }: { eventId: string; secret: Uint8Array; author: string; person: string },
+) {
+  const plain = proto.Message.EventResponseMessage.encode({ response, timestampMs: 1 }).finish();
+  const first = createHmac('sha256', Buffer.alloc(32)).update(secret).digest();
+  const key = createHmac('sha256', first).update(`${eventId}${author}${person}Event Response\u0001`).digest();
+  const encIv = randomBytes(12);
+  return { encPayload: aesEncryptGCM(plain, key, encIv, Buffer.from(`${eventId}\0${person}`)), encIv };
+}

@@ -1,4 +1,4 @@
-import { type ChatModification, chatModificationToAppPatch } from 'baileys';
+import { type ChatModification, chatModificationToAppPatch, type proto } from 'baileys';
 import { createAccount, type Profile, requireAccount } from './account.ts';
 import { changeState, type StateChange } from './appState.ts';
 import { announceDevice, unlink } from './companions.ts';
@@ -39,6 +39,8 @@ export interface Phone extends Mailbox {
   sendText(to: string, text: string, options?: SendOptions): Promise<string>;
   /** Uploads and sends a file. `details` are further fields of its message, such as `caption` or `mimetype`. */
   sendFile(to: string, kind: FileKind, content: Buffer, details?: object, options?: SendOptions): Promise<string>;
+  /** Uploads a file, and returns the message that would carry it. */
+  uploadFile(kind: FileKind, content: Buffer, details?: object): proto.IMessage;
   /** Downloads the file of a message. Fails if it does not match its message. */
   openFile(message: ReceivedMessage): Buffer;
   typing(to: string, state: ReceivedTyping['state']): void;
@@ -94,6 +96,7 @@ export function createPhone(network: Network, number: string, name: string): Pho
     sendText: (to: string, text: string, options?: SendOptions) => mailbox.send(to, { conversation: text }, options),
     sendFile: (to: string, kind: FileKind, content: Buffer, details = {}, options?: SendOptions) =>
       mailbox.send(to, uploadFile(network.media, kind, content, details), options),
+    uploadFile: (kind: FileKind, content: Buffer, details = {}) => uploadFile(network.media, kind, content, details),
     openFile({ message }: ReceivedMessage) {
       const reference = findFile(message);
       const file = network.media.files.get(reference?.directPath ?? '');
