@@ -9,8 +9,8 @@ import { picture, upload } from './support/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from './support/server.ts';
 
 const PAGE = `<!doctype html><html><head><title>Plain title</title>
-<meta property="og:title" content="A &amp; B"><meta name="description" content="What  it
-is about"><meta property="og:image" content="/picture.png"></head><body><title>Other</title></body></html>`;
+<meta property="og:title" content="A &amp; B"><meta name="description" content="Tea  and
+coffee"><meta property="og:image" content="/picture.png"></head><body><title>Other</title></body></html>`;
 
 describe('the preview of a link', () => {
   let pages: FileServer;
@@ -40,9 +40,9 @@ describe('the preview of a link', () => {
   const send = (message: string, linkPreview?: unknown) =>
     call('POST', '/messages/send', { to: newNumber(), message, linkPreview });
 
-  it('has what the page says about itself, and a small picture', async () => {
+  it('has the title, the description and a small picture of the page', async () => {
     const { thumbnail = '', ...page } = (await preview('/a')) ?? {};
-    assert.deepEqual(page, { title: 'A & B', description: 'What it is about' });
+    assert.deepEqual(page, { title: 'A & B', description: 'Tea and coffee' });
     assert.deepEqual([...Buffer.from(thumbnail, 'base64').subarray(0, 2)], [0xff, 0xd8]);
     assert.deepEqual(pages.visits, ['/a', '/picture.png']);
   });
@@ -52,7 +52,7 @@ describe('the preview of a link', () => {
     const sent = await send(`Look: ${url}!`, true);
     assert.deepEqual(
       [sent.status, sent.body.linkPreview],
-      [201, { url: `${url}`, title: 'A & B', description: 'What it is about' }],
+      [201, { url: `${url}`, title: 'A & B', description: 'Tea and coffee' }],
     );
     assert.ok(!JSON.stringify(sent.body).includes('thumbnail'));
     answer = (_, response) => response.writeHead(404).end();
@@ -85,7 +85,7 @@ describe('the preview of a link', () => {
     assert.equal(await preview(), undefined);
     const image = PAGE.replace('/picture.png', 'https://169.254.169.254/picture.png');
     answer = (_, response) => response.writeHead(200, { 'content-type': 'text/html' }).end(image);
-    assert.deepEqual(await preview(), { title: 'A & B', description: 'What it is about' });
+    assert.deepEqual(await preview(), { title: 'A & B', description: 'Tea and coffee' });
   });
 
   it('reads the beginning of a page of any length', async () => {
@@ -141,7 +141,7 @@ describe('the preview of a link', () => {
   });
 });
 
-describe('what a page says about itself', () => {
+describe('the description of a page', () => {
   it('is read from its head only, preferring the names made for previews', () => {
     const cases: [html: string, head: object][] = [
       ['<title>T</title>', { title: 'T' }],

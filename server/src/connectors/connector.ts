@@ -37,7 +37,6 @@ export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
 
 import type { CallKey } from './calls.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
-import type { ContentParts, EventAnswer, LivePosition, Vote } from './contentParts.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
@@ -45,6 +44,23 @@ import type { MessageKey, NetworkChat } from './messageKey.ts';
 
 export type * from './chatActions.ts';
 export type * from './messageKey.ts';
+import {
+  type AlbumPart,
+  type Choosing,
+  type ContactCard,
+  type ContentParts,
+  type EventAnswer,
+  type EventDetails,
+  type EventPlace,
+  eventAnswers,
+  type LinkPreview,
+  type LivePosition,
+  type Order,
+  type OrderItem,
+  type PersonalInvite,
+  type Product,
+  type Vote,
+} from './contentParts.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -245,8 +261,24 @@ export const messageTypes = [
 /** Types of messages that a session can receive, and not send. */
 const receivedTypes = ['product', 'order', 'group_invite', 'unsupported'] as const satisfies readonly ReceivedType[];
 export const allMessageTypes = [...messageTypes, ...receivedTypes] as const;
-export * from './contentParts.ts';
-export type { MessageType };
+export type {
+  AlbumPart,
+  Choosing,
+  ContactCard,
+  ContentParts,
+  EventAnswer,
+  EventDetails,
+  EventPlace,
+  LinkPreview,
+  LivePosition,
+  MessageType,
+  Order,
+  OrderItem,
+  PersonalInvite,
+  Product,
+  Vote,
+};
+export { eventAnswers };
 
 /** The content of a message: its text, and the parts that its type adds. */
 export interface MessageContent extends ContentParts {
@@ -285,12 +317,6 @@ export interface Location {
   readonly address?: string;
   /** If the sender shares a position that moves. */
   readonly live?: LivePosition;
-}
-
-export interface ContactCard {
-  readonly name: string;
-  /** Digits. */
-  readonly phoneNumbers: readonly string[];
 }
 
 export interface Poll {

@@ -1,5 +1,3 @@
-import type { ContactCard, Location } from './connector.ts';
-
 /* The parts of a message that networks add to plain texts, files, places and polls. */
 
 export interface ContentParts {
@@ -23,10 +21,16 @@ export interface ContentParts {
   readonly product?: Product;
   readonly order?: Order;
   readonly groupInvite?: PersonalInvite;
-  /** What the sender chose, if the message answers buttons, a list, a template or a form. */
+  /** The choice of the sender, if the message answers buttons, a list, a template or a form. */
   readonly choice?: Choosing;
   /** The network's name of a kind of message that has no type here. Only of the type `unsupported`. */
   readonly rawType?: string;
+}
+
+export interface ContactCard {
+  readonly name: string;
+  /** Digits. */
+  readonly phoneNumbers: readonly string[];
 }
 
 export interface LinkPreview {
@@ -61,7 +65,13 @@ export interface EventDetails {
 }
 
 /** Coordinates, a name, or both. */
-export type EventPlace = Partial<Pick<Location, 'latitude' | 'longitude' | 'name' | 'address'>>;
+export interface EventPlace {
+  /** Degrees, WGS 84. */
+  readonly latitude?: number;
+  readonly longitude?: number;
+  readonly name?: string;
+  readonly address?: string;
+}
 
 export interface Product {
   readonly productId?: string;

@@ -57,7 +57,7 @@ export const contentPartSchemas = {
   event: Content(
     Type.Object(
       {
-        description: Text('What it is about.'),
+        description: Text('Description of the event.'),
         startsAt: Moment('When it begins.'),
         endsAt: Moment('When it ends.'),
         location: Type.Optional(
@@ -130,7 +130,9 @@ export const contentPartSchemas = {
   choice: Content(
     Type.Object(
       {
-        kind: Type.Enum(['button', 'list', 'template', 'form'], { description: 'What the sender answered.' }),
+        kind: Type.Enum(['button', 'list', 'template', 'form'], {
+          description: 'Kind of the message that the sender answered.',
+        }),
         name: Text("The network's name of the form."),
         description: Text('Second line of the chosen row.'),
         response: Text('The answers in the form, as JSON.'),

@@ -4,7 +4,7 @@ import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
 import type { UseFetched } from './fetch.ts';
 
-/** What a page says about itself. */
+/** The title, description and picture of a page. */
 export interface Page {
   readonly title: string;
   readonly description?: string;
@@ -12,7 +12,7 @@ export interface Page {
   readonly thumbnail?: string;
 }
 
-/** How much of a page is read. What a preview shows stands at its beginning. */
+/** How much of a page is read: the head is at its beginning. */
 const PAGE_BYTES = 512 * 1024;
 /** Largest picture of a page. */
 export const PREVIEW_IMAGE_BYTES = 1024 * 1024;
@@ -38,7 +38,7 @@ interface Options {
 }
 
 /**
- * Reads what pages say about themselves. The account chooses the URL, so it is vetted like that of a file to send (see
+ * Reads the titles, descriptions and pictures of pages. The account chooses the URL, so it is vetted like that of a file to send (see
  * `fetch.ts`), and bytes, pixels and time are bounded. Only https is fetched.
  */
 export class LinkPreviews {
@@ -65,7 +65,7 @@ export class LinkPreviews {
         ...(thumbnail && { thumbnail }),
       };
     } catch (error) {
-      log.debug({ err: error }, 'made no preview of a link');
+      log.debug({ err: error }, 'failed to make the preview of a link');
       return undefined;
     }
   }

@@ -40,7 +40,7 @@ export const sendEvent = defineOperation({
   input: {
     ...envelope,
     name: string('Name of the event.', { minLength: 1, maxLength: 200 }),
-    description: optional(string('What it is about.', { minLength: 1, maxLength: 2048 })),
+    description: optional(string('Description of the event.', { minLength: 1, maxLength: 2048 })),
     startsAt: time('When it begins. Time with an offset, such as 2026-07-01T14:00:00+02:00.'),
     endsAt: optional(time('When it ends; after `startsAt`.')),
     location: optional(

@@ -11,7 +11,7 @@ import type { SessionRef } from '../messages/store.ts';
 
 /* Options of a message that only some networks have. Tools do not show them. */
 
-const ChosenPreview = strictPart('What the preview shows.', {
+const ChosenPreview = strictPart('Title, description and picture of the preview.', {
   url: optional(string('The link; by default the first one in the text, which must contain it.', { maxLength: 2048 })),
   title: string('Title of the page.', { minLength: 1, maxLength: 200 }),
   description: optional(string('A sentence below the title.', { minLength: 1, maxLength: 500 })),

@@ -47,7 +47,7 @@ export const contentInputs = {
   albumId: Name('The same for all files of an album.'),
   event: optional(
     strictPart('Event to send; its name is in `message`.', {
-      description: Long('What it is about.'),
+      description: Long('Description of the event.'),
       startsAt: time('When it begins.'),
       endsAt: optional(time('When it ends.')),
       location: optional(
@@ -98,7 +98,7 @@ export const contentInputs = {
   ),
   choice: optional(
     strictPart('Answers buttons, a list, a template or a form; the title of the choice is in `message`.', {
-      kind: oneOf(['button', 'list', 'template', 'form'], 'What the sender answers.'),
+      kind: oneOf(['button', 'list', 'template', 'form'], 'Kind of the message that the sender answers.'),
       id: Name('Id of the choice, which the session gets as `payload`.'),
       name: Name("The network's name of the form."),
       response: Long('The answers in the form, as JSON.'),
@@ -147,7 +147,7 @@ const given = <T extends object>(fields: object): T =>
 
 export const liveOf = (live: Fields<LivePosition> | undefined) => live && { live: given<LivePosition>(live) };
 
-/** What is added to a simulated message of any type. */
+/** Fields that a simulated message of any type can have. */
 export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albumId, choice }: ContentInput) {
   return {
     ...(viewOnce === true && { isViewOnce: true }),

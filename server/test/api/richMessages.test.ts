@@ -3,7 +3,15 @@ import { after, before, it } from 'node:test';
 import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { picture, upload } from '../support/media.ts';
-import { type Answer, type Call, eventOf, newNumber, sharedSandbox, startServer, type TestServer } from '../support/server.ts';
+import {
+  type Answer,
+  type Call,
+  eventOf,
+  newNumber,
+  sharedSandbox,
+  startServer,
+  type TestServer,
+} from '../support/server.ts';
 
 /** The smallest beginning by which a video is detected. */
 const MP4 = Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex');
@@ -34,7 +42,7 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
 
   const mediaOf = async ({ token }: Person, content = picture()) => (await upload(server, token, content)).body.mediaId;
 
-  /** What `b` has received and fits. */
+  /** Waits for the message that `b` received. */
   const arrived = async (fits: (message: Answer['body']) => boolean): Promise<Answer['body']> => {
     const { body } = await eventually(
       () => b.call('GET', '/messages?direction=incoming&limit=50'),
@@ -165,7 +173,11 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
   });
 
   it('arrive from the simulator', async () => {
-    await simulate({ action: 'incoming', message: 'Tea', product: { retailerId: 'SKU-1', price: 4.5, currency: 'EUR' } });
+    await simulate({
+      action: 'incoming',
+      message: 'Tea',
+      product: { retailerId: 'SKU-1', price: 4.5, currency: 'EUR' },
+    });
     assert.deepEqual((await arrived(({ type }) => type === 'product')).product, {
       retailerId: 'SKU-1',
       price: 4.5,

@@ -272,7 +272,13 @@ describe('receiving over WhatsApp', () => {
   it('bounds what a modified app sends', async () => {
     const long = 'x'.repeat(5000);
     const { event, rawType } = await fromBob({
-      eventMessage: { name: 'e', description: long, startTime: 9e15, joinLink: 'javascript:alert(1)', location: { name: long } },
+      eventMessage: {
+        name: 'e',
+        description: long,
+        startTime: 9e15,
+        joinLink: 'javascript:alert(1)',
+        location: { name: long },
+      },
     });
     assert.deepEqual(event, { description: long.slice(0, 2048), location: { name: long.slice(0, 200) } });
     assert.equal(rawType, undefined);

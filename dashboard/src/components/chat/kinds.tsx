@@ -7,7 +7,7 @@ import { Time } from '../time.tsx';
 
 /* The parts of messages that networks add to texts, files and places. Links in them cannot be followed. */
 
-/** What is said about a message above its content, such as that its file opens once. */
+/** Remarks above the content of a message, such as that its file opens once. */
 export function Marks({ message }: { readonly message: Message }) {
   const { viewOnce, gif, videoNote, animated, mentionsAll, album, location, rawType } = message;
   const { marks } = kindStrings;

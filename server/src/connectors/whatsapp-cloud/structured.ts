@@ -46,7 +46,7 @@ interface Replies {
     | undefined;
 }
 
-/** What a message answers: buttons, a list, a template or a form. */
+/** The kind of choice that a message is: of buttons, a list, a template or a form. */
 export function choiceOf({ button, interactive }: Replies): Pick<MessageContent, 'choice'> {
   if (button !== undefined) return { choice: { kind: 'template' } };
   const { button_reply: pressed, list_reply: row, nfm_reply: form } = interactive ?? {};

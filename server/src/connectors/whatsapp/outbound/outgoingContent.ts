@@ -19,7 +19,7 @@ export async function toBaileysContent(content: MessageContent, albumKey?: WAMes
   const around = { mentions, contextInfo, ...additionsOf(content, albumKey) };
   switch (type) {
     case 'text':
-      // Baileys makes no preview, because it would fetch an address that anybody may have written.
+      // Baileys must not make a preview: it would fetch an address that anybody may have written.
       return { text, linkPreview: linkPreview ? urlInfoOf(linkPreview) : null, ...around };
     case 'location':
       if (location === undefined) break;

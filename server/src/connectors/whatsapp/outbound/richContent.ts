@@ -36,7 +36,7 @@ export function eventOf(name: string, event: EventDetails, startsAt: number): An
   };
 }
 
-/** What is added to the content of any message. */
+/** Fields that the content of any message can have. */
 export function additionsOf({ mentionsAll, isViewOnce }: MessageContent, albumKey: WAMessageKey | undefined) {
   return {
     ...(mentionsAll === true && { mentionAll: true }),
