@@ -47,7 +47,7 @@ describe('the arguments of a tool call that are kept', () => {
     const hidden = [
       ...['message', 'caption', 'question', 'options', 'emoji', 'subject', 'description', 'name', 'address'],
       ...['fileName', 'content', 'mimeType', 'url', 'webhookUrl', 'invite', 'secret', 'idempotencyKey', 'q'],
-      ...['mentions', 'metadata', 'settings', 'connector', 'cursor', 'latitude', 'longitude'],
+      ...['linkPreview', 'mentions', 'metadata', 'settings', 'connector', 'cursor', 'latitude', 'longitude'],
     ];
     const text = 'a text of the user';
     for (const operation of operations.filter(({ tool }) => tool)) {

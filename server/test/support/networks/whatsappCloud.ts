@@ -9,6 +9,7 @@ export const whatsappCloudUnderTest: NetworkUnderTest = {
   connector: 'whatsapp-cloud',
   gaps: {
     poll: 'the Cloud API has no polls',
+    event: 'the Cloud API has no events',
     edit: 'the Cloud API cannot change what was sent',
     remove: 'the Cloud API cannot take back what was sent',
     checkNumbers: 'the Cloud API tells only by sending who is on WhatsApp',
