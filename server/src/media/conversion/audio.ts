@@ -1,0 +1,96 @@
+import type { FileRule } from '../../connectors/media.ts';
+import { Ffmpeg, type Probe, type Stream } from './ffmpeg.ts';
+import { ConversionError, type Prepared } from './task.ts';
+
+const MAX_SECONDS = 3600;
+const MAX_STATED_SECONDS = 48 * 3600;
+const WAVEFORM_VALUES = 64;
+/** Samples per second for the waveform, which needs only the loudness. */
+const WAVEFORM_RATE = 4000;
+
+const OPUS = ['-c:a', 'libopus', '-b:a', '32k', '-application', 'voip', '-compression_level', '5', '-f', 'ogg'];
+const MP3 = ['-c:a', 'libmp3lame', '-b:a', '128k', '-f', 'mp3'];
+/** Only the sound, without titles and pictures. */
+const SOUND = ['-map', '0:a:0', '-map_metadata', '-1'];
+/** A second more than the limit, by which a longer recording is recognized: the header may state any duration. */
+const UNTIL = ['-t', String(MAX_SECONDS + 1)];
+const SAMPLES = [...SOUND, ...UNTIL, '-ac', '1', '-ar', String(WAVEFORM_RATE), '-f', 's16le'];
+
+/** Makes a voice message: Opus in Ogg, mono. @throws {ConversionError} */
+export async function prepareVoice(
+  content: Uint8Array,
+  mimeType: string,
+  { maxBytes }: { readonly maxBytes: number },
+): Promise<Prepared> {
+  const ffmpeg = await Ffmpeg.open(content, mimeType);
+  const probe = ffmpeg.probe();
+  const sound = soundOf(probe);
+  const isVoice = mimeType === 'audio/ogg' && sound.codec_name === 'opus' && sound.channels === 1;
+  if (isVoice && content.length <= maxBytes) {
+    const [samples = new Uint8Array()] = ffmpeg.convert([], [SAMPLES]);
+    const seconds = secondsOf(samples);
+    const isWhole = seconds <= MAX_SECONDS;
+    return { facts: { ...durationOf(isWhole ? seconds : probe.durationSeconds), waveform: waveformOf(samples) } };
+  }
+  const voice = [...SOUND, ...UNTIL, '-ac', '1', '-ar', '48000', ...OPUS];
+  const [opus, samples] = ffmpeg.convert([], [voice, SAMPLES]);
+  const facts = { ...durationOf(requireShort(samples)), waveform: waveformOf(samples ?? new Uint8Array()) };
+  return { converted: { ...within(opus, maxBytes), mimeType: 'audio/ogg', extension: 'ogg' }, facts };
+}
+
+/** @throws {ConversionError} */
+export async function prepareAudio(content: Uint8Array, mimeType: string, rule: FileRule): Promise<Prepared> {
+  const ffmpeg = await Ffmpeg.open(content, mimeType);
+  const probe = ffmpeg.probe();
+  soundOf(probe);
+  if (rule.mimeTypes.includes(mimeType) && content.length <= rule.maxBytes)
+    return { facts: durationOf(probe.durationSeconds) };
+  const [mp3, samples] = ffmpeg.convert([], [[...SOUND, ...UNTIL, ...MP3], SAMPLES]);
+  const facts = durationOf(requireShort(samples));
+  return { converted: { ...within(mp3, rule.maxBytes), mimeType: 'audio/mpeg', extension: 'mp3' }, facts };
+}
+
+function soundOf({ streams }: Probe): Stream {
+  const sound = streams.find(({ codec_type }) => codec_type === 'audio');
+  if (sound === undefined) throw new ConversionError('refused', 'it has no sound');
+  return sound;
+}
+
+function within(content: Uint8Array | undefined, maxBytes: number) {
+  if (content === undefined || content.length === 0) throw new ConversionError('unreadable', 'it has no sound');
+  if (content.length > maxBytes)
+    throw new ConversionError('refused', `it is too long: converted it has more than ${maxBytes} bytes`);
+  return { content };
+}
+
+const secondsOf = (samples: Uint8Array) => samples.length / 2 / WAVEFORM_RATE;
+
+function requireShort(samples: Uint8Array = new Uint8Array()): number {
+  const seconds = secondsOf(samples);
+  if (seconds > MAX_SECONDS) throw new ConversionError('refused', 'it is longer than an hour');
+  return seconds;
+}
+
+/** The duration that a header states is limited, because it can be anything. */
+export function durationOf(seconds: number | undefined) {
+  if (seconds === undefined || !(seconds > 0) || seconds > MAX_STATED_SECONDS) return {};
+  return { durationSeconds: Math.max(1, Math.round(seconds)) };
+}
+
+/**
+ * The average loudness of 64 equal parts, relative to the loudest one.
+ * @param pcm samples of 16 bits, little endian
+ */
+export function waveformOf(pcm: Uint8Array): number[] {
+  const view = new DataView(pcm.buffer, pcm.byteOffset, pcm.byteLength);
+  const count = Math.floor(pcm.byteLength / 2);
+  const parts = Array.from({ length: WAVEFORM_VALUES }, (_, part) => {
+    const first = Math.floor((part * count) / WAVEFORM_VALUES);
+    const end = Math.max(first + 1, Math.floor(((part + 1) * count) / WAVEFORM_VALUES));
+    let sum = 0;
+    for (let at = first; at < Math.min(end, count); at++) sum += Math.abs(view.getInt16(at * 2, true));
+    return sum / (end - first);
+  });
+  const loudest = Math.max(...parts, 1);
+  return parts.map((loudness) => Math.round((loudness / loudest) * 100));
+}

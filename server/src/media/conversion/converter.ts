@@ -1,0 +1,182 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { AppError } from '../../errors.ts';
+import { ConversionError, type Outcome, type Prepared, type Task } from './task.ts';
+
+/** Files in conversion at one time. */
+const PROCESSES = 2;
+const MAX_WAITING = 32;
+const WAITING_PER_ACCOUNT = 8;
+const IDLE_MS = 30_000;
+const TIMEOUT_MS = 120_000;
+
+interface Job {
+  readonly accountId: string;
+  readonly task: Task;
+  readonly resolve: (prepared: Prepared) => void;
+  readonly reject: (error: Error) => void;
+}
+
+interface Options {
+  /** How long one file may take, in ms. */
+  readonly timeoutMs?: number;
+  /** How long a process without work is kept, in ms. */
+  readonly idleMs?: number;
+}
+
+/**
+ * Converts files in processes of their own, which are started when there is work, and ended soon after it. A file that
+ * takes too long, or too much memory, costs its process and nothing else. Timers are real: they guard processes.
+ */
+export class Converter {
+  readonly #timeoutMs: number;
+  readonly #idleMs: number;
+  readonly #queue: Job[] = [];
+  readonly #workers = new Set<ConverterProcess>();
+  #isStopped = false;
+
+  constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Options = {}) {
+    this.#timeoutMs = timeoutMs;
+    this.#idleMs = idleMs;
+  }
+
+  /** Number of running processes. */
+  get processes(): number {
+    return this.#workers.size;
+  }
+
+  stop(): void {
+    this.#isStopped = true;
+    for (const { reject } of this.#queue.splice(0)) reject(new AppError('shutting_down'));
+    for (const worker of this.#workers) worker.end();
+  }
+
+  /**
+   * @throws {ConversionError}
+   * @throws {AppError} `too_busy`, `shutting_down`
+   */
+  prepare(accountId: string, task: Task): Promise<Prepared> {
+    return new Promise((resolve, reject) => {
+      const own = this.#queue.filter((job) => job.accountId === accountId).length;
+      if (this.#isStopped) reject(new AppError('shutting_down'));
+      else if (this.#queue.length >= MAX_WAITING || own >= WAITING_PER_ACCOUNT)
+        reject(new AppError('too_busy', 'Too many files are being converted; try again'));
+      else {
+        this.#queue.push({ accountId, task, resolve, reject });
+        this.#dispatch();
+      }
+    });
+  }
+
+  #dispatch(): void {
+    for (;;) {
+      const running = [...this.#workers].flatMap(({ job }) => (job === undefined ? [] : [job.accountId]));
+      // The other process stays free for other accounts.
+      const index = this.#queue.findIndex(({ accountId }) => !running.includes(accountId));
+      const [job] = index < 0 ? [] : this.#queue.slice(index, index + 1);
+      if (job === undefined) return;
+      const idle = [...this.#workers].find((worker) => worker.job === undefined);
+      const worker = idle ?? (this.#workers.size < PROCESSES ? this.#startWorker() : undefined);
+      if (worker === undefined) return;
+      this.#queue.splice(index, 1);
+      worker.run(job, this.#timeoutMs);
+    }
+  }
+
+  #startWorker(): ConverterProcess {
+    const worker: ConverterProcess = new ConverterProcess(this.#idleMs, (hasEnded) => {
+      if (hasEnded) this.#workers.delete(worker);
+      if (!this.#isStopped) this.#dispatch();
+    });
+    this.#workers.add(worker);
+    return worker;
+  }
+}
+
+class ConverterProcess {
+  job: Job | undefined;
+  readonly #child: ChildProcess;
+  readonly #idleMs: number;
+  readonly #onFree: (hasEnded: boolean) => void;
+  #timer: NodeJS.Timeout | undefined;
+  #reason = 'it needs too much memory, or is damaged';
+
+  constructor(idleMs: number, onFree: (hasEnded: boolean) => void) {
+    this.#idleMs = idleMs;
+    this.#onFree = onFree;
+    this.#child = fork(fileURLToPath(new URL(`./process.${EXTENSION}`, import.meta.url)), [], {
+      execArgv: ['--max-old-space-size=256', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...confined()],
+      // Nothing of the server's environment, which has secrets.
+      env: {},
+      serialization: 'advanced',
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    });
+    this.#child.unref();
+    this.#child.channel?.unref();
+    this.#child.on('message', (outcome: Outcome | 'ready') => {
+      if (outcome !== 'ready') this.#settle(outcome);
+    });
+    this.#child.on('error', () => this.end());
+    this.#child.on('exit', () => {
+      clearTimeout(this.#timer);
+      this.#finish()?.reject(new ConversionError('failed', this.#reason));
+      this.#onFree(true);
+    });
+  }
+
+  run(job: Job, timeoutMs: number): void {
+    this.job = job;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.#reason = `its conversion takes longer than ${timeoutMs / 1000} s`;
+      this.end();
+    }, timeoutMs);
+    this.#child.send(job.task, (error) => {
+      if (error !== null) this.end();
+    });
+  }
+
+  end(): void {
+    this.#child.kill('SIGKILL');
+  }
+
+  #settle(outcome: Outcome): void {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.end(), this.#idleMs);
+    this.#timer.unref();
+    const job = this.#finish();
+    if ('prepared' in outcome) job?.resolve(outcome.prepared);
+    else job?.reject(new ConversionError(outcome.failure.reason, outcome.failure.message));
+    this.#onFree(false);
+  }
+
+  #finish(): Job | undefined {
+    const { job } = this;
+    this.job = undefined;
+    return job;
+  }
+}
+
+const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
+
+/** Node's permissions: the process reads installed packages and this code. sharp is an addon, which it may load. */
+function confined(): string[] {
+  const here = dirname(fileURLToPath(import.meta.url));
+  const source = join(here, '..', '..');
+  const folders = new Set([source, ...packageFolders()]);
+  return ['--permission', '--allow-addons', ...[...folders].map((folder) => `--allow-fs-read=${folder}`)];
+}
+
+/** The folders `node_modules` in which the libraries are. */
+function packageFolders(): string[] {
+  return ['sharp', '@ffmpeg/core'].flatMap((name) => {
+    try {
+      const path = fileURLToPath(import.meta.resolve(name));
+      const end = path.lastIndexOf('node_modules');
+      return end < 0 ? [] : [path.slice(0, end + 'node_modules'.length)];
+    } catch {
+      return [];
+    }
+  });
+}

@@ -1,0 +1,52 @@
+import { constants, setPriority } from 'node:os';
+import { ConversionError, type Outcome, type Prepared, type Task } from './task.ts';
+
+/*
+ * The process that decodes files, which come from strangers. It may read the installed packages and nothing else, and
+ * has no network. The server ends it when it takes too long.
+ */
+
+/** Beyond the memory limit of WebAssembly, which `ffmpeg.ts` sets, this is for images. */
+const MAX_RSS = 1024 * 1024 * 1024;
+const CHECK_MS = 50;
+
+setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
+for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'])
+  Object.defineProperty(globalThis, name, { value: undefined });
+
+process.on('message', (task: Task) => {
+  void outcomeOf(task).then((outcome) => process.send?.(outcome));
+});
+process.on('disconnect', () => process.exit());
+process.send?.('ready');
+
+async function outcomeOf(task: Task): Promise<Outcome> {
+  const watch = setInterval(() => {
+    if (process.memoryUsage.rss() > MAX_RSS) process.exit(1);
+  }, CHECK_MS);
+  try {
+    return { prepared: await prepare(task) };
+  } catch (error) {
+    const { reason, message } =
+      error instanceof ConversionError ? error : ({ reason: 'unreadable', message: 'its content is damaged' } as const);
+    return { failure: { reason, message } };
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+async function prepare(task: Task): Promise<Prepared> {
+  const { content, mimeType } = task;
+  switch (task.purpose) {
+    case 'image':
+      return (await import('./images.ts')).prepareImage(content, mimeType, task.rule);
+    case 'sticker':
+      return (await import('./images.ts')).prepareSticker(content, mimeType, task.rule);
+    case 'voice':
+      return (await import('./audio.ts')).prepareVoice(content, mimeType, task.rule);
+    case 'audio':
+      return (await import('./audio.ts')).prepareAudio(content, mimeType, task.rule);
+    case 'video':
+      return (await import('./video.ts')).prepareVideo(content, mimeType, task.rule);
+  }
+}

@@ -1,0 +1,38 @@
+import type { FileRule, MediaFacts, MediaRules } from '../../connectors/media.ts';
+
+/** The purposes for which a file is prepared. */
+export type Purpose = keyof MediaRules;
+
+/** A task for the process that converts files. */
+export type Task = { readonly content: Uint8Array; readonly mimeType: string } & (
+  | { readonly purpose: 'image' | 'video' | 'audio'; readonly rule: FileRule }
+  | { readonly purpose: 'voice'; readonly rule: NonNullable<MediaRules['voice']> }
+  | { readonly purpose: 'sticker'; readonly rule: NonNullable<MediaRules['sticker']> }
+);
+
+/** What the process made of a file. */
+export interface Prepared {
+  /** The converted file; left out if the original can be sent. */
+  readonly converted?: { readonly content: Uint8Array; readonly mimeType: string; readonly extension: string };
+  readonly facts: MediaFacts;
+  /** JPEG. */
+  readonly thumbnail?: Uint8Array;
+}
+
+/**
+ * Why a file was not prepared. `unreadable`: it is damaged or of an unknown format. `refused`: it was read, and cannot
+ * be sent. `missing`: a library is not installed. `failed`: its process took too long or ended.
+ */
+export type Reason = 'unreadable' | 'refused' | 'missing' | 'failed';
+
+export class ConversionError extends Error {
+  readonly reason: Reason;
+  constructor(reason: Reason, message: string) {
+    super(message);
+    this.reason = reason;
+  }
+}
+
+export type Outcome =
+  | { readonly prepared: Prepared }
+  | { readonly failure: { readonly reason: Reason; readonly message: string } };
