@@ -13,5 +13,6 @@ export { type Capability, capabilities } from '../../server/src/connectors/capab
 export * from '../../server/src/connectors/connector.ts';
 export * from '../../server/src/connectors/history.ts';
 export * from '../../server/src/connectors/standing.ts';
+export type * from '../../server/src/connectors/media.ts';
 export { AppError, type ErrorCode, errors, type FieldError, invalidField } from '../../server/src/errors.ts';
 export type { GroupChange } from '../../server/src/events/networkTypes.ts';

@@ -28,6 +28,7 @@ import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
 import { SessionScopes } from './invoke/sessionScope.ts';
 import { ToolCalls } from './invoke/toolCalls.ts';
+import type { Converter } from './media/conversion/converter.ts';
 import type { Retention } from './webhooks/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
@@ -51,7 +52,8 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
 
   const webhooks = { engine, deliver, targets, outgoing, verifier, keeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };
-  const parts = { ...auth, keyChanges, oauth, ...files, ...messaging, ...reading, cluster, forward, emit, webhooks };
+  const { converter, ...forCalls } = files;
+  const parts = { ...auth, keyChanges, oauth, ...forCalls, ...messaging, ...reading, cluster, forward, emit, webhooks };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
@@ -67,7 +69,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const toolCalls = new ToolCalls(foundation);
   const agents = { confirmations: new Confirmations(foundation), toolCalls };
   const http = await createServer({ ...services, signatures, owners, invoke, monitoring, ...agents });
-  return new App({ foundation, services, delivery, messaging, idempotency, toolCalls, monitoring, http });
+  return new App({ foundation, services, delivery, messaging, converter, idempotency, toolCalls, monitoring, http });
 }
 
 interface Parts {
@@ -75,6 +77,7 @@ interface Parts {
   readonly services: Services;
   readonly delivery: ReturnType<typeof createDelivery>;
   readonly messaging: ReturnType<typeof createMessaging>;
+  readonly converter: Converter;
   readonly idempotency: Idempotency;
   readonly toolCalls: ToolCalls;
   readonly monitoring: Monitoring;
@@ -98,7 +101,7 @@ export class App {
   /** Starts all parts and listens. Returns the address, such as `http://127.0.0.1:8080`. */
   async start(): Promise<string> {
     const { settings, database } = this.#parts.foundation;
-    const { cluster, authenticator, media } = this.services;
+    const { cluster, authenticator, media, removal } = this.services;
     const { engine, retention, keeper } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     this.#warnOfOpenRegistration();
@@ -109,6 +112,7 @@ export class App {
     retention.start();
     keeper.start();
     await media.start();
+    removal.start();
     sessions.start();
     callRejection.start();
     followedPresences.start();
@@ -135,7 +139,7 @@ export class App {
 
   async #stop(): Promise<void> {
     const { settings, database, clock, log, nodeId: node, tracing } = this.#parts.foundation;
-    const { cluster, authenticator, passwords, media, forward } = this.services;
+    const { cluster, authenticator, passwords, media, removal, forward } = this.services;
     const { engine, deliver, retention, keeper } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     const startedAt = performance.now();
@@ -153,6 +157,8 @@ export class App {
     await keeper.stop();
     await retention.stop();
     await forward.close();
+    this.#parts.converter.stop();
+    await removal.stop();
     await media.close();
     await this.#parts.toolCalls.stop();
     await authenticator.stop();

@@ -135,6 +135,11 @@ export const settingsTable = {
   ),
   diskReserveBytes: setting(number(0, 1e15), 'GET /ready answers 503 if DATA_DIR has less free space.', '67108864'),
   mediaMaxBytes: setting(number(1, 5_000_000_000), 'Largest file to upload or to fetch from a URL.', '104857600'),
+  mediaRetentionDays: setting(
+    number(0, 36_500),
+    'How long a file is kept after it was last uploaded, received or sent; 0 keeps files until they are deleted.',
+    '0',
+  ),
   mediaDir: setting(optional(path), 'Folder for files, shared by all nodes; defaults to DATA_DIR/media.'),
   mediaS3Url: setting(optional(httpUrl), 'S3-compatible store for files. Also set MEDIA_S3_BUCKET and the keys.'),
   mediaS3Bucket: setting(bucket, 'Bucket for files, or bucket/prefix.'),
@@ -274,6 +279,7 @@ export const settingSections = {
   ],
   Files: [
     'mediaMaxBytes',
+    'mediaRetentionDays',
     'mediaDir',
     'mediaS3Url',
     'mediaS3Bucket',

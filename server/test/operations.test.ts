@@ -298,6 +298,7 @@ describe('the operation table', () => {
 
     const media = await run('media.upload', '/media?fileName=walk.txt', 'a file');
     await run('media.get', `/media/${media.mediaId}`);
+    await run('media.delete', `/media/${media.mediaId}`);
 
     const { inviteLink } = await run('groups.get_invite_link', `/groups/${group.groupId}/invite-link`);
     await run('groups.join', '/groups/join', { invite: inviteLink });

@@ -21,11 +21,15 @@ import { occurrenceOf } from '../http/mcp/occurrence.ts';
 import { pruneConfirmations } from '../invoke/confirmations.ts';
 import { pruneToolCalls } from '../invoke/toolCalls.ts';
 import type { Log } from '../log.ts';
+import { Converter } from '../media/conversion/converter.ts';
 import { createUseFetched } from '../media/fetch.ts';
 import { LinkPreviews, PREVIEW_IMAGE_BYTES, PREVIEW_MS } from '../media/linkPreviews.ts';
 import { Media } from '../media/media.ts';
+import { Preparation } from '../media/preparation.ts';
 import { Previews } from '../media/previews.ts';
+import { MediaRemoval } from '../media/removal.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
+import { UnusedContents } from '../media/unusedContents.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { pruneStatuses } from '../messages/statuses.ts';
@@ -207,7 +211,11 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   const { mediaMaxBytes: maxBytes, publicUrl } = settings;
   const fetching = createUseFetched({ policy, maxBytes, timeoutMs: FETCH_TIMEOUT_MS, clock });
   const incoming = incomingDir(settings);
-  const media = new Media({ ...foundation, store, incoming, fetching, outgoing, maxBytes, publicUrl });
+  const contents = new UnusedContents({ ...foundation, store });
+  const media = new Media({ ...foundation, store, contents, incoming, fetching, outgoing, maxBytes, publicUrl });
+  const converter = new Converter();
+  const preparation = new Preparation({ ...foundation, media, converter });
+  const removal = new MediaRemoval({ ...foundation, contents, retentionDays: settings.mediaRetentionDays });
   const timed = { policy, timeoutMs: PREVIEW_MS, clock };
   const linkPreviews = new LinkPreviews({
     fetching: createUseFetched({ ...timed, maxBytes: Number.POSITIVE_INFINITY }), // only its beginning is read
@@ -215,7 +223,7 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
     outgoing,
     log: foundation.log,
   });
-  return { media, previews: new Previews(media), linkPreviews };
+  return { media, previews: new Previews(media), converter, preparation, removal, linkPreviews };
 }
 
 export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {

@@ -61,6 +61,7 @@ import {
   type Product,
   type Vote,
 } from './contentParts.ts';
+import type { MediaFacts, MediaRules, ReadThumbnail } from './media.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -139,6 +140,8 @@ export interface Connector {
    * out, the parts of a connection decide.
    */
   readonly capabilities?: readonly Capability[];
+  /** The files that apps of the network show. Left out, files are sent as they are. */
+  readonly mediaRules?: MediaRules;
   /** The network's own address of a chat, such as a JID. By default the id of the chat. */
   addressOf?(chat: NetworkChat): string;
   /**
@@ -305,6 +308,10 @@ export interface NetworkMedia {
   readonly fileName: string | null;
   /** SHA-256 of the content, if the deployment already has it: every node can open it by this hash. */
   readonly hash?: string;
+  /** What the network states about a received file, or what the server knows of one to send. */
+  readonly facts?: MediaFacts;
+  /** Reads the thumbnail of a file to send. */
+  readonly thumbnail?: ReadThumbnail;
   /** Opens the content. The caller must read or destroy the stream. */
   open(): Promise<Readable>;
 }

@@ -467,6 +467,28 @@ export interface Schema {
     size: number;
     file_name: string | null;
     created_at: number;
+    /** JSON of `MediaFacts`; null if nothing is known. */
+    facts: string | null;
+    /** A JPEG in base64; null if there is none. */
+    thumbnail: string | null;
+    /** When it was last uploaded or sent, to the day; null for files from before this was stored. */
+    used_at: number | null;
+  };
+  /** What the content of a file was converted to: another file, or the same one if it can be sent as it is. */
+  media_conversions: {
+    account_id: string;
+    hash: string;
+    /** The purpose, with a digest of the rule. */
+    target: string;
+    media_id: string;
+    created_at: number;
+  };
+  /** Contents to which no file refers any more, until they are removed from the store. */
+  unused_contents: {
+    hash: string;
+    unused_at: number;
+    /** Until then a node removes it, and nobody may store it; null otherwise. */
+    removing_until: number | null;
   };
   webhooks: {
     account_id: string;

@@ -17,7 +17,9 @@ import type { NewId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import type { LinkPreviews } from '../media/linkPreviews.ts';
 import type { Media } from '../media/media.ts';
+import type { Preparation } from '../media/preparation.ts';
 import type { Previews } from '../media/previews.ts';
+import type { MediaRemoval } from '../media/removal.ts';
 import type { Metrics } from '../metrics.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
@@ -68,6 +70,8 @@ export interface Services {
   readonly media: Media;
   readonly previews: Previews;
   readonly linkPreviews: LinkPreviews;
+  readonly preparation: Preparation;
+  readonly removal: MediaRemoval;
   readonly emit: Emit;
   readonly eventLog: EventLog;
   /** For reads of some event types, which may scan all events of the account. */

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
+import type { MediaFacts } from '../connectors/media.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MediaTable } from '../db/schema.ts';
@@ -17,9 +18,11 @@ import { type Content, cleanFileName, tooLarge } from './content.ts';
 import type { UseFetched } from './fetch.ts';
 import { sniffType } from './sniff.ts';
 import type { ByteRange, ContentStore } from './store.ts';
+import type { UnusedContents } from './unusedContents.ts';
 
 export interface MediaOptions {
   readonly store: ContentStore;
+  readonly contents: UnusedContents;
   /** Folder for incoming files, used by this process alone. */
   readonly incoming: string;
   readonly fetching: UseFetched;
@@ -81,6 +84,7 @@ export class Media {
       requireType?.(mimeType);
       const pending = join(incoming, hash + PENDING);
       await writeFile(pending, '');
+      await this.#options.contents.claim(hash);
       await store.put(hash, file, size);
       const row = await this.#storeRow(accountId, {
         hash,
@@ -124,6 +128,30 @@ export class Media {
     return buffer(await this.open(hash));
   }
 
+  /** Notes that a file is used, so that it is kept for `MEDIA_RETENTION_DAYS` from now on. */
+  async touch({ account_id: accountId, media_id: mediaId, used_at: usedAt }: MediaTable): Promise<void> {
+    const today = dayOf(this.#options.clock.now());
+    if (usedAt === today) return;
+    await this.#options.database.commit((tx) => setUsed.run(tx, { accountId, mediaId, usedAt: today }));
+  }
+
+  /** Adds to what is known of a file. Returns its row. */
+  async addFacts(row: MediaTable, facts: MediaFacts, thumbnail?: Uint8Array): Promise<MediaTable> {
+    const known = thumbnail === undefined ? {} : { thumbnail: Buffer.from(thumbnail).toString('base64') };
+    const changed = { ...row, facts: JSON.stringify({ ...factsOf(row), ...facts }), ...known };
+    if (changed.facts === row.facts && changed.thumbnail === row.thumbnail) return row;
+    const { account_id: accountId, media_id: mediaId } = row;
+    const change = { accountId, mediaId, facts: changed.facts, thumbnail: changed.thumbnail };
+    await this.#options.database.commit((tx) => setFacts.run(tx, change));
+    return changed;
+  }
+
+  /** Reads the thumbnail of a content, a JPEG; null if there is none. */
+  async thumbnail(hash: string): Promise<Buffer | null> {
+    const row = await findThumbnail.first(this.#options.database.reader, { hash });
+    return row?.thumbnail ? Buffer.from(row.thumbnail, 'base64') : null;
+  }
+
   /** The address of the content: an absolute URL if `publicUrl` is set, otherwise a path of this server. */
   urlOf(mediaId: string): string {
     const { publicUrl } = this.#options;
@@ -136,13 +164,22 @@ export class Media {
     file: Pick<MediaTable, 'hash' | 'size' | 'mime_type' | 'file_name'>,
   ): Promise<MediaTable> {
     const { database, newId, clock } = this.#options;
-    const row = { account_id: accountId, media_id: newId('med'), ...file, created_at: clock.now() };
+    const now = clock.now();
+    const unknown = { facts: null, thumbnail: null };
+    const row = {
+      account_id: accountId,
+      media_id: newId('med'),
+      ...file,
+      ...unknown,
+      created_at: now,
+      used_at: dayOf(now),
+    };
     return database.commit(({ kysely }) =>
       kysely
         .insertInto('media')
         .values(row)
-        // Changes nothing, but returns the earlier row of the same content.
-        .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ hash: row.hash }))
+        // Returns the earlier row of the same content, which is in use again.
+        .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ used_at: row.used_at }))
         .returningAll()
         .executeTakeFirstOrThrow(),
     );
@@ -156,6 +193,16 @@ export class Media {
     }
     await rm(join(incoming, name), { force: true });
   }
+}
+
+const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** The start of the day, so that a file that is used often is written once a day. */
+const dayOf = (now: number) => now - (now % DAY_MS);
+
+/** Undefined if nothing is known. */
+export function factsOf({ facts }: Pick<MediaTable, 'facts'>): MediaFacts | undefined {
+  return facts === null ? undefined : JSON.parse(facts);
 }
 
 const NO_ROOM = 'The file was not stored because the disk is full or failing';
@@ -197,4 +244,24 @@ const findById = query((db, p: { accountId: string; mediaId: string }) =>
 /** Of any account: whether a content is still in use. */
 const findAnyByHash = query((db, p: { hash: string }) =>
   db.selectFrom('media').select('media_id').where('hash', '=', p.hash).limit(1),
+);
+
+const findThumbnail = query((db, p: { hash: string }) =>
+  db.selectFrom('media').select('thumbnail').where('hash', '=', p.hash).where('thumbnail', 'is not', null).limit(1),
+);
+
+const setUsed = query((db, p: { accountId: string; mediaId: string; usedAt: number }) =>
+  db
+    .updateTable('media')
+    .set({ used_at: p.usedAt })
+    .where('account_id', '=', p.accountId)
+    .where('media_id', '=', p.mediaId),
+);
+
+const setFacts = query((db, p: { accountId: string; mediaId: string; facts: string; thumbnail: string | null }) =>
+  db
+    .updateTable('media')
+    .set({ facts: p.facts, thumbnail: p.thumbnail })
+    .where('account_id', '=', p.accountId)
+    .where('media_id', '=', p.mediaId),
 );

@@ -1,6 +1,7 @@
 import type { Location, MessageContent, NetworkMedia, Poll, RemoteFile } from '../connectors/connector.ts';
+import type { MediaFacts } from '../connectors/media.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
-import type { Media } from '../media/media.ts';
+import { factsOf, type Media } from '../media/media.ts';
 import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
@@ -19,11 +20,13 @@ export interface StoredMedia {
   /** Bytes. */
   readonly size: number;
   readonly fileName: string | null;
+  readonly facts?: MediaFacts;
 }
 
 export function storedMedia(row: MediaTable): StoredMedia {
   const { media_id: mediaId, hash, mime_type: mimeType, size, file_name: fileName } = row;
-  return { mediaId, hash, mimeType, size, fileName };
+  const facts = factsOf(row);
+  return { mediaId, hash, mimeType, size, fileName, ...(facts && { facts }) };
 }
 
 export function contentOf({ content }: Pick<MessageRow, 'content'>): StoredContent {
@@ -46,10 +49,12 @@ export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): Me
 }
 
 export function toNetworkMedia(
-  { hash, mimeType, size, fileName }: Omit<StoredMedia, 'mediaId'>,
+  { hash, mimeType, size, fileName, facts }: Omit<StoredMedia, 'mediaId'>,
   media: Media,
 ): NetworkMedia {
-  return { mimeType, size, fileName, hash, open: () => media.open(hash) };
+  const open = () => media.open(hash);
+  const thumbnail = () => media.thumbnail(hash);
+  return { mimeType, size, fileName, hash, open, ...(facts && { facts, thumbnail }) };
 }
 
 const NAME_CHARACTERS = 200;

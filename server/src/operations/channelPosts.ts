@@ -24,7 +24,7 @@ import { postMedia, storePost } from '../messages/channels.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
 import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
 import { quotaOf } from './send.ts';
-import { fileOf } from './sending.ts';
+import { preparedFile } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { requireNoApproval } from './statuses.ts';
 
@@ -120,7 +120,7 @@ export const postToChannel = defineOperation({
       throw new AppError('network_denied', 'Only the owner and the admins of a channel can post to it');
     const quota = quotaOf(ctx);
     await ctx.posts.requirePostable(session, 'channels', quota);
-    const file = isText ? undefined : storedMedia(await fileOf(ctx, { ...input, type }));
+    const file = isText ? undefined : storedMedia(await preparedFile(ctx, session, { ...input, type }));
     const id = ctx.resourceId ?? ctx.newId('pst').slice('pst_'.length);
     const row = await ctx.posts.postToChannel(
       session,

@@ -16,6 +16,7 @@ import {
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { parseTime } from '../invoke/validate.ts';
 import { type StoredContent, storedMedia } from '../messages/content.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { Message, toMessage } from './messages.ts';
 import { requireFeature } from './richSending.ts';
 import {
@@ -28,7 +29,7 @@ import {
   send,
   sendOperation,
 } from './send.ts';
-import { FILE_DEADLINE_MS, fileOf } from './sending.ts';
+import { FILE_DEADLINE_MS, preparedFile } from './sending.ts';
 
 export const sendEvent = defineOperation({
   ...sendOperation,
@@ -122,7 +123,7 @@ export const sendAlbum = defineOperation({
     await requireFeature(ctx, session, 'albums');
     const to = recipientOf(input.to);
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
-    const contents = await contentsOf(ctx, input.files);
+    const contents = await contentsOf(ctx, session, input.files);
     const [albumId, ...ids] = albumIds(ctx, contents.length);
     const count = (type: string) => input.files.filter((file) => file.type === type).length;
     const album = { albumId, images: count('image'), videos: count('video') };
@@ -151,9 +152,9 @@ interface GivenFile {
 }
 
 /** One after the other, because each may be as large as a file can be. */
-async function contentsOf(ctx: Context, files: readonly GivenFile[]): Promise<StoredContent[]> {
+async function contentsOf(ctx: Context, session: SessionRef, files: readonly GivenFile[]): Promise<StoredContent[]> {
   const contents: StoredContent[] = [];
-  for (const file of files) contents.push({ media: storedMedia(await fileOf(ctx, file)) });
+  for (const file of files) contents.push({ media: storedMedia(await preparedFile(ctx, session, file)) });
   return contents;
 }
 

@@ -164,6 +164,7 @@ export const operations: readonly Operation[] = [
   channelPosts.reactToPost,
   media.uploadMedia,
   media.getMedia,
+  media.deleteMedia,
   groups.listGroups,
   groups.getGroup,
   groups.createGroup,

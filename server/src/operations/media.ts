@@ -4,9 +4,22 @@ import type { NetworkMedia } from '../connectors/connector.ts';
 import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
-import { integer, named, optional, orNull, string, time } from '../invoke/fields.ts';
+import {
+  integer,
+  named,
+  notForAgents,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  string,
+  time,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
+import { factsOf } from '../media/media.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
+import { factFields, inlineContent, shownFacts } from './mediaFields.ts';
 
 const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
@@ -23,6 +36,7 @@ const Media = named('Media', {
   fileName: orNull(Type.String(), 'Name of the file; null if it has none.'),
   createdAt: time('When the file was first stored.'),
   url: string('Download the content here, with a credential that has `media:read`.'),
+  ...factFields,
 });
 
 export const uploadMedia = defineOperation({
@@ -66,9 +80,15 @@ export const getMedia = defineOperation({
   thirdPartyText: true,
   summary: 'Get a file',
   description: "Get a file's type, size and download `url`. Use it to look at the file of a message.",
-  input: { mediaId: MediaId },
+  input: {
+    mediaId: MediaId,
+    encoding: optional({
+      ...oneOf(['base64'], '`base64` also returns the content, of files of up to 1 MiB.'),
+      ...notForAgents,
+    }),
+  },
   output: Media,
-  errors: ['not_found'],
+  errors: ['not_found', 'payload_too_large'],
   representations: Object.fromEntries(
     IMAGE_TYPES.map((type) => [
       type,
@@ -77,7 +97,29 @@ export const getMedia = defineOperation({
     ]),
   ),
   preview: ({ mimeType, size, sha256 }, { previews }) => previews.of({ mimeType, size, hash: sha256 }),
-  run: async (ctx, { mediaId }) => toMedia(ctx, await ctx.media.find(ctx.accountId, mediaId)),
+  async run(ctx, { mediaId, encoding }) {
+    const row = await ctx.media.find(ctx.accountId, mediaId);
+    const shown = toMedia(ctx, row);
+    return encoding === undefined ? shown : { ...shown, content: await inlineContent(ctx, row) };
+  },
+});
+
+export const deleteMedia = defineOperation({
+  id: 'media.delete',
+  route: 'DELETE /media/{mediaId}',
+  permission: 'media:write',
+  scope: 'account', // the same content may belong to messages of other sessions
+  effect: 'destructive',
+  summary: 'Delete a file',
+  description:
+    'Delete a file. This cannot be undone. Messages that were sent or received with it stay, and show it with `available: false`. A file that a scheduled or queued message or the picture of a group needs is not deleted.',
+  input: { mediaId: MediaId },
+  output: object({ mediaId: MediaId, deleted: onlyTrue() }),
+  errors: ['not_found', 'message_state'],
+  async run(ctx, { mediaId }) {
+    await ctx.removal.delete(ctx.accountId, mediaId);
+    return { mediaId, deleted: true as const };
+  },
 });
 
 /** Lets a key that is limited to sessions use a file that it added, even before a message contains the file. */
@@ -112,5 +154,6 @@ function toMedia({ media }: Context, row: MediaTable) {
     fileName: row.file_name,
     createdAt: isoTime(row.created_at),
     url: media.urlOf(row.media_id),
+    ...shownFacts(factsOf(row)),
   };
 }

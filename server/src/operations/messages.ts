@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
-import type { ContentResource } from '../auth/permissions.ts';
+import { allows, type ContentResource } from '../auth/permissions.ts';
 import { isoTime } from '../clock.ts';
 import { allMessageTypes, type EventAnswer, eventAnswers, isPlaceholder } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import { type MessageRow, messageStatuses } from '../db/schema.ts';
-import { noSuch } from '../errors.ts';
+import { AppError, noSuch } from '../errors.ts';
 import {
   ContentHidden,
   messageContent,
@@ -30,7 +30,7 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation, isContentHidden, sessionsOf } from '../invoke/operation.ts';
+import { type Context, defineOperation, isContentHidden, requireContent, sessionsOf } from '../invoke/operation.ts';
 import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../messages/approval.ts';
 import { contentOf, contentParts } from '../messages/content.ts';
 import { labelsOfMessages } from '../messages/labels.ts';
@@ -38,6 +38,7 @@ import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
 import { MessagePricing, pricingField } from './messagePricing.ts';
+import { inlineContent, MessageMedia, mediaReader } from './mediaFields.ts';
 import { SessionId } from './sessions.ts';
 import { readUntil, waitInput } from './waiting.ts';
 
@@ -84,6 +85,7 @@ export const Message = named('Message', {
     ...notForAgents,
   }),
   ...messageParts,
+  media: OptionalContent(MessageMedia),
   contentHidden: ContentHidden,
   unidentified: Unidentified,
   sentElsewhere: SentElsewhere,
@@ -216,17 +218,28 @@ export const getMessage = defineOperation({
     messageId: MessageId,
     wait: waitInput('Seconds to wait until the message reaches `until` or fails; up to 30.'),
     until: optional(oneOf(STEPS, 'The status to wait for; `delivered` by default.')),
+    include: optional({
+      ...oneOf(['content'], '`content` returns the file of the message in base64, of up to 1 MiB. Needs `media:read`.'),
+      ...notForAgents,
+    }),
   },
   output: MessageWithHistory,
-  errors: ['not_found', 'too_many'],
-  async run(ctx, { messageId, wait = 0, until = 'delivered' }) {
+  errors: ['not_found', 'too_many', 'payload_too_large'],
+  async run(ctx, { messageId, wait = 0, until = 'delivered', include }) {
     const row = await readUntil(
       ctx,
       wait,
       () => requireMessage(ctx, messageId),
       ({ status }) => status === 'failed' || hasReached(status, until),
     );
-    return { ...(await readMessage(ctx, row)), statusHistory: historyOf(row) };
+    const shown = { ...(await readMessage(ctx, row)), statusHistory: historyOf(row) };
+    const stored = contentOf(row).media;
+    if (include === undefined || stored === undefined || shown.media === undefined || shown.media.available === false)
+      return shown;
+    requireContent(ctx, 'messages');
+    if (!allows(ctx.caller.credential.permissions, 'media:read'))
+      throw new AppError('permission_denied', '`include` requires the permission media:read');
+    return { ...shown, media: { ...shown.media, content: await inlineContent(ctx, stored) } };
   },
 });
 
@@ -293,6 +306,12 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
   const { media, sessions, clock } = ctx;
   const hidesContent = isContentHidden(ctx, resource);
   const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
+  const mediaOf = await mediaReader(ctx, rows.map(contentOf));
+  const partsOf = (row: NewRow) => {
+    const content = contentOf(row);
+    const { media: _, ...parts } = contentParts(content, media);
+    return { ...parts, ...mediaOf(content) };
+  };
   return (row: NewRow) => ({
     messageId: row.message_id,
     sessionId: row.session_id,
@@ -307,7 +326,7 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
     timestamp: isoTime(row.timestamp),
     ...(row.reply_to !== null && { replyTo: row.reply_to }),
     ...networkIdField(networkIdOf(row, connectorOf(row.session_id))),
-    ...contentParts(contentOf(row), media),
+    ...partsOf(row),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
     ...originFields(row),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),

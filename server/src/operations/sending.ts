@@ -9,6 +9,7 @@ import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { cleanFileName } from '../media/content.ts';
 import { PREVIEW_MS } from '../media/linkPreviews.ts';
 import { contentOf, type StoredContent, storedMedia } from '../messages/content.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { MessageId, requireMessage } from './messages.ts';
 import { fileOptions, fileParts, hasTextOptions, textOptions, textParts } from './richSending.ts';
 import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
@@ -69,12 +70,12 @@ export const sendMedia = defineOperation({
     mentions: Mentions,
     ...fileOptions,
   },
-  errors: [...sendErrors, 'fetch_failed', 'payload_too_large'],
+  errors: [...sendErrors, 'fetch_failed', 'payload_too_large', 'unsupported_media_type', 'too_busy'],
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
     const session = await requireSendable(ctx, input, input.type);
     const mentions = { ...mentioning(input.mentions), ...(await fileParts(ctx, session, input)) };
-    const row = await fileOf(ctx, input);
+    const row = await preparedFile(ctx, session, input);
     const media = { ...storedMedia(row), fileName: cleanFileName(input.fileName ?? null) ?? row.file_name };
     const content = { media, ...mentions };
     return send(
@@ -208,15 +209,31 @@ export interface GivenFile {
 /**
  * Returns the file of a message, and stores one that the account does not have yet. That needs no `media:write`: a key
  * that may send may attach.
+ * @param isConverted whether the network of the session has rules, by which the file is converted
  */
-export async function fileOf(ctx: Context, { type, mediaId, url, content, mimeType, fileName }: GivenFile) {
+/** Returns the file of a message, in a form that the apps of the network play. */
+export async function preparedFile(ctx: Context, session: SessionRef, given: GivenFile) {
+  const rules = (await ctx.sessions.connectorsOf.of([session.sessionId]))(session.sessionId)?.mediaRules;
+  const row = await fileOf(ctx, given, rules !== undefined);
+  return ctx.preparation.prepare(row, given.type, rules);
+}
+
+async function fileOf(
+  ctx: Context,
+  { type, mediaId, url, content, mimeType, fileName }: GivenFile,
+  isConverted: boolean,
+) {
   const given = Object.entries({ mediaId, url, content }).flatMap(([name, value]) =>
     value === undefined ? [] : [name],
   );
   if (given.length !== 1) throw notOneSource(given);
   if (mimeType !== undefined && content === undefined)
     throw invalidField('mimeType', 'is only for `content`; other files have a type', 'unknown');
-  const requireType = (found: string) => requireMimeType(type, found);
+  const requireType = (found: string) => {
+    // Browsers record sound as WebM, which is detected as video.
+    if (!(isConverted && found === 'video/webm' && (type === 'voice' || type === 'audio')))
+      requireMimeType(type, found);
+  };
   if (url !== undefined) return ctx.media.fetch(ctx.accountId, url, requireType);
   if (content !== undefined) {
     const file = { stream: Readable.from([decoded(content)]), mimeType: mimeType ?? null, fileName: fileName ?? null };

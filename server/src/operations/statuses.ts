@@ -26,7 +26,7 @@ import { mediaPart, storedMedia } from '../messages/content.ts';
 import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { keyToApprove, quotaOf } from './send.ts';
-import { fileOf } from './sending.ts';
+import { preparedFile } from './sending.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -122,7 +122,7 @@ export const postStatus = defineOperation({
     const audience = await audienceOf(ctx, session, input.phoneNumbers);
     const quota = quotaOf(ctx);
     await ctx.posts.requirePostable(session, 'status', quota);
-    const file = isText ? undefined : storedMedia(await fileOf(ctx, { ...input, type }));
+    const file = isText ? undefined : storedMedia(await preparedFile(ctx, session, { ...input, type }));
     const content: StoredStatus = {
       ...(file && { media: file }),
       ...(backgroundColor !== undefined && { backgroundColor: backgroundColor.toUpperCase() }),

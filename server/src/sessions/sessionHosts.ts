@@ -11,6 +11,7 @@ import type { Media } from '../media/media.ts';
 import { type StoredMedia, storedMedia } from '../messages/content.ts';
 import { readGroups } from '../messages/groupStore.ts';
 import type { Inbox } from '../messages/inbox.ts';
+import { statedFacts } from '../messages/mediaFacts.ts';
 import { readUndelivered } from '../messages/outgoing.ts';
 import { lastIncoming, type SessionRef } from '../messages/store.ts';
 import { callbackDirectoryOf } from './callbackDirectory.ts';
@@ -144,8 +145,11 @@ export class SessionHosts {
   async #keepFile({ accountId }: SessionState, event: NetworkEvent): Promise<StoredMedia | undefined> {
     const file = fileOf(event);
     if (file === undefined) return undefined;
+    const { media } = this.#options;
     const { mimeType, fileName } = file;
-    return storedMedia(await this.#options.media.keep(accountId, { stream: await file.open(), mimeType, fileName }));
+    const row = await media.keep(accountId, { stream: await file.open(), mimeType, fileName });
+    const facts = row.facts === null ? statedFacts(file.facts) : undefined;
+    return storedMedia(facts === undefined ? row : await media.addFacts(row, facts));
   }
 
   /** Removes a session whose connection has ended for good. */

@@ -163,6 +163,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'channels.react': (side) => ({ ...ofChannel(side), postId: 'pst_00000000000000000000000000', emoji: '👍' }),
   'media.upload': noInput,
   'media.get': ({ mediaId }) => ({ mediaId }),
+  'media.delete': ({ mediaId }) => ({ mediaId }),
   'groups.list': ofSession,
   'groups.get': ofGroup,
   'groups.create': (side) => ({ ...ofSession(side), subject: 'walk', phoneNumbers: [CHAT] }),

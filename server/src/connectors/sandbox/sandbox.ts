@@ -5,6 +5,7 @@ import { type Connection, type Connector, messageTypes, type SessionHost } from 
 import { historyOptions } from '../historyOptions.ts';
 import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
+import { whatsappMediaRules } from '../mediaRules.ts';
 import { SandboxConnection } from './connection.ts';
 import { NEW_CHATS_PER_DAY } from './limits.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
@@ -45,6 +46,7 @@ export class Sandbox implements Connector {
   );
   readonly messageTypes = messageTypes;
   readonly capabilities = capabilityNames;
+  readonly mediaRules = whatsappMediaRules;
   /** Start them before the first session is opened, and stop them once all are closed. */
   readonly mailboxes: Mailboxes;
   readonly #options: Options;

@@ -1,4 +1,5 @@
 import type { Connector } from '../connector.ts';
+import { cloudMediaRules } from '../mediaRules.ts';
 import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
@@ -11,6 +12,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     options: CloudOptions,
     messageTypes: cloudMessageTypes,
     capabilities: cloudCapabilities,
+    mediaRules: cloudMediaRules,
     takesCallbacks: true,
     isForBusinesses: true,
     personOf: storedPerson,

@@ -3,6 +3,7 @@ import type { Connector } from '../connector.ts';
 import { historyOptions } from '../historyOptions.ts';
 import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
+import { whatsappMediaRules } from '../mediaRules.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';
@@ -55,6 +56,7 @@ export function createWhatsapp(settings: NetworkSettings): Connector {
     personOf: storedPerson,
     messageTypes: whatsappMessageTypes,
     capabilities: whatsappCapabilities,
+    mediaRules: whatsappMediaRules,
     checkOptions({ proxy }) {
       if (typeof proxy === 'string') checkProxy(proxy, settings.targets);
     },

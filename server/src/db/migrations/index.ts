@@ -19,6 +19,7 @@ import { social } from './0020-social.ts';
 import { groupDetails } from './0021-group-details.ts';
 import { cloudNumbers } from './0022-cloud-numbers.ts';
 import { sessionHealth } from './0023-session-health.ts';
+import { mediaFacts } from './0019-media-facts.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -50,4 +51,5 @@ export const migrations: readonly Migration[] = [
   cloudNumbers,
   sessionHealth,
   social,
+  mediaFacts,
 ];

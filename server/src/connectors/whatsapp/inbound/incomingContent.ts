@@ -1,5 +1,6 @@
 import type { MediaType, proto } from 'baileys';
 import type { AlbumPart, ContactCard, LivePosition, MessageContent, mediaTypes } from '../../connector.ts';
+import type { MediaFacts } from '../../media.ts';
 import type { Baileys } from '../link/load.ts';
 import { kindOf, unwrap } from './kinds.ts';
 import {
@@ -14,11 +15,12 @@ import {
   productContent,
   templateContent,
 } from './structuredContent.ts';
+import { type StatedFacts, statedFacts } from './statedFacts.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
 /** The type of message with all fields of a file. */
-type File = proto.Message.IDocumentMessage;
+type File = proto.Message.IDocumentMessage & StatedFacts;
 /** A field of a message, which the sender may leave out. */
 type Field<T> = T | null | undefined;
 
@@ -33,6 +35,7 @@ export interface ParsedMedia {
   readonly mimeType: string;
   readonly size: number;
   readonly fileName: string | null;
+  readonly facts: MediaFacts;
   /** Undefined if the message lacks data that is needed to fetch and check the file. */
   readonly file: FileReference | undefined;
 }
@@ -192,6 +195,7 @@ function fileOf(type: (typeof mediaTypes)[number], file: Field<File>): ParsedMed
     mimeType: file?.mimetype ?? 'application/octet-stream',
     size: Number(file?.fileLength ?? 0),
     fileName: file?.fileName ?? null,
+    facts: statedFacts(file),
     file: file ? referenceOf(file, type === 'voice' ? 'ptt' : type) : undefined,
   };
 }

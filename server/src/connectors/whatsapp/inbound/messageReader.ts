@@ -184,8 +184,9 @@ export class MessageReader {
 
   #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
     if (media === undefined) return undefined;
-    const { mimeType, size, fileName, file } = media;
-    if (file !== undefined) return { mimeType, size, fileName, open: () => openIncomingFile(this.#session, message) };
+    const { mimeType, size, fileName, facts, file } = media;
+    if (file !== undefined)
+      return { mimeType, size, fileName, facts, open: () => openIncomingFile(this.#session, message) };
     this.#session.host.log.warn(
       { message: message.key.id },
       'message has an incomplete file; storing it without the file',

@@ -2,6 +2,7 @@ import type { AnyMessageContent, proto, WAMessage, WAMessageKey } from 'baileys'
 import { AppError } from '../../../errors.ts';
 import type { ContactCard, MessageContent, MessageKey, OutgoingMessage } from '../../connector.ts';
 import { jidOf, jidOfChat } from '../people/addresses.ts';
+import { factsOf } from './mediaFacts.ts';
 import { toWireId } from './messageIds.ts';
 import { additionsOf, eventOf, urlInfoOf } from './richContent.ts';
 
@@ -62,26 +63,34 @@ async function fileOf(
   const { mimeType: mimetype } = media;
   const file = { stream: await media.open() };
   const caption = text === '' ? {} : { caption: text };
+  const facts = await factsOf(media);
   switch (type) {
     case 'image':
-      return { image: file, mimetype, ...caption, ...around };
+      return { image: file, mimetype, ...facts.picture, ...caption, ...around };
     case 'video':
-      // A thumbnail would need ffmpeg; the recipient's client makes its own from the video.
       return {
         video: file,
         mimetype,
-        jpegThumbnail: '',
+        ...facts.picture,
+        ...facts.duration,
         ...(isGif === true && { gifPlayback: true }),
         ...(isVideoNote === true ? { ptv: true } : caption),
         ...around,
       };
     case 'audio':
-      return { audio: file, mimetype, ...around };
+      return { audio: file, mimetype, ...facts.duration, ...around };
     case 'voice':
       // Phones play voice messages as Opus in Ogg, and require the matching MIME type.
-      return { audio: file, ptt: true, mimetype: mimetype.startsWith('audio/ogg') ? OPUS : mimetype, ...around };
+      return {
+        audio: file,
+        ptt: true,
+        mimetype: mimetype.startsWith('audio/ogg') ? OPUS : mimetype,
+        ...facts.duration,
+        ...facts.waveform,
+        ...around,
+      };
     case 'sticker':
-      return { sticker: file, mimetype, ...around };
+      return { sticker: file, mimetype, ...facts.size, ...around };
     default:
       return { document: file, mimetype, fileName: media.fileName ?? 'file', ...caption, ...around };
   }

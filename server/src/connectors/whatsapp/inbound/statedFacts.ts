@@ -1,0 +1,19 @@
+import type { MediaFacts } from '../../media.ts';
+
+/** What a message states about its file, in the fields of all kinds of messages. */
+export interface StatedFacts {
+  readonly width?: number | null;
+  readonly height?: number | null;
+  readonly seconds?: number | null;
+  readonly waveform?: Uint8Array | null;
+}
+
+/** Nothing of it is verified: the sender can state anything. */
+export function statedFacts(file: StatedFacts | null | undefined): MediaFacts {
+  const { width, height, seconds, waveform } = file ?? {};
+  return {
+    ...(width && height && { width, height }),
+    ...(seconds && { durationSeconds: seconds }),
+    ...(waveform && { waveform: [...waveform.subarray(0, 64)] }),
+  };
+}
