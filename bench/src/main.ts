@@ -11,6 +11,7 @@ import { idle } from './figures/idle.ts';
 import { limits } from './figures/limits.ts';
 import { manyWebhooks } from './figures/manyWebhooks.ts';
 import { mcp } from './figures/mcp.ts';
+import { media } from './figures/media.ts';
 import { memory } from './figures/memory.ts';
 import { queue, queuePostgres } from './figures/queue.ts';
 import { recovery } from './figures/recovery.ts';
@@ -51,6 +52,7 @@ const figures: Readonly<Record<string, Figure>> = {
   backlog,
   held,
   fairness,
+  media,
   search,
   searchPostgres,
   mcp,
