@@ -19,7 +19,7 @@ import {
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { factsOf } from '../media/media.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
-import { factFields, inlineContent, shownFacts } from './mediaFields.ts';
+import { contentField, factFields, inlineContent, shownFacts } from './mediaFields.ts';
 
 const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
@@ -37,6 +37,7 @@ const Media = named('Media', {
   createdAt: time('When the file was first stored.'),
   url: string('Download the content here, with a credential that has `media:read`.'),
   ...factFields,
+  ...contentField,
 });
 
 export const uploadMedia = defineOperation({

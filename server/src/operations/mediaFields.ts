@@ -26,11 +26,19 @@ export const factFields = {
     ...onlyTrue('Present if apps get a small picture of it before they download it.'),
     ...notForAgents,
   }),
+};
+
+export const contentField = {
   content: optional({
     ...string('The content in base64; only if you ask for it, and of up to 1 MiB.', { contentEncoding: 'base64' }),
     ...notForAgents,
   }),
 };
+
+/** What is known of the file of a message. */
+export const MessageMediaFacts = Type.Object(factFields, {
+  description: 'Size, duration and waveform of the file, as far as they are known.',
+});
 
 /** The file of a message. */
 export const MessageMedia = Type.Object({
@@ -39,7 +47,7 @@ export const MessageMedia = Type.Object({
     ...Type.Literal(false, { description: 'Present if the file was deleted: its URL answers 404.' }),
     ...notForAgents,
   }),
-  ...factFields,
+  ...contentField,
 });
 
 /** @throws {AppError} `payload_too_large` */
@@ -65,6 +73,11 @@ export function shownFacts({ width, height, durationSeconds, waveform, hasThumbn
   };
 }
 
+interface Shown {
+  readonly media?: Static<typeof MessageMedia>;
+  readonly mediaFacts?: Static<typeof MessageMediaFacts>;
+}
+
 /** Returns a function that shows the file of a message, and reads at once which files still exist. */
 export async function mediaReader(ctx: Context, contents: readonly StoredContent[]) {
   const ids = contents.flatMap(({ media }) => (media === undefined ? [] : [media.mediaId]));
@@ -72,11 +85,13 @@ export async function mediaReader(ctx: Context, contents: readonly StoredContent
   const found =
     ids.length === 0 ? [] : await findExisting.all(database.reader, { accountId, ids: JSON.stringify(ids) });
   const existing = new Set(found.map(({ media_id }) => media_id));
-  return ({ media }: StoredContent): { media?: Static<typeof MessageMedia> } => {
+  return ({ media }: StoredContent): Shown => {
     if (media === undefined) return {};
     const isGone = !existing.has(media.mediaId);
-    const part = { ...mediaPart(media, ctx.media), ...(isGone && { available: false as const }) };
-    return { media: { ...part, ...shownFacts(media.facts) } };
+    return {
+      media: { ...mediaPart(media, ctx.media), ...(isGone && { available: false as const }) },
+      ...(media.facts && { mediaFacts: shownFacts(media.facts) }),
+    };
   };
 }
 

@@ -38,7 +38,7 @@ import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
 import { MessagePricing, pricingField } from './messagePricing.ts';
-import { inlineContent, MessageMedia, mediaReader } from './mediaFields.ts';
+import { inlineContent, mediaReader, MessageMedia, MessageMediaFacts } from './mediaFields.ts';
 import { SessionId } from './sessions.ts';
 import { readUntil, waitInput } from './waiting.ts';
 
@@ -86,6 +86,7 @@ export const Message = named('Message', {
   }),
   ...messageParts,
   media: OptionalContent(MessageMedia),
+  mediaFacts: optional({ ...MessageMediaFacts, ...messageContent, ...notForAgents }),
   contentHidden: ContentHidden,
   unidentified: Unidentified,
   sentElsewhere: SentElsewhere,

@@ -412,7 +412,7 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal((await call('PATCH', `/groups/${groupId}`, { subject: 'Coffee' })).body.code, 'not_supported');
   });
 
-  it('uploads files unchanged, and rejects unsupported ones immediately', async () => {
+  it('uploads files that the network shows unchanged, converts others, and rejects damaged ones', async () => {
     const { graph, call, token } = await connected();
     const bytes = picture();
     const { mediaId } = (await upload(server, token, bytes, { query: '?fileName=a"cat.png' })).body;
@@ -423,10 +423,14 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.deepEqual(graph.files.get(image.id)?.bytes, bytes);
     assert.equal((await sendMedia({ type: 'document', mediaId })).status, 201);
     assert.equal(graph.sent.at(-1)?.body.document.filename, 'a"cat.png');
-    const wrong = await sendMedia({ type: 'sticker', mediaId });
+    const damaged = (await upload(server, token, Buffer.from('GIF89a, and nothing else'))).body.mediaId;
+    const wrong = await sendMedia({ type: 'sticker', mediaId: damaged });
     assert.deepEqual([wrong.status, wrong.body.code], [415, 'unsupported_media_type']);
     const large = (await upload(server, token, Buffer.concat([bytes, Buffer.alloc(5 * 1024 * 1024)]))).body.mediaId;
-    assert.deepEqual((await sendMedia({ type: 'image', mediaId: large })).body.code, 'payload_too_large');
+    const smaller = await sendMedia({ type: 'image', mediaId: large });
+    assert.deepEqual([smaller.status, smaller.body.media.mimeType], [201, 'image/jpeg']);
+    const sticker = await sendMedia({ type: 'sticker', mediaId });
+    assert.deepEqual([sticker.status, sticker.body.media.mimeType], [201, 'image/webp']);
     const tooLong = await call('POST', '/messages/send', { to: ADA, message: 'x'.repeat(4097) });
     assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
   });

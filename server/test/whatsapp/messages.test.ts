@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { describe, it } from 'node:test';
 import { proto } from 'baileys';
+import sharp from 'sharp';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
 import { download, picture, upload } from '../support/media.ts';
+import { sampleMedia } from '../support/sampleMedia.ts';
 import { sealVote } from '../support/sealVote.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { wireIdOf } from '../support/wireId.ts';
@@ -168,6 +170,27 @@ describe('outgoing', () => {
       const received = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
       assert.deepEqual(bob.openFile(received), content);
     }
+  });
+
+  it('states what apps show of a file before they download it, and stores what others state', async () => {
+    const { server, token, call } = setting;
+    const speech = (await upload(server, token, sampleMedia('tone.mp3'))).body;
+    const { got: voice } = await sendBob('/messages/send-media', { type: 'voice', mediaId: speech.mediaId });
+    assert.deepEqual(
+      [voice.audioMessage?.mimetype, voice.audioMessage?.seconds, voice.audioMessage?.waveform?.length],
+      ['audio/ogg; codecs=opus', 2, 64],
+    );
+    const clip = (await upload(server, token, sampleMedia('clip.mp4'))).body;
+    const { got: video } = await sendBob('/messages/send-media', { type: 'video', mediaId: clip.mediaId });
+    const { width, height, seconds, jpegThumbnail } = video.videoMessage ?? {};
+    assert.deepEqual([width, height, seconds], [64, 48, 2]);
+    assert.equal((await sharp(jpegThumbnail ?? undefined).metadata()).format, 'jpeg');
+
+    const states = { caption: 'stated', width: 640, height: 4_000_000_000, seconds: 7 };
+    await bob.sendFile(me.number, 'video', Buffer.from('a film with facts'), states);
+    const incoming = await eventOf(call, 'message.incoming', ({ message }) => message === 'stated');
+    const { mediaFacts } = (await call('GET', `/messages/${incoming.messageId}`)).body;
+    assert.deepEqual(mediaFacts, { durationSeconds: 7 }, 'a size that is impossible is ignored');
   });
 
   it('fails a message whose upload the network rejects', async () => {

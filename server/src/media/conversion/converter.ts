@@ -10,6 +10,8 @@ const MAX_WAITING = 32;
 const WAITING_PER_ACCOUNT = 8;
 const IDLE_MS = 30_000;
 const TIMEOUT_MS = 120_000;
+/** For decoded images; the memory of ffmpeg has a limit of its own, in `ffmpeg.ts`. */
+const MAX_BYTES = 1024 * 1024 * 1024;
 
 interface Job {
   readonly accountId: string;
@@ -23,6 +25,8 @@ interface Options {
   readonly timeoutMs?: number;
   /** How long a process without work is kept, in ms. */
   readonly idleMs?: number;
+  /** Memory with which a process ends itself, in bytes. */
+  readonly maxBytes?: number;
 }
 
 /**
@@ -30,15 +34,13 @@ interface Options {
  * takes too long, or too much memory, costs its process and nothing else. Timers are real: they guard processes.
  */
 export class Converter {
-  readonly #timeoutMs: number;
-  readonly #idleMs: number;
+  readonly #limits: Required<Options>;
   readonly #queue: Job[] = [];
   readonly #workers = new Set<ConverterProcess>();
   #isStopped = false;
 
-  constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS }: Options = {}) {
-    this.#timeoutMs = timeoutMs;
-    this.#idleMs = idleMs;
+  constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxBytes = MAX_BYTES }: Options = {}) {
+    this.#limits = { timeoutMs, idleMs, maxBytes };
   }
 
   /** Number of running processes. */
@@ -80,12 +82,12 @@ export class Converter {
       const worker = idle ?? (this.#workers.size < PROCESSES ? this.#startWorker() : undefined);
       if (worker === undefined) return;
       this.#queue.splice(index, 1);
-      worker.run(job, this.#timeoutMs);
+      worker.run(job);
     }
   }
 
   #startWorker(): ConverterProcess {
-    const worker: ConverterProcess = new ConverterProcess(this.#idleMs, (hasEnded) => {
+    const worker: ConverterProcess = new ConverterProcess(this.#limits, (hasEnded) => {
       if (hasEnded) this.#workers.delete(worker);
       if (!this.#isStopped) this.#dispatch();
     });
@@ -97,15 +99,15 @@ export class Converter {
 class ConverterProcess {
   job: Job | undefined;
   readonly #child: ChildProcess;
-  readonly #idleMs: number;
+  readonly #limits: Required<Options>;
   readonly #onFree: (hasEnded: boolean) => void;
   #timer: NodeJS.Timeout | undefined;
   #reason = 'it needs too much memory, or is damaged';
 
-  constructor(idleMs: number, onFree: (hasEnded: boolean) => void) {
-    this.#idleMs = idleMs;
+  constructor(limits: Required<Options>, onFree: (hasEnded: boolean) => void) {
+    this.#limits = limits;
     this.#onFree = onFree;
-    this.#child = fork(fileURLToPath(new URL(`./process.${EXTENSION}`, import.meta.url)), [], {
+    this.#child = fork(fileURLToPath(new URL(`./process.${EXTENSION}`, import.meta.url)), [String(limits.maxBytes)], {
       execArgv: ['--max-old-space-size=256', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...confined()],
       // Nothing of the server's environment, which has secrets.
       env: {},
@@ -125,7 +127,8 @@ class ConverterProcess {
     });
   }
 
-  run(job: Job, timeoutMs: number): void {
+  run(job: Job): void {
+    const { timeoutMs } = this.#limits;
     this.job = job;
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
@@ -143,7 +146,7 @@ class ConverterProcess {
 
   #settle(outcome: Outcome): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), this.#idleMs);
+    this.#timer = setTimeout(() => this.end(), this.#limits.idleMs);
     this.#timer.unref();
     const job = this.#finish();
     if ('prepared' in outcome) job?.resolve(outcome.prepared);

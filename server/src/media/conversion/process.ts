@@ -6,8 +6,7 @@ import { ConversionError, type Outcome, type Prepared, type Task } from './task.
  * has no network. The server ends it when it takes too long.
  */
 
-/** Beyond the memory limit of WebAssembly, which `ffmpeg.ts` sets, this is for images. */
-const MAX_RSS = 1024 * 1024 * 1024;
+const MAX_BYTES = Number(process.argv[2]);
 const CHECK_MS = 50;
 
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -22,7 +21,7 @@ process.send?.('ready');
 
 async function outcomeOf(task: Task): Promise<Outcome> {
   const watch = setInterval(() => {
-    if (process.memoryUsage.rss() > MAX_RSS) process.exit(1);
+    if (process.memoryUsage.rss() > MAX_BYTES) process.exit(1);
   }, CHECK_MS);
   try {
     return { prepared: await prepare(task) };
