@@ -75,7 +75,7 @@ const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'invoke → connectors': ['connectors/connector.ts'],
   'invoke → messages': ['messages/store.ts'],
   'http → messages': ['messages/store.ts'],
-  'operations → connectors': ['connectors/connector.ts', 'connectors/capabilities.ts'],
+  'operations → connectors': ['connectors/connector.ts', 'connectors/capabilities.ts', 'connectors/media.ts'],
   'http → connectors': ['connectors/connector.ts', 'connectors/capabilityTable.ts'],
 };
 

@@ -308,7 +308,7 @@ export interface NetworkMedia {
   readonly fileName: string | null;
   /** SHA-256 of the content, if the deployment already has it: every node can open it by this hash. */
   readonly hash?: string;
-  /** What the network states about a received file, or what the server knows of one to send. */
+  /** Facts that the network states about a received file, or that the server knows about one to send. */
   readonly facts?: MediaFacts;
   /** Reads the thumbnail of a file to send. */
   readonly thumbnail?: ReadThumbnail;

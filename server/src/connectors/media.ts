@@ -1,4 +1,4 @@
-/** What is known of a file besides its type and size. Fields that are unknown, or do not apply, are left out. */
+/** Facts about a file besides its type and size. Fields that are unknown, or do not apply, are left out. */
 export interface MediaFacts {
   /** Pixels, as shown: after its orientation was applied. */
   readonly width?: number;

@@ -3,7 +3,7 @@ import type { MediaRules } from './media.ts';
 const MIB = 1024 * 1024;
 const KIB = 1024;
 
-/** What the apps of WhatsApp show, by experience: there is no documentation for linked devices. */
+/** Limits by experience: there is no documentation for linked devices. */
 export const whatsappMediaRules: MediaRules = {
   image: { mimeTypes: ['image/jpeg', 'image/png'], maxBytes: 16 * MIB },
   video: { mimeTypes: ['video/mp4', 'video/3gpp'], maxBytes: 2048 * MIB },

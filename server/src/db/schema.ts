@@ -474,7 +474,7 @@ export interface Schema {
     /** When it was last uploaded or sent, to the day; null for files from before this was stored. */
     used_at: number | null;
   };
-  /** What the content of a file was converted to: another file, or the same one if it can be sent as it is. */
+  /** The result of a file's conversion: another file, or the same one if it can be sent unchanged. */
   media_conversions: {
     account_id: string;
     hash: string;
@@ -483,7 +483,7 @@ export interface Schema {
     media_id: string;
     created_at: number;
   };
-  /** Contents to which no file refers any more, until they are removed from the store. */
+  /** Contents of deleted files, until they are removed from the store. */
   unused_contents: {
     hash: string;
     unused_at: number;

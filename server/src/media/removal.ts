@@ -126,10 +126,10 @@ export class MediaRemoval {
   }
 }
 
-/** What needs a file, as a clause; undefined if nothing does. */
+/** Returns the user of a file, as a clause; undefined if there is none. */
 async function userOf(on: Queryable, accountId: string, mediaId: string): Promise<string | undefined> {
   const message = await findWaiting.first(on, { accountId, text: `%"mediaId":"${mediaId}"%` });
-  if (message !== undefined) return `the message ${message.message_id} is to be sent`;
+  if (message !== undefined) return `the message ${message.message_id} will be sent`;
   const group = await findGroup.first(on, { accountId, mediaId });
   return group && `it is the picture of the group ${group.group_id}`;
 }
@@ -161,7 +161,7 @@ const findStillOld = query((db, p: { accountId: string; mediaId: string; before:
     .where(lastUse, '<', p.before),
 );
 
-/** Of the messages that are to be sent, of which there are few. */
+/** Of the messages that wait, of which there are few. */
 const findWaiting = query((db, p: { accountId: string; text: string }) =>
   db
     .selectFrom('messages')

@@ -24,7 +24,7 @@ const CHECK_MS = 200;
 const WAIT_MS = 30_000;
 
 /**
- * Contents to which possibly no file of any account refers any more. A content is marked in the transaction that deletes
+ * Contents to which possibly no file of any account refers any longer. A content is marked in the transaction that deletes
  * a file of it, and removed an hour later if nothing refers to it by then. Only one node removes a content at a time, and
  * while it does, an upload of the same content waits.
  */

@@ -35,7 +35,7 @@ export const contentField = {
   }),
 };
 
-/** What is known of the file of a message. */
+/** Facts about the file of a message. */
 export const MessageMediaFacts = Type.Object(factFields, {
   description: 'Size, duration and waveform of the file, as far as they are known.',
 });

@@ -1,7 +1,7 @@
 import type { Migration } from './migration.ts';
 
 /**
- * Stores what is known of files, what they were converted to, and contents that no file refers to any more. A node of the
+ * Stores facts about files, the results of their conversion, and contents that no file refers to any longer. A node of the
  * previous release neither reads nor writes any of it.
  */
 export const mediaFacts: Migration = {

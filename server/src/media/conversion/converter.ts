@@ -107,7 +107,7 @@ class ConverterProcess {
   constructor(limits: Required<Options>, onFree: (hasEnded: boolean) => void) {
     this.#limits = limits;
     this.#onFree = onFree;
-    this.#child = fork(fileURLToPath(new URL(`./process.${EXTENSION}`, import.meta.url)), [String(limits.maxBytes)], {
+    this.#child = fork(fileURLToPath(new URL('./process.ts', import.meta.url)), [String(limits.maxBytes)], {
       execArgv: ['--max-old-space-size=256', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...confined()],
       // Nothing of the server's environment, which has secrets.
       env: {},
@@ -160,8 +160,6 @@ class ConverterProcess {
     return job;
   }
 }
-
-const EXTENSION = import.meta.url.endsWith('.ts') ? 'ts' : 'js';
 
 /** Node's permissions: the process reads installed packages and this code. sharp is an addon, which it may load. */
 function confined(): string[] {

@@ -17,7 +17,7 @@ const STICKER_SIDE = 512;
 const WHITE = { r: 255, g: 255, b: 255 };
 const TRANSPARENT = { r: 0, g: 0, b: 0, alpha: 0 };
 
-/** What the library calls the formats that it may get. SVG is none of them: it can refer to other files. */
+/** Accepted formats, with their names in the library. SVG is none of them: it can refer to other files. */
 const FORMATS: Readonly<Record<string, string>> = {
   'image/jpeg': 'jpeg',
   'image/png': 'png',

@@ -10,7 +10,7 @@ export type Task = { readonly content: Uint8Array; readonly mimeType: string } &
   | { readonly purpose: 'sticker'; readonly rule: NonNullable<MediaRules['sticker']> }
 );
 
-/** What the process made of a file. */
+/** The result of a task. */
 export interface Prepared {
   /** The converted file; left out if the original can be sent. */
   readonly converted?: { readonly content: Uint8Array; readonly mimeType: string; readonly extension: string };

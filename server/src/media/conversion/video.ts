@@ -35,7 +35,7 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
   const fits = content.length <= rule.maxBytes;
   const isContainer = CONTAINERS.includes(mimeType);
   if (problem === undefined && fits && isContainer) return { facts, ...shown };
-  // Other containers of the same content are only written anew.
+  // Other containers of the same content are only repackaged.
   const how = problem === undefined && fits ? ['-c', 'copy'] : conversionOf(probe, problem ?? 'it is too large');
   const [mp4] = ffmpeg.convert([], [[...TRACKS, ...how, ...MP4]]);
   if (mp4 === undefined || mp4.length === 0) throw new ConversionError('unreadable', 'its content is damaged');

@@ -1,6 +1,6 @@
 import type { MediaFacts } from '../../media.ts';
 
-/** What a message states about its file, in the fields of all kinds of messages. */
+/** The fields in which messages of all kinds state facts about their file. */
 export interface StatedFacts {
   readonly width?: number | null;
   readonly height?: number | null;

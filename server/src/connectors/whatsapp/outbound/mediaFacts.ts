@@ -4,7 +4,7 @@ import type { NetworkMedia } from '../../connector.ts';
 const NO_WAVEFORM = new Uint8Array(64);
 
 /**
- * What apps show of a file before they download it, in the form of Baileys. Facts that are unknown are stated as empty:
+ * Facts that apps show of a file before they download it, in the form of Baileys. Facts that are unknown are stated as empty:
  * Baileys would compute those that are left out, on the thread that serves all sessions.
  */
 export async function factsOf({ facts = {}, thumbnail }: NetworkMedia) {
