@@ -192,7 +192,9 @@ describeOnEachDatabase('the removal of files', (_, database) => {
   it('deletes files that were not used for MEDIA_RETENTION_DAYS, but none that a message or a group needs', async (test) => {
     const { clock, server, removal, isStored } = await start('30');
     test.after(() => server.stop());
-    const { call, token } = await server.account();
+    const owner = await server.account();
+    const { key: token } = (await owner.call('POST', '/api-keys/create', { name: 'lasts longer than a login' })).body;
+    const call = bearer(server.url, token);
     await connectSession(call);
     const files = await Promise.all(
       Array.from({ length: 4 }, async () => (await upload(server, token, picture())).body),
