@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts';
 import { createHistory, type History } from './history.ts';
 import type { KeyBundle, PreKey, SignedPreKey } from './keyBundle.ts';
 import type { Limits } from './limits.ts';
+import { createLog, type WritableLog } from './log.ts';
 import { createSignal, type Signal } from './signal.ts';
 import { PEOPLE } from './stanza.ts';
 
@@ -33,6 +34,8 @@ export interface Account {
   readonly limits: Limits;
   /** The history of the phone, from before its clients were linked. */
   readonly history: History;
+  /** Ids of its calls that were rejected. */
+  readonly rejections: WritableLog<string>;
 }
 
 /** Whether the person is online, and who is notified. */
@@ -109,6 +112,7 @@ export function createAccount(number: string, name: string): Account {
     appState: createAppState(),
     limits: { noNewChatsUntilS: undefined, newChats: undefined },
     history: createHistory(),
+    rejections: createLog(`rejected calls of ${number}`, (callId) => callId),
     presence: { isOnline: false, lastSeenS: 0, followers: new Set() },
   };
 }

@@ -2,11 +2,13 @@ import type { BinaryNode } from 'baileys';
 import type { Companion } from './account.ts';
 import { answerStateQuery } from './appState.ts';
 import { answerBusinessQuery, answerCatalogQuery } from './businesses.ts';
+import { routeCall } from './calls.ts';
 import { unlink } from './companions.ts';
 import type { Connection } from './connection.ts';
 import { answerGroupQuery } from './groups.ts';
 import { sendHistory } from './historySync.ts';
 import { answerLimitsQuery } from './limits.ts';
+import { answerChannelQuery, answerPostsQuery, serverIdOf } from './newsletters.ts';
 import { finishLink, nowS } from './linking.ts';
 import { announcePending, sendPending } from './login.ts';
 import { UPLOAD_TOKEN } from './mediaHost.ts';
@@ -51,7 +53,8 @@ const QUERIES: Readonly<Record<string, AnswerQuery>> = {
   'w:biz': answerBusinessQuery,
   'w:biz:catalog': answerCatalogQuery,
   'w:g2': answerGroupQuery,
-  'w:mex': answerLimitsQuery,
+  newsletter: answerPostsQuery,
+  'w:mex': (query) => answerChannelQuery(query) ?? answerLimitsQuery(query),
   'w:m': ({ network }) => [
     stanza('media_conn', { auth: UPLOAD_TOKEN, ttl: '3600' }, [stanza('host', { hostname: network.media.host })]),
   ],
@@ -86,6 +89,8 @@ export async function handleStanza(network: Network, connection: Connection, nod
       return routeReceipt(network, author, node);
     case 'ack':
       return confirm(companion, node.attrs['class'] ?? '', node.attrs['id']);
+    case 'call':
+      return routeCall(network, connection, node);
     case 'chatstate':
       network.counters.typingFromClients++;
       return routeTyping(network, author, node);
@@ -127,6 +132,7 @@ function handleMessage(network: Network, connection: Connection, companion: Comp
       from: to,
       t: String(nowS()),
       error: error?.toString(),
+      server_id: serverIdOf(network, node),
     });
   const refused =
     faults.takeMessageError(number) ??

@@ -1,7 +1,7 @@
 import { type BinaryNode, proto } from 'baileys';
 import { type Account, type DeviceAddress, lidJidOf, takeBundle } from './account.ts';
 import type { Encrypted, EncryptionType } from './signal.ts';
-import { GROUPS, stanza } from './stanza.ts';
+import { GROUPS, STATUS, stanza } from './stanza.ts';
 
 /** Encrypts a message of a phone for one device. Starts a session with the device if there is none. */
 export async function encryptTo(
@@ -51,5 +51,8 @@ export async function openEnvelopes(
   if (parts.length === 0) throw new Error(`nothing is encrypted in it for ${account.number}`);
   return { message, encryption };
 }
+
+/** Whether messages to it have a key that all recipients share. */
+export const isShared = (jid: string): boolean => isGroup(jid) || jid === STATUS;
 
 export const isGroup = (jid: string): boolean => jid.endsWith(`@${GROUPS}`);

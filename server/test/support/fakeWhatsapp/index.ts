@@ -58,6 +58,8 @@ export interface FakeWhatsapp {
   phone(number: string, name?: string): Phone;
   /** Scans a QR code with a phone. Resolves once the client is linked. */
   scan(qr: string, number: string): Promise<void>;
+  /** Puts a file on the media host without encryption. @returns its path */
+  putFile(content: Buffer): string;
   /** Sends any stanza to the clients of a number, for features that the fake does not have, such as calls. */
   inject(number: string, stanza: BinaryNode): void;
   readonly faults: Faults;
@@ -82,6 +84,7 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
     byOtherNumber: new Map(),
     byLid: new Map(),
     groups: new Map(),
+    newsletters: new Map(),
     media: await startMediaHost(files, state, counters),
     pictures: new Map(),
     faults: state,
@@ -128,6 +131,7 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
       return phone;
     },
     scan: (qr, number) => whatsapp.phone(number).scan(qr),
+    putFile: (content) => network.media.put(content),
     inject(number, stanza) {
       const account = requireAccount(network, number);
       for (const device of account.companions.keys()) deliver(network, { account, device }, stanza);

@@ -9,7 +9,7 @@ import {
   lidJidOf,
   requireAccount,
 } from './account.ts';
-import { encryptTo, encStanza, isGroup, openEnvelopes } from './envelope.ts';
+import { encryptTo, encStanza, isGroup, isShared, openEnvelopes } from './envelope.ts';
 import { findWritten } from './history.ts';
 import { answerHistoryRequest } from './historySync.ts';
 import { keysStanza, readBundle, registrationStanza } from './keyBundle.ts';
@@ -58,6 +58,8 @@ export interface SendOptions {
   readonly addressing?: 'lid' | 'number' | 'hosted';
   /** When the server received it, in seconds since the epoch. Now by default. */
   readonly sentAtS?: number;
+  /** The numbers of the people who see a status (`status@broadcast`). */
+  readonly audience?: readonly string[];
   /** Corrupts the encryption, as a lost session does. The phone sends it correctly when it is requested again. */
   readonly isCorrupt?: boolean;
 }
@@ -207,7 +209,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     if (bundle !== undefined) await account.signal.beginSession(device, bundle);
     const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1';
     const type = typeOf(original.message);
-    if (!isGroup(from)) {
+    if (!isShared(from)) {
       const part = await encryptTo(account, reader, forDevice(reader, original), { count });
       route(stanza('message', { ...sentAt(original.options), to: from, id, type, recipient: original.to }, [part]));
       return;
@@ -264,7 +266,8 @@ export function createMailbox(network: Network, account: Account): Mailbox {
 
   async function sendToGroup(id: string, group: string, message: proto.IMessage, options: SendOptions): Promise<void> {
     sent.set(id, { to: group, message, options });
-    const members = network.groups.get(group)?.members.keys() ?? [];
+    const audience = options.audience?.map((number) => requireAccount(network, number)) ?? [];
+    const members = network.groups.get(group)?.members.keys() ?? audience;
     const { senderKey, ...encrypted } = await account.signal.encryptToGroup(group, account.lidJid, message);
     const parts: BinaryNode[] = [];
     for (const target of [...members].flatMap(devicesOf)) {
@@ -296,7 +299,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     confirmsDelivery: true,
     send(to, message, options = {}) {
       const id = options.id ?? newId();
-      const way = isGroup(to) ? sendToGroup : sendToPerson;
+      const way = isShared(to) ? sendToGroup : sendToPerson;
       return inTurn(() => way(id, to, message, options)).then(() => id);
     },
     read: (chat, ...ids) => confirm('read', chat, ids),

@@ -9,11 +9,13 @@ import {
   lidJidOf,
   numberJidOf,
 } from './account.ts';
+import { routeStatus } from './broadcast.ts';
 import { isGroup } from './envelope.ts';
 import { addressingMode, memberNames } from './groups.ts';
 import { nowS } from './linking.ts';
 import { deliver, type Network, rememberAuthor } from './network.ts';
-import { childOf, childrenOf, stanza } from './stanza.ts';
+import { routePost } from './newsletters.ts';
+import { childOf, childrenOf, STATUS, stanza } from './stanza.ts';
 
 /** Attributes of a client's stanza that are passed to the recipients. */
 const PASSED_ON = ['id', 't', 'type', 'edit', 'category', 'expiration'] as const;
@@ -28,6 +30,11 @@ export type MessageError = 403 | 404 | undefined;
 export function routeMessage(network: Network, author: DeviceAddress, node: BinaryNode): MessageError {
   const { to = '', id = '' } = node.attrs;
   rememberAuthor(network, id, author);
+  if (to === STATUS && childOf(node, 'participants') !== undefined) {
+    routeStatus(network, author, node);
+    return undefined;
+  }
+  if (to.endsWith('@newsletter')) return routePost(network, author, node);
   if (isGroup(to)) return routeToGroup(network, author, node);
   const envelopes = childrenOf(childOf(node, 'participants'), 'to').map(
     (part) => [part.attrs['jid'], childrenOf(part, 'enc')] as const,

@@ -5,6 +5,7 @@ import type { FaultState } from './faults.ts';
 import type { Group } from './groups.ts';
 import type { WritableLog } from './log.ts';
 import type { MediaHost } from './mediaHost.ts';
+import type { Newsletter } from './newsletters.ts';
 import type { ServerIdentity } from './noise.ts';
 
 /** The state of the server. Its parts are functions over it. */
@@ -12,6 +13,8 @@ export interface Network extends Accounts {
   readonly identity: ServerIdentity;
   readonly connections: Set<Connection>;
   readonly groups: Map<string, Group>;
+  /** Channels by address. */
+  readonly newsletters: Map<string, Newsletter>;
   readonly media: MediaHost;
   /** Paths on the media host, by number or group. */
   readonly pictures: Map<string, string>;

@@ -1,15 +1,17 @@
 import { type ChatModification, chatModificationToAppPatch, type proto } from 'baileys';
 import { createAccount, type Profile, requireAccount } from './account.ts';
 import { changeState, type StateChange } from './appState.ts';
+import { endCall, offerCall } from './calls.ts';
 import { announceDevice, unlink } from './companions.ts';
 import { isGroup } from './envelope.ts';
 import { createPhoneHistory, type PhoneHistory } from './historySync.ts';
 import { type Limits, limit, revealNumber } from './limits.ts';
-import { scanQr } from './linking.ts';
+import { newId, scanQr } from './linking.ts';
 import type { Log } from './log.ts';
 import { createMailbox, type Mailbox, type ReceivedMessage, type ReceivedTyping, type SendOptions } from './mailbox.ts';
 import { type FileKind, findFile, openFile, uploadFile } from './mediaFile.ts';
 import { isConfirmed, type Network } from './network.ts';
+import { createNewsletter, encodePost, type Newsletter, publish } from './newsletters.ts';
 import { enterCode } from './pairingCode.ts';
 import { createPhoneGroups, type PhoneGroups } from './phoneGroups.ts';
 import { announcePresence, routeTyping } from './presence.ts';
@@ -63,6 +65,26 @@ export interface Phone extends Mailbox {
   limit(change: Partial<Limits>): void;
   /** Its history, from before its clients are linked. */
   readonly history: PhoneHistory;
+  /** Rings at the devices of a number. @returns the id of the call */
+  call(number: string, kind?: 'video' | 'audio'): string;
+  /** Ends a call before it is answered. */
+  hangUp(number: string, callId: string): void;
+  /** Ids of its calls that were rejected. */
+  readonly rejections: Log<string>;
+  /** Whether it, or a client of it, shows it as online. */
+  isOnline(): boolean;
+  /** Numbers of the people who follow its presence. */
+  followers(): string[];
+  /** Forgets them, as the server does when their connection ends. */
+  forgetFollowers(): void;
+  /** Follows a channel, as on the phone. */
+  follow(channel: string): void;
+  /** Creates a channel. @returns its address and invite code */
+  createChannel(name: string): { readonly jid: string; readonly invite: string };
+  /** Posts in a channel. @returns the id of the post */
+  post(channel: string, message: proto.IMessage): string;
+  /** A channel as the server knows it. */
+  channel(jid: string): Newsletter;
   block(number: string): void;
   unblock(number: string): void;
 }
@@ -121,6 +143,26 @@ export function createPhone(network: Network, number: string, name: string): Pho
     },
     limit: (change: Partial<Limits>) => limit(network, account, change),
     history: createPhoneHistory(network, account),
+    call: (other: string, kind: 'video' | 'audio' = 'audio') =>
+      offerCall(network, account, requireAccount(network, other), kind === 'video'),
+    hangUp: (other: string, callId: string) => endCall(network, account, requireAccount(network, other), callId),
+    rejections: account.rejections,
+    isOnline: () => account.presence.isOnline,
+    followers: () => [...account.presence.followers].map((follower) => follower.number),
+    forgetFollowers: () => account.presence.followers.clear(),
+    follow(channel: string) {
+      this.channel(channel).followers.add(account);
+    },
+    createChannel: (name: string) => createNewsletter(network, account, name),
+    post(channel: string, message: proto.IMessage) {
+      const type = message.imageMessage || message.videoMessage ? 'media' : 'text';
+      return publish(network, this.channel(channel), { id: newId(), type, content: encodePost(message) }).id;
+    },
+    channel(jid: string) {
+      const found = network.newsletters.get(jid);
+      if (found === undefined) throw new Error(`there is no channel ${jid}`);
+      return found;
+    },
     block: (other: string) => void account.blocked.add(requireAccount(network, other)),
     unblock: (other: string) => void account.blocked.delete(requireAccount(network, other)),
   });

@@ -1,11 +1,11 @@
 import type { BinaryNode } from 'baileys';
 import { type Account, type DeviceAddress, devicesOf, findAccount, lidJidOf, numberJidOf } from './account.ts';
-import { isGroup } from './envelope.ts';
+import { isShared } from './envelope.ts';
 import { memberNames } from './groups.ts';
 import { nowS } from './linking.ts';
 import { isBlocked } from './messages.ts';
 import { deliver, type Network } from './network.ts';
-import { childOf, childrenOf, stanza } from './stanza.ts';
+import { childOf, childrenOf, STATUS, stanza } from './stanza.ts';
 
 /** Receipts about the sender's own messages, which are not passed on. */
 const OWN_TYPES = new Set(['sender', 'peer_msg', 'hist_sync', 'read-self']);
@@ -14,7 +14,7 @@ const OWN_TYPES = new Set(['sender', 'peer_msg', 'hist_sync', 'read-self']);
 export function routeReceipt(network: Network, from: DeviceAddress, node: BinaryNode): void {
   const { to = '', id = '', type, participant } = node.attrs;
   if (type !== undefined && OWN_TYPES.has(type)) return;
-  const author = findAccount(network, isGroup(to) ? participant : to);
+  const author = findAccount(network, isShared(to) ? participant : to);
   if (author === undefined || isBlocked(author, from.account)) return;
   const receipt = receiptStanza(network, from, node);
   for (const target of targetsOf(network, id, type, author)) deliver(network, target, receipt);
@@ -35,7 +35,9 @@ function receiptStanza({ groups }: Network, from: DeviceAddress, node: BinaryNod
   const group = groups.get(to);
   const attributes = group
     ? { from: to, participant: memberNames(group, reader).jid }
-    : { from: addressedAs(to, reader) };
+    : to === STATUS
+      ? { from: to, participant: lidJidOf(reader) }
+      : { from: addressedAs(to, reader) };
   return stanza('receipt', { ...attributes, id, type, t: String(nowS()) }, node.content);
 }
 

@@ -4,6 +4,8 @@ import { type BinaryNode, getBinaryNodeChild, getBinaryNodeChildren } from 'bail
 export const PEOPLE = 's.whatsapp.net';
 /** The server part in the address of a group. */
 export const GROUPS = 'g.us';
+/** The address of statuses. */
+export const STATUS = 'status@broadcast';
 /** The address of the server itself. */
 export const SERVER_JID = '@s.whatsapp.net';
 
