@@ -109,7 +109,7 @@ export async function storeReceivedPost(
     ...(file && { media: mediaPart(file, options.media) }),
     timestamp: isoTime(row.timestamp),
   };
-  options.emit(tx, { accountId, kind: 'channel.message', data, conversation: `${sessionId}/${channelId}` });
+  options.emit(tx, { accountId, kind: 'channel.message', data, conversation: sessionId });
 }
 
 /** Stores a post without an event. Returns undefined if it was stored before, and then takes over its figures. */

@@ -32,9 +32,6 @@ const MAX_FONT = 100;
 export const statusContent = ({ content }: Pick<StatusTable, 'content'>): StoredStatus =>
   content === null ? {} : JSON.parse(content);
 
-/** The order of all events about statuses of a session. */
-const conversationOf = ({ sessionId }: SessionRef) => `${sessionId}/status`;
-
 /** Stores a status that the session received, or that its own number posted from another device, with its event. */
 export async function storeStatus(
   { media, clock, newId, emit }: InboxOptions,
@@ -97,7 +94,7 @@ export async function storeStatus(
     timestamp: isoTime(timestamp),
     expiresAt: isoTime(expiresAt),
   };
-  emit(tx, { accountId, kind: 'status.received', data, conversation: conversationOf(session) });
+  emit(tx, { accountId, kind: 'status.received', data, conversation: sessionId });
 }
 
 async function makeRoom({ kysely }: Tx, { sessionId }: SessionRef): Promise<void> {
@@ -152,7 +149,7 @@ export async function emitDeleted(
     ...(isPlaceholder(from) && { unidentified: true as const }),
     timestamp: isoTime(timestamp),
   };
-  emit(tx, { accountId, kind: 'status.deleted', data, conversation: conversationOf({ accountId, sessionId }) });
+  emit(tx, { accountId, kind: 'status.deleted', data, conversation: sessionId });
 }
 
 /** Stores that somebody has seen a status of the session, or reacted to it. */
@@ -203,7 +200,7 @@ export async function noteView(
     emoji,
     timestamp: isoTime(timestamp),
   };
-  emit(tx, { accountId, kind: 'status.viewed', data, conversation: conversationOf(session) });
+  emit(tx, { accountId, kind: 'status.viewed', data, conversation: sessionId });
 }
 
 /** Moves the statuses, views and presence of a person from a placeholder to the number. */

@@ -272,7 +272,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     const parts: BinaryNode[] = [];
     for (const target of [...members].flatMap(devicesOf)) {
       const key = `${group} ${lidJidOf(target)}`;
-      if ((target.account === account && target.device === 0) || hasSenderKey.has(key)) continue;
+      if ((target.account === account && target.device === 0) || (isGroup(group) && hasSenderKey.has(key))) continue;
       hasSenderKey.add(key);
       const part = await encryptTo(account, target, { senderKeyDistributionMessage: senderKey });
       parts.push(stanza('to', { jid: lidJidOf(target) }, [part]));
