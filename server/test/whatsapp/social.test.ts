@@ -35,23 +35,27 @@ async function ok(answer: Promise<Answer>, status = 200): Promise<Answer['body']
   return body;
 }
 
-const reconnect = async () => {
-  setting.whatsapp.faults.drop(me.number);
-  await eventually(async () => setting.whatsapp.counters.logins, (logins) => logins > 0);
-};
-
 it('shows the session as online, also after a reconnect, until it is offline', async () => {
   const { call } = setting;
   const shown = await ok(call('PUT', `/sessions/${sessionId}/presence`, { presence: 'online' }));
   assert.equal(shown.presence, 'online');
   assert.ok(Date.parse(shown.until) > Date.now());
-  await eventually(async () => me.isOnline(), (isOnline) => isOnline);
+  await eventually(
+    async () => me.isOnline(),
+    (isOnline) => isOnline,
+  );
   me.setOnline(false);
-  await reconnect();
-  await eventually(async () => me.isOnline(), (isOnline) => isOnline);
+  setting.whatsapp.faults.drop(me.number);
+  await eventually(
+    async () => me.isOnline(),
+    (isOnline) => isOnline,
+  );
   const hidden = await ok(call('PUT', `/sessions/${sessionId}/presence`, { presence: 'offline' }));
   assert.deepEqual(hidden, { sessionId, presence: 'offline', until: null });
-  await eventually(async () => me.isOnline(), (isOnline) => !isOnline);
+  await eventually(
+    async () => me.isOnline(),
+    (isOnline) => !isOnline,
+  );
 });
 
 it('follows the presence of a contact, and asks for it again after a reconnect', async () => {
@@ -68,8 +72,11 @@ it('follows the presence of a contact, and asks for it again after a reconnect',
   const online = await read();
   assert.deepEqual([online.followed, online.presence], [true, 'online']);
   bob.forgetFollowers();
-  await reconnect();
-  await eventually(async () => bob.followers(), (followers) => followers.includes(me.number));
+  setting.whatsapp.faults.drop(me.number);
+  await eventually(
+    async () => bob.followers(),
+    (followers) => followers.includes(me.number),
+  );
   await ok(call('PUT', path, { sessionId, followed: false }));
   const gone = await read();
   assert.deepEqual([gone.followed, gone.presence, gone.updatedAt], [false, null, null]);
@@ -94,7 +101,10 @@ it('rejects every call by itself, and tells each caller once', async () => {
   const told = () => bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === calls.message);
   const first = bob.call(me.number);
   await bob.rejections.waitFor((id) => id === first);
-  await eventually(async () => told().length, (count) => count === 1);
+  await eventually(
+    async () => told().length,
+    (count) => count === 1,
+  );
   const second = bob.call(me.number);
   await bob.rejections.waitFor((id) => id === second);
   const third = bob.call(me.number);
@@ -129,7 +139,10 @@ it('posts a status to its audience, counts its views, and deletes it', async () 
   await bob.send(me.number, { reactionMessage: { key: { remoteJid: STATUS, id: seen.id }, text: '💚' } });
   await next('status.viewed', ({ emoji }) => emoji === '💚');
   const views = await ok(call('GET', `/status/${status.statusId}/views?sessionId=${sessionId}`));
-  assert.deepEqual(views.data.map(({ phoneNumber, emoji }: Answer['body']) => [phoneNumber, emoji]), [[bob.number, '💚']]);
+  assert.deepEqual(
+    views.data.map(({ phoneNumber, emoji }: Answer['body']) => [phoneNumber, emoji]),
+    [[bob.number, '💚']],
+  );
   const { data } = await ok(call('GET', `/status?by=me&sessionId=${sessionId}`));
   assert.deepEqual([data.length, data[0].views], [1, 1]);
   await ok(call('DELETE', `/status/${status.statusId}?sessionId=${sessionId}`));
@@ -159,9 +172,15 @@ it('receives statuses with their files, marks them as viewed, and forgets delete
   const deleted = await next('status.deleted', ({ from }) => from === bob.number);
   assert.equal(deleted.statusId, received.statusId);
   const { data } = await ok(call('GET', `/status?by=others&sessionId=${sessionId}`));
-  assert.deepEqual(data.map(({ message }: Answer['body']) => message), ['A picture']);
+  assert.deepEqual(
+    data.map(({ message }: Answer['body']) => message),
+    ['A picture'],
+  );
   const chats = await ok(call('GET', `/chats?sessionId=${sessionId}`));
-  assert.ok(chats.data.every(({ chatId }: Answer['body']) => chatId === bob.number), 'statuses are no chats');
+  assert.ok(
+    chats.data.every(({ chatId }: Answer['body']) => chatId === bob.number),
+    'statuses are no chats',
+  );
 });
 
 it('confirms statuses and posts that a session does not want, and stores none', async () => {
@@ -172,7 +191,10 @@ it('confirms statuses and posts that a session does not want, and stores none', 
   dora.follow(jid);
   const statusId = await bob.send(STATUS, { conversation: 'unwanted' }, { audience: [dora.number] });
   const postId = bob.post(jid, { conversation: 'unwanted' });
-  await eventually(async () => dora.haveConfirmed(statusId) && dora.haveConfirmed(postId), (isDone) => isDone);
+  await eventually(
+    async () => dora.haveConfirmed(statusId) && dora.haveConfirmed(postId),
+    (isDone) => isDone,
+  );
   await bob.sendText(dora.number, 'and a message');
   await eventOf(call, 'message.incoming', ({ message }) => message === 'and a message');
   assert.deepEqual((await ok(call('GET', `/status?sessionId=${other}`))).data, []);
@@ -192,7 +214,10 @@ it('finds and follows a channel, receives its posts with files, reacts, and stop
   const postId = bob.post(jid, { extendedTextMessage: { text: 'Hello all' } });
   const event = await next('channel.message', ({ message }) => message === 'Hello all');
   assert.deepEqual([event.channelId, event.channelName, event.type], [channel.channelId, 'News of Bob', 'text']);
-  await eventually(async () => me.haveConfirmed(postId), (isConfirmed) => isConfirmed);
+  await eventually(
+    async () => me.haveConfirmed(postId),
+    (isConfirmed) => isConfirmed,
+  );
   const content = picture();
   const directPath = whatsapp.putFile(content);
   const image = { directPath, fileSha256: createHash('sha256').update(content).digest(), mimetype: 'image/png' };
@@ -232,7 +257,10 @@ it('creates a channel, and posts texts and files in it', async () => {
   const second = await ok(call('POST', path, { sessionId, ...file }), 201);
   assert.equal(second.media.mimeType, 'image/png');
   const { posts } = me.channel(channel.networkChannelId);
-  assert.deepEqual(posts.map(({ type }) => type), ['text', 'media']);
+  assert.deepEqual(
+    posts.map(({ type }) => type),
+    ['text', 'media'],
+  );
   await ok(call('POST', `${path}/refresh`, { sessionId }));
   const { data } = await ok(call('GET', `${path}?sessionId=${sessionId}`));
   assert.deepEqual(data.map(({ message }: Answer['body']) => message).toSorted(), ['The first', 'The second']);
