@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { ChannelPostTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
-import { MediaPart } from '../events/parts.ts';
+import { ContentHidden, MediaPart, messageContent, OptionalContent } from '../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -17,7 +17,7 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
@@ -37,8 +37,8 @@ const ChannelPost = named('ChannelPost', {
   sessionId: SessionId,
   fromMe: boolean('Whether it was posted with this API.'),
   type: oneOf(types, 'Type of the post.'),
-  message: string('Text, or caption of the file.'),
-  media: optional(MediaPart),
+  message: string('Text, or caption of the file.', messageContent),
+  media: OptionalContent(MediaPart),
   state: oneOf(
     ['sending', 'sent', 'failed'],
     '`sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible.',
@@ -47,6 +47,7 @@ const ChannelPost = named('ChannelPost', {
   views: orNull(Type.Integer(), 'How many people have seen it, as last reported; null if it is unknown.'),
   reactions: record(Type.Integer(), 'How many people reacted with each emoji, as last reported.'),
   timestamp: time('When it was posted.'),
+  contentHidden: ContentHidden,
 });
 
 export const listPosts = defineOperation({
@@ -56,6 +57,7 @@ export const listPosts = defineOperation({
   scope: 'sessionId',
   effect: 'read',
   thirdPartyText: true,
+  messageContent: 'messages',
   summary: 'List the posts of a channel',
   description:
     'List the stored posts of a channel, newest first: own ones, those that arrived in a session with the option `channels`, and those that `channels.refresh_messages` fetched. The newest 1000 are kept.',
@@ -88,6 +90,7 @@ export const postToChannel = defineOperation({
   scope: 'sessionId',
   reachesStrangers: true,
   effect: 'write',
+  messageContent: 'messages',
   status: 201,
   idempotent: true,
   deadlineMs: MAX_SEND_MS + 65_000,
@@ -216,20 +219,22 @@ export const reactToPost = defineOperation({
   },
 });
 
-function toPost({ media: files }: Context, row: ChannelPostTable) {
-  const media = postMedia(row);
+function toPost(ctx: Context, row: ChannelPostTable) {
+  const isHidden = isContentHidden(ctx, 'messages');
+  const media = isHidden ? undefined : postMedia(row);
   return {
     postId: row.post_id,
     channelId: row.channel_id,
     sessionId: row.session_id,
     fromMe: row.is_own === 1,
     type: row.type,
-    message: row.body,
-    ...(media && { media: mediaPart(media, files) }),
+    message: isHidden ? '' : row.body,
+    ...(media && { media: mediaPart(media, ctx.media) }),
     state: row.state,
     error: row.error,
     views: row.views,
     reactions: row.reactions === null ? {} : (JSON.parse(row.reactions) as Record<string, number>),
     timestamp: isoTime(row.timestamp),
+    ...(isHidden && { contentHidden: true as const }),
   };
 }

@@ -4,7 +4,7 @@ import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { query } from '../db/query.ts';
 import type { StatusTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
-import { MediaPart } from '../events/parts.ts';
+import { ContentHidden, MediaPart, messageContent, OptionalContent } from '../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -18,7 +18,7 @@ import {
   string,
   time,
 } from '../invoke/fields.ts';
-import { type Context, defineOperation } from '../invoke/operation.ts';
+import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
@@ -46,8 +46,8 @@ const Status = named('Status', {
   from: string('Phone number digits of the person who posted it.'),
   fromMe: boolean("Whether the session's own number posted it."),
   type: oneOf(types, 'Type of the status.'),
-  message: string('Text, or caption of the file.'),
-  media: optional(MediaPart),
+  message: string('Text, or caption of the file.', messageContent),
+  media: OptionalContent(MediaPart),
   backgroundColor: optional(string('Color behind a text, such as `#1F6F5C`.')),
   font: optional(integer("The network's number of the font of a text.")),
   state: oneOf(
@@ -59,6 +59,7 @@ const Status = named('Status', {
   timestamp: time('When it was posted.'),
   expiresAt: time('When it disappears.'),
   viewedAt: orNull(time(), 'When the session marked it as viewed; null if it did not.'),
+  contentHidden: ContentHidden,
 });
 
 /** For operations on one status, which the node of its session runs. */
@@ -72,6 +73,7 @@ export const postStatus = defineOperation({
   scope: 'sessionId',
   reachesStrangers: true,
   effect: 'write',
+  messageContent: 'messages',
   status: 201,
   idempotent: true,
   // Fetching a file from a URL may take a minute before the post.
@@ -162,6 +164,7 @@ export const listStatuses = defineOperation({
   scope: 'filtered',
   effect: 'read',
   thirdPartyText: true,
+  messageContent: 'messages',
   summary: 'List statuses',
   description:
     'List the statuses (stories) that have not expired, newest first: own ones, and those of others for sessions with the option `statuses`.',
@@ -233,13 +236,17 @@ export const listViews = defineOperation({
   permission: 'messages:read',
   scope: 'sessionId',
   effect: 'read',
+  messageContent: 'messages',
   summary: 'List the views of a status',
   description: 'List the people who have viewed an own status, with their reactions, ordered by phone number.',
   input: { ...ofStatus, ...pageInput },
   output: pageOf(
     object({
       phoneNumber: string('Phone number digits of the person.'),
-      emoji: orNull(Type.String(), 'Emoji of the reaction; null if there is none.'),
+      emoji: Type.Union([Type.String(), Type.Null()], {
+        description: 'Emoji of the reaction; null if there is none.',
+        ...messageContent,
+      }),
       viewedAt: time('When the person viewed it.'),
     }),
   ),
@@ -253,7 +260,11 @@ export const listViews = defineOperation({
       .where('account_id', '=', ctx.accountId)
       .where('status_id', '=', status_id);
     const show = (rows: readonly { phone_number: string; emoji: string | null; viewed_at: number }[]) =>
-      rows.map((row) => ({ phoneNumber: row.phone_number, emoji: row.emoji, viewedAt: isoTime(row.viewed_at) }));
+      rows.map((row) => ({
+        phoneNumber: row.phone_number,
+        emoji: isContentHidden(ctx, 'messages') ? null : row.emoji,
+        viewedAt: isoTime(row.viewed_at),
+      }));
     return readPage('status_views', views, 'phone_number', input, show, 'asc');
   },
 });
@@ -342,16 +353,17 @@ async function findStatus(ctx: Context, { accountId, sessionId }: SessionRef, st
   return row;
 }
 
-function toStatus({ media: files }: Context, row: StatusTable, views: number) {
-  const { media, ...shown } = statusContent(row);
+function toStatus(ctx: Context, row: StatusTable, views: number) {
+  const isHidden = isContentHidden(ctx, 'messages');
+  const { media, ...shown } = isHidden ? {} : statusContent(row);
   return {
     statusId: row.status_id,
     sessionId: row.session_id,
     from: row.from_number,
     fromMe: row.is_own === 1,
     type: row.type,
-    message: row.body,
-    ...(media && { media: mediaPart(media, files) }),
+    message: isHidden ? '' : row.body,
+    ...(media && { media: mediaPart(media, ctx.media) }),
     ...shown,
     state: row.state,
     error: row.error,
@@ -359,6 +371,7 @@ function toStatus({ media: files }: Context, row: StatusTable, views: number) {
     timestamp: isoTime(row.timestamp),
     expiresAt: isoTime(row.expires_at),
     viewedAt: isoTime(row.viewed_at),
+    ...(isHidden && { contentHidden: true as const }),
   };
 }
 

@@ -4,7 +4,7 @@ import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import { postMedia } from '../messages/channels.ts';
 import { toNetworkMedia } from '../messages/content.ts';
-import { statusContent } from '../messages/statuses.ts';
+import { STATUS_MS, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { LiveSessions } from '../sessions/liveSessions.ts';
 import { countSends, requireQuota, type SendQuota } from './quota.ts';
@@ -73,7 +73,8 @@ export class Posts {
       audience,
     });
     const { timestamp, networkId = stored.network_id } = await this.#settled(session, posting, settle);
-    const sent = { state: 'sent', error: null, timestamp, network_id: networkId } as const;
+    const expires_at = timestamp + STATUS_MS;
+    const sent = { state: 'sent', error: null, timestamp, expires_at, network_id: networkId } as const;
     await settle(sent);
     return { ...stored, ...sent };
   }

@@ -46,7 +46,7 @@ describe('permissions', () => {
 
   it('permit one action by a finer name', () => {
     assert.deepEqual(operationsOf(['messages:edit']), ['messages.edit']);
-    assert.deepEqual(operationsOf(['messages:delete']), ['messages.delete']);
+    assert.deepEqual(operationsOf(['messages:delete']), ['messages.delete', 'status.delete']);
     assert.deepEqual(operationsOf(['messages:approve']), ['messages.approve', 'messages.reject']);
     assert.ok(!operationsOf(['messages:send']).includes('messages.approve'));
     assert.deepEqual(operationsOf(['contacts:check']), ['contacts.check', 'contacts.look_up']);
