@@ -474,6 +474,7 @@ const call = {
   timestamp,
 };
 const marked = { messageId: 'msg_1', type: 'text', sessionId: 'ses_1', chatId: '491701234567', timestamp };
+const status = { statusId: 'sts_1', sessionId: 'ses_1', from: '491701234567', timestamp };
 const circuit = { webhookId: 'whk_1', webhookOrigin: 'https://example.com', reason: 'reset', timestamp };
 const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
@@ -556,6 +557,18 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'group.join_request': { ...group, phoneNumber: '491701234567', change: 'created' },
   'call.incoming': call,
   'call.ended': { ...call, outcome: 'missed' },
+  'status.received': { ...status, fromMe: false, type: 'text', message: 'Hello', expiresAt: timestamp },
+  'status.deleted': { ...status, fromMe: false },
+  'status.viewed': { ...status, emoji: '👍' },
+  'channel.message': {
+    postId: 'pst_1',
+    channelId: 'chn_1',
+    sessionId: 'ses_1',
+    channelName: 'News',
+    type: 'text',
+    message: 'Hello',
+    timestamp,
+  },
   'webhook.circuit_opened': { ...circuit, error: 'The receiver answered 503' },
   'webhook.circuit_closed': circuit,
 };
@@ -569,6 +582,8 @@ const nullable = [
   'session.status reason',
   'session.history error',
   'webhook.circuit_opened error',
+  'status.viewed emoji',
+  'channel.message channelName',
 ];
 
 describe('parsing', () => {
@@ -730,6 +745,12 @@ describe('parsing', () => {
         case 'call.incoming':
         case 'call.ended':
           return event.data.callId;
+        case 'status.received':
+        case 'status.deleted':
+        case 'status.viewed':
+          return event.data.statusId;
+        case 'channel.message':
+          return event.data.channelId;
         case 'webhook.circuit_opened':
         case 'webhook.circuit_closed':
           return event.data.webhookOrigin;

@@ -34,6 +34,10 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'group.join_request': 'Somebody asked to join a group, or the request ended',
   'call.incoming': 'Somebody calls a session',
   'call.ended': 'A call ended',
+  'status.received': 'A status was received',
+  'status.deleted': 'A status was deleted',
+  'status.viewed': 'A status was viewed',
+  'channel.message': 'A channel has a new post',
   'webhook.circuit_opened': 'The circuit breaker of another webhook opened',
   'webhook.circuit_closed': 'The circuit breaker of another webhook closed',
 };

@@ -60,6 +60,12 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.callId;
     case 'call.ended':
       return event.data.outcome;
+    case 'status.received':
+    case 'channel.message':
+      return event.data.message;
+    case 'status.deleted':
+    case 'status.viewed':
+      return event.data.statusId;
     case 'webhook.circuit_opened':
       return event.data.error ?? event.data.reason;
     case 'webhook.circuit_closed':

@@ -1,4 +1,4 @@
-import type { NetworkMedia } from './connector.ts';
+import type { NetworkMedia } from './networkMedia.ts';
 
 /* Channels: one side posts, and anybody can follow. Types only. */
 

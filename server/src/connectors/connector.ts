@@ -1,4 +1,3 @@
-import type { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
 import type { GroupChange, MessageType, ReceivedType } from '../events/networkTypes.ts';
 import type { AccountSimulation, BusinessActions, LinkedDevice, PersonIds, PrivacyActions } from './account.ts';
@@ -37,6 +36,7 @@ export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
 
 import type { CallKey } from './calls.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
+import type { NetworkMedia } from './networkMedia.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
@@ -61,7 +61,7 @@ import {
   type Product,
   type Vote,
 } from './contentParts.ts';
-import type { MediaFacts, MediaRules, ReadThumbnail } from './media.ts';
+import type { MediaRules } from './media.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -247,6 +247,7 @@ export interface OutgoingMessage {
 
 export type * from './calls.ts';
 export type * from './channels.ts';
+export type * from './networkMedia.ts';
 export type * from './presence.ts';
 export type * from './status.ts';
 
@@ -299,21 +300,6 @@ export interface MessageContent extends ContentParts {
   readonly isForwarded?: boolean;
   /** The payload of the chosen button or list entry, if the message is such a choice. */
   readonly payload?: string;
-}
-
-export interface NetworkMedia {
-  readonly mimeType: string;
-  /** Bytes. */
-  readonly size: number;
-  readonly fileName: string | null;
-  /** SHA-256 of the content, if the deployment already has it: every node can open it by this hash. */
-  readonly hash?: string;
-  /** Facts that the network states about a received file, or that the server knows about one to send. */
-  readonly facts?: MediaFacts;
-  /** Reads the thumbnail of a file to send. */
-  readonly thumbnail?: ReadThumbnail;
-  /** Opens the content. The caller must read or destroy the stream. */
-  open(): Promise<Readable>;
 }
 
 export interface Location {

@@ -1,4 +1,4 @@
-/* What people and the session show of themselves. Types only. */
+/* The presence that people and the session show. Types only. */
 
 /** Whether the session shows its owner as online. */
 export type OwnPresence = 'online' | 'offline';

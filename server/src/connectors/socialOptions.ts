@@ -28,9 +28,3 @@ export const statusesOption = Type.Optional(
 export const channelsOption = Type.Optional(
   Type.Boolean({ description: 'Receive the posts of followed channels, with their files. Default: false.' }),
 );
-
-/** What `callsOption` accepts. */
-export interface CallOptions {
-  readonly autoReject?: boolean;
-  readonly message?: string;
-}

@@ -1,4 +1,4 @@
-import type { NetworkMedia } from './connector.ts';
+import type { NetworkMedia } from './networkMedia.ts';
 
 /* Statuses, which some networks call stories: posts that disappear after a day. Types only. */
 

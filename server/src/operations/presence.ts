@@ -41,7 +41,7 @@ const ContactPresence = named('ContactPresence', {
   followed: boolean('Whether the session follows the presence of the contact.'),
   presence: orNull(
     oneOf(presences),
-    'What the network last reported; null if it reported nothing since the session follows the contact.',
+    'The last report of the network; null if there was none since the session follows the contact.',
   ),
   lastSeen: orNull(time(), 'When the contact was last online; null if the network does not show it.'),
   updatedAt: orNull(time(), 'When the network last reported something; null if it never did.'),

@@ -14,7 +14,7 @@ import { findChannel } from './channels.ts';
 
 type Social = StatusSimulation | ChannelSimulation;
 
-/** What the input of the simulator has for them. */
+/** The fields of the input that they use. */
 interface Given {
   readonly senderName?: string | undefined;
   readonly statusId?: string | undefined;

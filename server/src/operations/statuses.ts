@@ -286,7 +286,7 @@ export const markViewed = defineOperation({
     const session = await resolveSession(ctx, input.sessionId);
     const row = await findStatus(ctx, session, input.statusId);
     const { status_id: statusId } = row;
-    if (row.is_own === 1) throw invalidField('statusId', 'The status is by the session itself');
+    if (row.is_own === 1) throw invalidField('statusId', 'The session itself posted this status');
     if (row.viewed_at !== null) return { statusId, viewedAt: isoTime(row.viewed_at) };
     const actions = await ctx.liveSessions.part(session, 'status');
     await actions.markViewed([{ networkId: row.network_id, from: row.from_number }]);
