@@ -33,6 +33,8 @@ const byField: Readonly<Record<string, unknown>> = {
   statusId: `sts_${ULID}`,
   channelId: `chn_${ULID}`,
   postId: `pst_${ULID}`,
+  channel: `chn_${ULID}`,
+  callId: '0000000000000000AAAAAAAAAAAAAAAA',
   mediaId: `med_${ULID}`,
   pictureMediaId: `med_${ULID}`,
   webhookId: `whk_${ULID}`,

@@ -1,15 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type {
-  BusinessProfileChange,
-  NetworkEvent,
-  NetworkGroup,
-  OwnBusinessProfile,
-  PrivacySettings,
-  ProfileChange,
-} from '../connectors/connector.ts';
-import type { SandboxChannel } from '../connectors/sandbox/channels.ts';
+import type { BusinessProfileChange, NetworkEvent, NetworkGroup, OwnBusinessProfile, PrivacySettings, ProfileChange } from '../connectors/connector.ts';
 import {
   addressOf,
   type ChannelStep,
@@ -17,6 +9,7 @@ import {
   type GroupStep,
   type Mail,
   type SandboxGroup,
+  type SandboxChannel,
   type SandboxProfile,
   type SandboxStore,
 } from '../connectors/sandbox/store.ts';

@@ -1,37 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import type { ChannelActions, ChannelContent, ChannelPost, NetworkChannel, OutgoingPost } from '../connector.ts';
+import type { ChannelActions, ChannelPost, NetworkChannel, OutgoingPost } from '../connector.ts';
 import type { SandboxNetwork } from './network.ts';
+import type { SandboxChannel, SandboxPost } from './store.ts';
 
 const LINK = 'sandbox:channel/';
 /** Newest posts that the network keeps of a channel. */
 const POSTS_KEPT = 50;
-
-/** A channel of a sandbox network. */
-export interface SandboxChannel {
-  readonly networkId: string;
-  readonly name: string;
-  readonly description: string | null;
-  readonly inviteCode: string;
-  /** Digits. */
-  readonly owner: string;
-  readonly followers: readonly string[];
-  /** Those of the followers and the owner who have muted it. */
-  readonly mutedBy: readonly string[];
-  readonly createdAt: number;
-  readonly posts: readonly SandboxPost[];
-  /** The number of the next post. */
-  readonly nextPost: number;
-}
-
-interface SandboxPost {
-  readonly networkId: string;
-  readonly serverId: string;
-  readonly content: ChannelContent;
-  readonly timestamp: number;
-  /** Number → emoji. */
-  readonly reactions: Readonly<Record<string, string>>;
-}
 
 /** Somebody on the network: a session, or a person whom a simulation plays. */
 interface Member {

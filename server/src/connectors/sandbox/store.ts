@@ -1,15 +1,5 @@
 import type { Readable } from 'node:stream';
-import type {
-  JoinRequest,
-  NetworkEvent,
-  NetworkGroup,
-  OwnBusinessProfile,
-  OwnPresence,
-  PrivacySettings,
-  Profile,
-  ProfileChange,
-} from '../connector.ts';
-import type { SandboxChannel } from './channels.ts';
+import type { ChannelContent, JoinRequest, NetworkEvent, NetworkGroup, OwnBusinessProfile, OwnPresence, PrivacySettings, Profile, ProfileChange } from '../connector.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);
@@ -53,6 +43,32 @@ export interface GroupStep {
   readonly event: NetworkEvent;
   /** The numbers that are notified: by default everybody who is or was a member. */
   readonly to?: readonly string[];
+}
+
+/** A channel of a sandbox network. */
+export interface SandboxChannel {
+  readonly networkId: string;
+  readonly name: string;
+  readonly description: string | null;
+  readonly inviteCode: string;
+  /** Digits. */
+  readonly owner: string;
+  readonly followers: readonly string[];
+  /** Those of the followers and the owner who have muted it. */
+  readonly mutedBy: readonly string[];
+  readonly createdAt: number;
+  readonly posts: readonly SandboxPost[];
+  /** The number of the next post. */
+  readonly nextPost: number;
+}
+
+export interface SandboxPost {
+  readonly networkId: string;
+  readonly serverId: string;
+  readonly content: ChannelContent;
+  readonly timestamp: number;
+  /** Number → emoji. */
+  readonly reactions: Readonly<Record<string, string>>;
 }
 
 export interface ChannelStep {
