@@ -476,6 +476,19 @@ const call = {
 const marked = { messageId: 'msg_1', type: 'text', sessionId: 'ses_1', chatId: '491701234567', timestamp };
 const status = { statusId: 'sts_1', sessionId: 'ses_1', from: '491701234567', timestamp };
 const circuit = { webhookId: 'whk_1', webhookOrigin: 'https://example.com', reason: 'reset', timestamp };
+const network = {
+  displayName: 'Tea house',
+  nameStatus: 'approved',
+  quality: 'low',
+  messagingTier: 'TIER_2K',
+  messagingLimit: 2000,
+  throughput: 'standard',
+  accountMode: 'live',
+  canSend: 'yes',
+  problems: [],
+  notices: [],
+  updatedAt: timestamp,
+};
 const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.incoming': { messageId: 'msg_1', from: '491707654321', message: 'Hello', timestamp },
   'message.sent': { messageId: 'msg_1', to: '491701234567', status: 'sent', timestamp },
@@ -553,6 +566,19 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     error: null,
     timestamp,
   },
+  'session.updated': { sessionId: 'ses_1', changed: ['quality'], network, timestamp },
+  'template.updated': {
+    sessionId: 'ses_1',
+    templateId: '1',
+    name: 'order_sent',
+    language: 'en_US',
+    status: 'approved',
+    previousStatus: 'pending',
+    category: 'utility',
+    quality: 'unknown',
+    reason: 'Reviewed',
+    timestamp,
+  },
   'group.participants': { ...group, action: 'add', phoneNumbers: ['491701234567'] },
   'group.join_request': { ...group, phoneNumber: '491701234567', change: 'created' },
   'call.incoming': call,
@@ -581,6 +607,11 @@ const nullable = [
   'contact.updated name',
   'session.status reason',
   'session.history error',
+  'template.updated status',
+  'template.updated previousStatus',
+  'template.updated category',
+  'template.updated quality',
+  'template.updated reason',
   'webhook.circuit_opened error',
   'status.viewed emoji',
   'channel.message channelName',
@@ -738,6 +769,10 @@ describe('parsing', () => {
           return event.data.error ?? event.data.state;
         case 'message.approval':
           return event.data.reason ?? event.data.approval;
+        case 'session.updated':
+          return event.data.network.displayName ?? event.data.sessionId;
+        case 'template.updated':
+          return event.data.reason ?? event.data.name;
         case 'group.participants':
           return event.data.action;
         case 'group.join_request':
@@ -783,7 +818,7 @@ describe('parsing', () => {
         'typing',
         'disconnected',
       ],
-      ...['add', 'c1', 'c1', 'https://example.com', 'https://example.com'],
+      ...['Tea house', 'Reviewed', 'add', 'c1', 'c1', 'https://example.com', 'https://example.com'],
     ]);
   });
 });

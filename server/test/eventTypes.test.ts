@@ -84,6 +84,10 @@ describeOnEachDatabase('event types', (_, database) => {
     await simulate('delete_for_me', { messageId: incoming });
     await simulate('incoming', { from, groupId, message: 'Hi' });
     await simulate('chat_clear', { groupId });
+    await simulate('number_update', { quality: 'low' });
+    const template = { name: 'tea', language: 'en', category: 'utility', components: [{ type: 'BODY', text: 'Tea?' }] };
+    const { templateId } = (await call('POST', `/sessions/${sessionId}/templates`, template)).body;
+    await simulate('template_review', { templateId, templateStatus: 'approved' });
     await call('POST', `/sessions/${sessionId}/disconnect`);
     const gone = await startReceiver();
     test.after(() => gone.close());

@@ -368,6 +368,7 @@ describe('the operation table', () => {
     await run('events.types', '/events/types');
 
     await run('sessions.update_profile', `/sessions/${sessionId}/profile`, { name: 'Walker', about: 'on foot' });
+    await walkTemplates(run, sessionId);
     await run('contacts.profile', `/contacts/${to}/profile?sessionId=${sessionId}`);
 
     await run('sessions.disconnect', `${pairedPath}/disconnect`, {});
@@ -399,6 +400,19 @@ function assertProblem({ headers, body }: Answer, code: string): void {
   assert.equal(body.code, code);
   assert.equal(body.requestId, headers.get('x-request-id'));
   for (const member of ['type', 'title', 'status', 'detail']) assert.ok(member in body, member);
+}
+
+async function walkTemplates(
+  run: (id: string, path: string, body?: unknown) => Promise<Answer['body']>,
+  sessionId: string,
+): Promise<void> {
+  const path = `/sessions/${sessionId}/templates`;
+  const template = { name: 'walk', language: 'en', category: 'utility', components: [{ type: 'BODY', text: 'Hello' }] };
+  const { templateId } = await run('templates.create', path, template);
+  await run('templates.list', path);
+  await run('templates.get', `${path}/${templateId}`);
+  await run('templates.update', `${path}/${templateId}`, { category: 'marketing' });
+  await run('templates.delete', `${path}/${templateId}`);
 }
 
 /** Subscribes to events as an MCP client does. */

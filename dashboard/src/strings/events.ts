@@ -30,6 +30,8 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'presence.updated': 'A person came online, went offline or is typing',
   'session.status': 'A session changed its status or has a new code',
   'session.history': 'The import of the history of a phone made progress',
+  'session.updated': 'The network judged the number of a session differently',
+  'template.updated': 'A template was reviewed, paused or rated',
   'group.participants': 'People joined or left a group, or changed roles',
   'group.join_request': 'Somebody asked to join a group, or the request ended',
   'call.incoming': 'Somebody calls a session',

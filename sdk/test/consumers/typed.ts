@@ -46,6 +46,10 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.participants.map(({ role }) => role).join();
     case 'group.updated':
       return event.data.change.type;
+    case 'session.updated':
+      return event.data.network.quality ?? event.data.changed.join();
+    case 'template.updated':
+      return event.data.reason ?? event.data.name;
     case 'group.participants':
       return event.data.action;
     case 'group.join_request':

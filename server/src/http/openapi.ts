@@ -250,6 +250,7 @@ const tags: Readonly<Record<string, string>> = {
   status: 'Post and view statuses (stories).',
   channels: 'Follow channels, and post in own ones.',
   media: 'Upload and download the files of messages.',
+  templates: 'Texts that the network of a business number approves in advance.',
   webhooks: 'Set up webhooks, and find out why an event did not arrive.',
   events: 'Read events without a webhook.',
   mcp: 'Use the same operations from an agent.',
