@@ -44,7 +44,9 @@ export type Fault =
   /** Hangs up without executing the request. */
   | 'hang up'
   /** Waits for `release`. */
-  | 'slow';
+  | 'slow'
+  /** Executes the request, and waits for `release` with the answer. */
+  | 'late';
 
 /** A person who is not on WhatsApp: a message to them fails with a status and 131026. */
 export const NOBODY = '4930999999';
@@ -172,6 +174,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
         throw new ApiError(fault.status ?? 400, fault.code, fault.details ?? 'ordered by the test', fault.retryAfter);
       const answer = await route(request, url, body);
       if (fault === 'no answer') return;
+      if (fault === 'late') await new Promise<void>((resolve) => held.push(resolve));
       if (Buffer.isBuffer(answer)) response.end(answer);
       else response.setHeader('content-type', 'application/json').end(JSON.stringify(answer));
     } catch (error) {
