@@ -12,6 +12,7 @@ import { sessionName, sessionQuery } from '../../model/sessions.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 import { ConnectionCard } from './connectionCard.tsx';
 import { HistoryCard } from './historyCard.tsx';
+import { NumberCard } from './numberCard.tsx';
 import { PairingCard } from './pairingCard.tsx';
 import { SettingsCard } from './settingsCard.tsx';
 
@@ -41,7 +42,7 @@ export function SessionPage() {
 }
 
 function Parts({ session }: { readonly session: Session }) {
-  const { sessionId, status, connector } = session;
+  const { sessionId, status, connector, network } = session;
   return (
     <>
       {status === 'awaiting_pairing' && <PairingCard sessionId={sessionId} connector={connector} />}
@@ -49,6 +50,7 @@ function Parts({ session }: { readonly session: Session }) {
         <ConnectionCard session={session} />
         <SettingsCard session={session} />
       </div>
+      {network !== null && <NumberCard network={network} />}
       <HistoryCard sessionId={sessionId} />
     </>
   );
