@@ -1,5 +1,3 @@
-import type { Profile } from './connector.ts';
-
 /* What business numbers have: templates, a profile of the business, and the network's judgment of the number. */
 
 /** The network's judgment of a template or a number by the reactions of recipients. */
@@ -60,14 +58,6 @@ export interface TemplateActions {
   update(templateId: string, change: TemplateChange): Promise<NetworkTemplate>;
   /** @throws {AppError} `not_found` */
   remove(templateId: string): Promise<void>;
-}
-
-/** The profile that the session's own number shows. */
-export interface OwnProfile extends Profile {
-  /** Null if there is none. */
-  readonly name: string | null;
-  /** Null for a number that is not a business; left out if the network has no such profiles. */
-  readonly business?: OwnBusinessProfile | null;
 }
 
 /** The fields that the business can change through the network's API. */

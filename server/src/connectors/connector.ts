@@ -6,7 +6,7 @@ import type {
   BusinessProfileChange,
   BusinessSimulation,
   CallbackDirectory,
-  OwnProfile,
+  OwnBusinessProfile,
   Pricing,
   TemplateActions,
 } from './business.ts';
@@ -36,14 +36,15 @@ export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
 
 import type { CallKey } from './calls.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
+import type { MessageKey, NetworkChat } from './messageKey.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
 import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
-import type { MessageKey, NetworkChat } from './messageKey.ts';
 
 export type * from './chatActions.ts';
 export type * from './messageKey.ts';
+
 import {
   type AlbumPart,
   type Choosing,
@@ -525,6 +526,14 @@ export interface ProfileActions {
 export interface Profile {
   readonly about: string | null;
   readonly picture: NetworkMedia | null;
+}
+
+/** The profile that the session's own number shows. */
+export interface OwnProfile extends Profile {
+  /** Null if there is none. */
+  readonly name: string | null;
+  /** Null for a number that is not a business; left out if the network has no such profiles. */
+  readonly business?: OwnBusinessProfile | null;
 }
 
 export interface ProfileChange {

@@ -37,8 +37,8 @@ import { labelsOfMessages } from '../messages/labels.ts';
 import { networkIdOf } from '../messages/networkNames.ts';
 import { hasReached, STEPS } from '../messages/status.ts';
 import { findMessage, type NewRow } from '../messages/store.ts';
+import { inlineContent, MessageMedia, MessageMediaFacts, mediaReader } from './mediaFields.ts';
 import { MessagePricing, pricingField } from './messagePricing.ts';
-import { inlineContent, mediaReader, MessageMedia, MessageMediaFacts } from './mediaFields.ts';
 import { SessionId } from './sessions.ts';
 import { readUntil, waitInput } from './waiting.ts';
 

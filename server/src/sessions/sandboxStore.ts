@@ -1,15 +1,22 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { BusinessProfileChange, NetworkEvent, NetworkGroup, OwnBusinessProfile, PrivacySettings, ProfileChange } from '../connectors/connector.ts';
+import type {
+  BusinessProfileChange,
+  NetworkEvent,
+  NetworkGroup,
+  OwnBusinessProfile,
+  PrivacySettings,
+  ProfileChange,
+} from '../connectors/connector.ts';
 import {
   addressOf,
   type ChannelStep,
   type Envelope,
   type GroupStep,
   type Mail,
-  type SandboxGroup,
   type SandboxChannel,
+  type SandboxGroup,
   type SandboxProfile,
   type SandboxStore,
 } from '../connectors/sandbox/store.ts';

@@ -1,5 +1,15 @@
 import type { Readable } from 'node:stream';
-import type { ChannelContent, JoinRequest, NetworkEvent, NetworkGroup, OwnBusinessProfile, OwnPresence, PrivacySettings, Profile, ProfileChange } from '../connector.ts';
+import type {
+  ChannelContent,
+  JoinRequest,
+  NetworkEvent,
+  NetworkGroup,
+  OwnBusinessProfile,
+  OwnPresence,
+  PrivacySettings,
+  Profile,
+  ProfileChange,
+} from '../connector.ts';
 
 /** The address under which a number, a group or an invite is stored: every scope has its own network. */
 export const addressOf = (scope: string, id: string): string => (scope === '' ? id : `${scope}/${id}`);

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import type { Connector } from '../connector.ts';
 import { historyOptions } from '../historyOptions.ts';
+import { whatsappMediaRules } from '../mediaRules.ts';
 import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
-import { whatsappMediaRules } from '../mediaRules.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
 import { toWireId } from './outbound/messageIds.ts';

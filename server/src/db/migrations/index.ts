@@ -15,11 +15,11 @@ import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
+import { mediaFacts } from './0019-media-facts.ts';
 import { social } from './0020-social.ts';
 import { groupDetails } from './0021-group-details.ts';
 import { cloudNumbers } from './0022-cloud-numbers.ts';
 import { sessionHealth } from './0023-session-health.ts';
-import { mediaFacts } from './0019-media-facts.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */

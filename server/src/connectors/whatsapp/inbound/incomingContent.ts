@@ -3,6 +3,7 @@ import type { AlbumPart, ContactCard, LivePosition, MessageContent, mediaTypes }
 import type { MediaFacts } from '../../media.ts';
 import type { Baileys } from '../link/load.ts';
 import { kindOf, unwrap } from './kinds.ts';
+import { type StatedFacts, statedFacts } from './statedFacts.ts';
 import {
   buttonsContent,
   choiceContent,
@@ -15,7 +16,6 @@ import {
   productContent,
   templateContent,
 } from './structuredContent.ts';
-import { type StatedFacts, statedFacts } from './statedFacts.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
