@@ -1,4 +1,4 @@
-/* What business numbers have: templates, a profile of the business, and the network's judgment of the number. */
+/* The parts of business numbers: templates, a profile of the business, and the network's judgment of the number. */
 
 /** The network's judgment of a template or a number by the reactions of recipients. */
 export type Quality = 'high' | 'medium' | 'low' | 'unknown';

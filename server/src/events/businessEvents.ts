@@ -9,11 +9,11 @@ const Quality = Type.Enum(['high', 'medium', 'low', 'unknown']);
 const Notice = Type.Object({
   type: Type.String({ description: "The network's name of the notice, such as `ACCOUNT_RESTRICTION`." }),
   severity: Type.Enum(['info', 'warning', 'critical'], { description: 'How urgent it is.' }),
-  message: Type.String({ description: 'What it says, as a sentence.' }),
+  message: Type.String({ description: 'Text of the notice, as a sentence.' }),
   at: Timestamp('When the network sent it.'),
 });
 
-/** What the network says about the number of a session. The API and the event `session.updated` show it. */
+/** The network's judgment of a session's number. The API and the event `session.updated` show it. */
 export const NumberNetwork = Type.Object({
   displayName: orNull(Type.String(), 'Name that recipients see; null if it is unknown.'),
   nameStatus: orNull(Type.String(), 'Review of the name, such as `approved` or `declined`; null if it is unknown.'),
@@ -31,7 +31,7 @@ export const NumberNetwork = Type.Object({
   ),
   problems: Type.Array(
     Type.Object({
-      concerns: Type.String({ description: 'What is restricted, such as `phone_number` or `business_account`.' }),
+      concerns: Type.String({ description: 'The restricted part, such as `phone_number` or `business_account`.' }),
       message: Type.String({ description: "The reason, in the network's words." }),
     }),
     { description: 'Restrictions of the number, its account, its business or its app.' },

@@ -8,7 +8,7 @@ export const BusinessInput = strictPart(
   'Data of the business that owns the number. An empty text or list removes it.',
   {
     address: optional(string('Postal address.', { maxLength: 256 })),
-    description: optional(string('What the business does.', { maxLength: 512 })),
+    description: optional(string('Description of the business.', { maxLength: 512 })),
     email: optional(string('Email address for customers.', { maxLength: 128 })),
     websites: optional(
       list(Type.String({ pattern: '^https?://', maxLength: 256 }), 'Up to two http or https URLs.', { maxItems: 2 }),

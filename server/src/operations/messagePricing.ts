@@ -2,7 +2,7 @@ import type { Pricing } from '../connectors/connector.ts';
 import { boolean, object, string } from '../invoke/fields.ts';
 import type { NewRow } from '../messages/store.ts';
 
-export const MessagePricing = object('What the network charges for the message; only if the network has reported it.', {
+export const MessagePricing = object('Price of the message; only if the network has reported it.', {
   category: string('Category of the price, such as `marketing`, `utility` or `service`.'),
   billable: boolean('Whether the message costs something.'),
 });

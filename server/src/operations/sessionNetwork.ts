@@ -3,7 +3,7 @@ import { NumberNetwork } from '../events/businessEvents.ts';
 import { notForAgents, orNull } from '../invoke/fields.ts';
 import { numberStateOf, shownNumberState } from '../messages/numberState.ts';
 
-/** What the network says about the number of a session. */
+/** The network's judgment of a session's number. */
 export const SessionNetwork = {
   ...orNull(NumberNetwork, "The network's judgment of the number; null if the network has none."),
   ...notForAgents,

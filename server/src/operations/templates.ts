@@ -58,7 +58,7 @@ export const listTemplates = defineOperation({
   effect: 'read',
   summary: 'List templates',
   description:
-    "List the templates of the session's business account, as the network has them right now, with their review and quality. A page can have fewer entries than `limit`, even if more follow.",
+    "List the templates of the session's business account, read from the network, with their review and quality. A page can have fewer entries than `limit`, even if more follow.",
   input: {
     sessionId: SessionId,
     name: optional(string('Only templates with this name.', { minLength: 1, maxLength: 512 })),
@@ -92,7 +92,7 @@ export const getTemplate = defineOperation({
   scope: 'sessionId',
   effect: 'read',
   summary: 'Get a template',
-  description: 'Get one template with its content and its review, as the network has it right now.',
+  description: 'Get one template with its content and its review, read from the network.',
   input: { sessionId: SessionId, templateId: TemplateId },
   output: Template,
   errors,

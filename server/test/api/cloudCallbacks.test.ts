@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
 import { type Answer, type Call, eventOf, startServer, type TestServer } from '../support/server.ts';
 
-/* What Meta may send to a callback URL: several numbers, bad parts, early statuses, and the data of the app. */
+/* Requests of Meta to a callback URL: several numbers, bad parts, early statuses, and the data of the app. */
 
 const textOf = (graph: FakeGraph, body: string, from = ADA) => ({
   from,
@@ -188,7 +188,7 @@ describe('a status that arrives before its message', () => {
   it('waits for the answer to a message', async (t) => {
     const { graph, call, send } = await cloudSession(t);
     graph.confirm(false);
-    // Meta has accepted the message, and its answer with the id is still under way.
+    // Meta has accepted the message, and its answer with the id is still in flight.
     graph.failNext('late');
     const sending = send('Hello');
     await eventually(

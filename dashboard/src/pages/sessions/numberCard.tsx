@@ -36,7 +36,7 @@ const qualityTones = { high: 'good', medium: 'warn', low: 'bad', unknown: 'off' 
 >;
 const abilityTones = { yes: 'good', limited: 'warn', no: 'bad' } as const satisfies Record<string, LampTone>;
 
-/** What the network has not reported is left out. */
+/** Leaves out fields that the network has not reported. */
 function factsOf({ displayName, quality, messagingLimit, messagingTier, throughput, canSend, updatedAt }: Network) {
   const limit = messagingLimit === null ? messagingTier : numberStrings.people(messagingLimit);
   const facts: readonly (readonly [string, ReactNode])[] = [

@@ -121,7 +121,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   const state = newNumberState(ACCOUNT_ID, phoneNumberId);
   /** Names that the number has asked for. */
   const requestedNames: string[] = [];
-  /** What it has asked the WhatsApp Business app for. */
+  /** Data of the WhatsApp Business app that the number has asked for. */
   const requestedAppData: string[] = [];
   let refusesName = false;
   const faults: Fault[] = [];
