@@ -209,6 +209,7 @@ describe('the operation table', () => {
     await run('messages.send_template', '/messages/send-template', { to, name: 'order_sent', language: 'en_US' });
     const buttons = [{ id: 'yes', title: 'Yes' }];
     await run('messages.send_interactive', '/messages/send-interactive', { to, message: 'Tea?', buttons });
+    await run('messages.preflight', '/messages/preflight', { to: [to, 'nobody'], message: 'all' });
     await run('messages.send_bulk', '/messages/send-bulk', { to: [to, 'nobody'], message: 'all', intervalMs: 0 });
     await run('messages.react', `${sent}/reaction`, { emoji: '👍' });
     await run('messages.edit', sent, { message: 'hello again' });

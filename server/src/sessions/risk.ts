@@ -44,9 +44,10 @@ interface Age {
 
 /** A number may do more the longer it is linked. These are experience, because WhatsApp publishes no limits. */
 const AGES: readonly Age[] = [
-  { days: 7, newChats: { elevated: 10, high: 25 }, perMinute: { elevated: 20, high: 50 } },
-  { days: 30, newChats: { elevated: 25, high: 60 }, perMinute: { elevated: 30, high: 60 } },
-  { days: Number.POSITIVE_INFINITY, newChats: { elevated: 50, high: 120 }, perMinute: { elevated: 45, high: 90 } },
+  { days: 1, newChats: { elevated: 15, high: 30 }, perMinute: { elevated: 20, high: 50 } },
+  { days: 7, newChats: { elevated: 30, high: 60 }, perMinute: { elevated: 20, high: 50 } },
+  { days: 30, newChats: { elevated: 60, high: 120 }, perMinute: { elevated: 30, high: 60 } },
+  { days: Number.POSITIVE_INFINITY, newChats: { elevated: 100, high: 200 }, perMinute: { elevated: 45, high: 90 } },
 ];
 const FAILED_SHARE: Limits = { elevated: 0.2, high: 0.5 };
 /** Sends of an hour before their failures say anything. */

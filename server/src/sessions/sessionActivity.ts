@@ -39,6 +39,8 @@ export class SessionActivity {
   #written = new Map<string, number>();
   #answered = new Map<string, number>();
   readonly #failures = new Set<string>();
+  /** Whether the network has said something about the number. */
+  #hasNews = false;
   #minute = 0;
   #inMinute = 0;
 
@@ -70,6 +72,7 @@ export class SessionActivity {
   }
 
   onEvent(event: NetworkEvent): void {
+    if (event.type === 'warned' || event.type === 'standing') this.#hasNews = true;
     if (event.type === 'message' && event.chat.type === 'direct' && event.isOwn !== true)
       keep(this.#answered, event.chat.id, event.timestamp);
     if (event.type !== 'receipt' || event.status !== 'failed') return;
@@ -86,7 +89,8 @@ export class SessionActivity {
   take(): NewActivity | undefined {
     const [counts, written, answered] = [this.#counts, this.#written, this.#answered];
     const hasCounts = Object.values(counts).some((count) => count > 0);
-    if (!hasCounts && answered.size === 0) return undefined;
+    if (!hasCounts && answered.size === 0 && !this.#hasNews) return undefined;
+    this.#hasNews = false;
     const { sent, failed, unreachable, peak, look_ups } = nothingDone;
     this.#counts = { sent, failed, unreachable, peak, look_ups };
     if (written.size > 0) this.#written = new Map();
@@ -94,7 +98,7 @@ export class SessionActivity {
     return { ...counts, written, answered };
   }
 
-  /** Puts back what could not be stored. */
+  /** Puts back what could not be stored, so that the session is assessed then. */
   putBack({ written, answered, ...counts }: NewActivity): void {
     const now = this.#counts;
     this.#counts = {
@@ -108,6 +112,7 @@ export class SessionActivity {
     for (const [chat, at] of this.#answered) keep(answered, chat, at);
     this.#written = written;
     this.#answered = answered;
+    this.#hasNews = true;
   }
 }
 

@@ -102,6 +102,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
     ],
   }),
   'messages.vote': (side) => ({ ...ofMessage(side), options: ['now'] }),
+  'messages.preflight': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
   'messages.send_bulk': (side) => ({ ...ofSession(side), to: [CHAT], message: 'walk' }),
   'messages.send_template': (side) => ({ ...ofSession(side), to, name: 'walk', language: 'en' }),
   'messages.send_interactive': (side) => ({

@@ -36,7 +36,7 @@ export class Pacing {
 
   /** @throws {AppError} `rate_limited` if the next message could go out only too late for the caller, or not today */
   async wait(): Promise<void> {
-    const { pauseMs } = this.#options;
+    const { pauseMs, warmUp } = this.#options;
     if (pauseMs === 0) return this.budget.countMessage();
     // Not the time of day: after that was set back, nothing would go out until it caught up.
     const now = this.#clock.elapsed();
@@ -48,7 +48,7 @@ export class Pacing {
         waitMs - MAX_WAIT_MS,
       );
     this.#nextAt = at + pauseMs * (0.5 + this.#random());
-    await this.budget.countMessage();
+    if (warmUp) await this.budget.countMessage();
     if (waitMs > 0) await sleep(this.#clock, waitMs);
   }
 

@@ -297,7 +297,7 @@ const REFUSALS: Readonly<Record<string, string>> = {
 const WARNINGS: Readonly<Record<string, NetworkWarning>> = { '463': 'spam_limit', '475': 'restricted' };
 
 function refused(error: string): AppError {
-  if (error === '403') return new AppError('network_denied', REFUSALS[error]);
+  if (error === '401' || error === '403') return new AppError('network_denied', REFUSALS['403']);
   if (error === '429')
     return rateLimited('WhatsApp limits how much this number sends; wait before the next message', 60_000);
   return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);

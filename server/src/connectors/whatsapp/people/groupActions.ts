@@ -76,7 +76,10 @@ export function createGroupActions(
       inviteOf(await requests.ask((socket) => socket.groupRevokeInvite(networkId)), networkId, true),
     async join(invite) {
       const code = codeOf(invite);
-      const networkId = await requests.ask((socket) => socket.groupAcceptInvite(code), { missing: NO_INVITE });
+      const networkId = await requests.ask((socket) => socket.groupAcceptInvite(code), {
+        missing: NO_INVITE,
+        forbidden: 'The group does not let this session join by its invite',
+      });
       // If an admin has to approve first, the server names no group.
       if (networkId === undefined) return null;
       return (await groups.read(networkId)) ?? null;

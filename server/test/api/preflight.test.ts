@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { describeOnEachDeployment } from '../support/databases.ts';
+import { type Answer, bearer, type Call, connectSession, newNumber, serversFor } from '../support/server.ts';
+
+const NOBODY = '15550001234';
+
+describeOnEachDeployment('a preflight', (_, database) => {
+  const start = serversFor(database);
+
+  async function setUp(options: object = {}) {
+    const server = await start();
+    const { call } = await server.account();
+    const number = newNumber();
+    const sessionId = await connectSession(call, number, { options });
+    const play = (action: object) => call('POST', `/sessions/${sessionId}/simulate`, action);
+    const check = async (to: readonly string[], more: object = {}, as: Call = call): Promise<Answer['body']> => {
+      const { status, body } = await as('POST', '/messages/preflight', { sessionId, to, message: 'hi', ...more });
+      assert.equal(status, 200, JSON.stringify(body));
+      return body;
+    };
+    const outcomes = async (...given: Parameters<typeof check>): Promise<string[]> =>
+      (await check(...given)).results.map(({ outcome }: Answer['body']) => outcome);
+    return { server, call, number, sessionId, play, check, outcomes };
+  }
+
+  it('says for each recipient what would happen, and sends nothing', async () => {
+    const { call, sessionId, check } = await setUp();
+    const [ann, ben] = [newNumber(), newNumber()];
+    await call('PUT', `/contacts/${ben}/blocked`, { sessionId, blocked: true });
+    const to = [`+${ann}`, ben, NOBODY, 'nobody', 'grp_00000000000000000000000000'];
+    const { ok, results } = await check(to);
+    assert.deepEqual(
+      results.map((one: Answer['body']) => [one.to, one.chatId, one.outcome]),
+      [
+        [`+${ann}`, ann, 'ok'],
+        [ben, ben, 'blocked'],
+        [NOBODY, NOBODY, 'not_on_network'],
+        ['nobody', null, 'invalid_number'],
+        ['grp_00000000000000000000000000', 'grp_00000000000000000000000000', 'group_denied'],
+      ],
+    );
+    assert.equal(ok, 1);
+    for (const { message } of results) assert.ok(message.length > 10);
+    assert.deepEqual((await call('GET', '/messages')).body.data, []);
+    assert.deepEqual((await call('GET', '/chats')).body.data, []);
+  });
+
+  it('says which groups the session may not write to', async () => {
+    const { call, sessionId, play, outcomes } = await setUp();
+    const boss = newNumber();
+    await play({ action: 'group_create', from: boss, subject: 'theirs', phoneNumbers: [newNumber()] });
+    const mine = await call('POST', '/groups', { sessionId, subject: 'mine', phoneNumbers: [boss] });
+    await call('PATCH', `/groups/${mine.body.groupId}`, { announce: true });
+    const left = await call('POST', '/groups', { sessionId, subject: 'left', phoneNumbers: [boss] });
+    await call('POST', `/groups/${left.body.groupId}/leave`);
+    assert.deepEqual(await outcomes([mine.body.groupId, left.body.groupId]), ['ok', 'group_denied']);
+  });
+
+  it('counts the limit of new chats in the order of the recipients', async () => {
+    const { call, sessionId, play, check, outcomes } = await setUp({ newChatsPerDay: 5 });
+    const [known, writer, ...strangers] = Array.from({ length: 8 }, newNumber);
+    assert.ok(known !== undefined && writer !== undefined);
+    await call('POST', '/messages/send', { sessionId, to: known, message: 'hi' });
+    await play({ action: 'incoming', from: writer, message: 'hello' });
+    const found = await outcomes([...strangers.slice(0, 3), known, writer, ...strangers.slice(3)]);
+    assert.deepEqual(found, ['ok', 'ok', 'ok', 'ok', 'ok', 'limit_near', 'limit_reached', 'limit_reached']);
+    const { results } = await check([...strangers.slice(0, 5)]);
+    assert.match(results[4].message, /number 6 of the new chats of the day, of which 5 are allowed/);
+    assert.ok(results[4].retryAfterSeconds > 0 && results[4].retryAfterSeconds <= 86_400);
+  });
+
+  it('knows that the network allows no new chats', async () => {
+    const { call, sessionId, play, outcomes } = await setUp();
+    const writer = newNumber();
+    await play({ action: 'incoming', from: writer, message: 'hello' });
+    await play({ action: 'standing', noNewChatsUntil: new Date(Date.now() + 3_600_000).toISOString() });
+    const stranger = newNumber();
+    assert.deepEqual(await outcomes([writer, stranger]), ['ok', 'limit_reached']);
+    const { status, body } = await call('POST', '/messages/send', { sessionId, to: stranger, message: 'hi' });
+    assert.deepEqual([status, body.code], [429, 'rate_limited'], 'as the preflight said');
+    assert.equal((await call('POST', '/messages/send', { sessionId, to: writer, message: 'hi' })).status, 201);
+  });
+
+  it('applies the limits of an API key', async () => {
+    const { server, call, sessionId, outcomes } = await setUp();
+    const [ann, ben, cas, dan] = [newNumber(), newNumber(), newNumber(), newNumber()];
+    const limits = { sendQuota: 2, allowedRecipients: [ann, ben, cas] };
+    const { key } = (await call('POST', '/api-keys/create', { name: 'limited', ...limits })).body;
+    const limited = bearer(server.url, key);
+    const found = await outcomes([dan, ann, ben, cas], {}, limited);
+    assert.deepEqual(found, ['not_allowed', 'ok', 'ok', 'limit_reached']);
+    await limited('POST', '/messages/send', { sessionId, to: ann, message: 'hi' });
+    assert.deepEqual(await outcomes([ann, ben], {}, limited), ['ok', 'limit_reached']);
+    const permissions = ['messages:read'];
+    const reader = (await call('POST', '/api-keys/create', { name: 'reader', permissions })).body.key;
+    const refused = await bearer(server.url, reader)('POST', '/messages/preflight', { sessionId, to: [ann] });
+    assert.equal(refused.status, 403);
+  });
+
+  it('has the network check few numbers, and remembers them', async () => {
+    const { call, outcomes } = await setUp();
+    const strangers = Array.from({ length: 25 }, newNumber);
+    const first = await outcomes(strangers);
+    assert.deepEqual([first.filter((one) => one === 'ok').length, first.lastIndexOf('ok')], [20, 19]);
+    assert.deepEqual(first.slice(20), Array(5).fill('unknown'));
+    assert.deepEqual(await outcomes(strangers), Array(25).fill('ok'), 'the others are checked by the next call');
+    const { body } = await call('GET', `/contacts?q=${strangers[0]}`);
+    assert.equal(body.data[0].onNetwork, true);
+    for (let n = 0; n < 10; n++) await outcomes(Array.from({ length: 20 }, newNumber));
+    assert.deepEqual(await outcomes([newNumber()]), ['unknown'], 'not more in a day');
+    assert.deepEqual(await outcomes(strangers.slice(0, 1)), ['ok']);
+  });
+
+  it('says what is known of a session that is not connected', async () => {
+    const { call, sessionId, outcomes } = await setUp();
+    const [ann, ben] = [newNumber(), newNumber()];
+    await outcomes([ann, NOBODY]);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.deepEqual(await outcomes([ann, ben, NOBODY, '12']), [
+      'unknown',
+      'unknown',
+      'not_on_network',
+      'invalid_number',
+    ]);
+  });
+
+  it('rejects too many recipients, both contents, and a type that the network cannot send', async () => {
+    const { call, sessionId } = await setUp();
+    const ask = async (more: object) => {
+      const { status, body } = await call('POST', '/messages/preflight', { sessionId, to: [NOBODY], ...more });
+      return [status, body.code];
+    };
+    assert.deepEqual(await ask({ to: Array(101).fill(NOBODY) }), [400, 'validation_failed']);
+    assert.deepEqual(await ask({ to: [] }), [400, 'validation_failed']);
+    assert.deepEqual(await ask({ message: 'x', template: { name: 'x' } }), [400, 'validation_failed']);
+    assert.equal((await ask({ template: { name: 'x' } }))[0], 200);
+    assert.deepEqual(await ask({ sessionId: 'ses_00000000000000000000000000' }), [404, 'not_found']);
+  });
+});
