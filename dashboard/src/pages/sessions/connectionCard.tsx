@@ -8,6 +8,7 @@ import { Tag } from '../../components/lamp.tsx';
 import { Card, Facts } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { RiskNotice } from '../../components/sessionRisk.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
@@ -27,6 +28,7 @@ export function ConnectionCard({ session }: { readonly session: Session }) {
           <p className="text-sm text-ink-soft">{sessionStrings.explain[status]}</p>
         </div>
         {error !== null && <Notice tone={status === 'connecting' ? 'warn' : 'bad'}>{error}</Notice>}
+        <RiskNotice health={session.health} />
         <ConnectionButtons sessionId={sessionId} status={status} />
         <Facts facts={factsOf(session)} />
         <div className="flex flex-wrap gap-2.5">

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
 import { ListPage } from '../../components/listPage.tsx';
+import { SessionRisk } from '../../components/sessionRisk.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
@@ -47,8 +48,13 @@ const columns: readonly Column<Session>[] = [
   {
     id: 'status',
     header: sessionStrings.status,
-    width: '10rem',
-    cell: ({ status }) => <SessionStatus status={status} />,
+    width: '12rem',
+    cell: ({ status, health }) => (
+      <div className="grid gap-1">
+        <SessionStatus status={status} />
+        <SessionRisk health={health} />
+      </div>
+    ),
   },
 ];
 
