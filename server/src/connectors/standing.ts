@@ -1,6 +1,6 @@
 import type { NetworkChat } from './connector.ts';
 
-/* What a network says about the standing of a session's number, and about messages before they are sent. */
+/* The standing of a session's number at its network, and forecasts for messages that are not sent yet. */
 
 /** Reports that come before a ban. */
 export const networkWarnings = ['block_report', 'spam_limit', 'restricted'] as const;
@@ -44,7 +44,7 @@ export interface PlannedMessage {
 
 export const forecastOutcomes = ['ok', 'limit_near', 'limit_reached', 'template_required', 'unknown'] as const;
 
-/** What the network, or the limits of the session, would do with a message. */
+/** The fate of a message, by the limits of the session and of its network. */
 export interface Forecast {
   readonly outcome: (typeof forecastOutcomes)[number];
   /** Why it is not `ok`, as a sentence. */
@@ -64,7 +64,7 @@ export function worst(forecasts: readonly (Forecast | undefined)[]): Forecast {
 }
 
 /**
- * What a limit means for one more after `more` others.
+ * Applies a limit to one more after `more` others.
  * @param what is limited, such as "the new chats of the day"
  */
 export function limitForecast(

@@ -185,7 +185,7 @@ export interface Schema {
     /** JSON of the network's own `NetworkStanding`; null if it never reported one. */
     standing: string | null;
   };
-  /** What a session did in ten minutes. Without a row, it did nothing. */
+  /** Counters of a session for ten minutes. Without a row, it did nothing. */
   session_activity: {
     account_id: string;
     session_id: string;

@@ -7,7 +7,7 @@ import type { RiskLevel, Schema } from '../db/schema.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findSession, type SessionRef } from './store.ts';
 
-/* What is stored of a session's risk of being banned. `sessions/risk.ts` assesses it. */
+/* Rows about a session's risk of being banned. `sessions/risk.ts` assesses it. */
 
 export interface RiskReason {
   /** Such as `new_chats`. */
@@ -51,7 +51,7 @@ export async function storeRisk(
   emit(tx, { accountId, kind: 'session.status', data, conversation: sessionId });
 }
 
-/** Notes with which number a session is connected. A session that was linked to another number starts anew. */
+/** Notes with which number a session is connected. A session that was linked to another number starts again. */
 export async function noteNumber(tx: Tx, session: SessionRef, phoneNumber: string, now: number): Promise<void> {
   const { accountId, sessionId } = session;
   const before = await healthById.first(tx, { sessionId });

@@ -9,7 +9,7 @@ import type { RiskFigures } from './risk.ts';
 const HOUR_MS = 60 * 60_000;
 const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
-/** How long rows are kept that no figure needs any more. */
+/** How long rows are kept that figures no longer need. */
 const KEPT_MS = 8 * DAY_MS;
 /** Rows that are deleted in one transaction. */
 const PRUNED_AT_ONCE = 1000;
@@ -166,7 +166,7 @@ export const atRisk = query((db, p: { ids: string }, dialect) =>
     .where('session_id', 'in', dialect.texts(p.ids)),
 );
 
-/** Deletes rows that no figure needs any more. Returns whether more are left. */
+/** Deletes rows that figures no longer need. Returns whether more are left. */
 export async function pruneHealth({ kysely }: Queryable, now: number): Promise<boolean> {
   const before = now - KEPT_MS;
   const acts = sql`(select session_id, at from session_activity where at < ${before} limit ${PRUNED_AT_ONCE})`;

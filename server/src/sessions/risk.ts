@@ -3,7 +3,7 @@ import type { NetworkStanding } from '../connectors/standing.ts';
 import type { RiskLevel } from '../db/schema.ts';
 import type { Assessment, RiskReason } from '../messages/sessionRisk.ts';
 
-/** What is known of a session and its number. */
+/** The figures of a session and its number. */
 export interface RiskFigures {
   /** When the session connected with the number for the first time; null if unknown, which counts as new. */
   readonly linkedAt: number | null;
@@ -23,7 +23,7 @@ export interface RiskFigures {
   /** Chats that the session started in the last week and more than a day ago, and those that were answered. */
   readonly startedInWeek: number;
   readonly answeredInWeek: number;
-  /** What the network itself says. */
+  /** The network's own limits and rating. */
   readonly standing: NetworkStanding;
 }
 
@@ -92,7 +92,7 @@ type Weigh = (code: string, value: number, limits: Limits, message: string) => v
 /** Values of what is either so or not. */
 const YES = { elevated: { elevated: 1, high: 2 }, high: { elevated: 1, high: 1 } } as const;
 
-/** What the network has said. */
+/** Weighs the reports of the network. */
 function weighNetwork(figures: RiskFigures, now: number, weigh: Weigh): void {
   const { standing, blockReports, spamLimits, restrictions } = figures;
   const { noNewChatsUntil, newChats, quality } = standing;
@@ -135,7 +135,7 @@ function weighFailures({ sentInHour, failedInHour, unreachable }: RiskFigures, w
   );
 }
 
-/** What networks for people ban numbers for. */
+/** Weighs what networks for people ban numbers for. */
 function weighBehavior(figures: RiskFigures, now: number, weigh: Weigh): void {
   const { linkedAt, newChats, peakPerMinute, startedInWeek, answeredInWeek } = figures;
   const days = linkedAt === null ? 0 : Math.max(0, Math.floor((now - linkedAt) / DAY_MS));

@@ -17,7 +17,7 @@ const OWN_ERRORS: ReadonlySet<ErrorCode> = new Set([
   'not_found',
 ]);
 
-/** What happened since the last `take`. */
+/** Counts since the last `take`. */
 export interface NewActivity {
   readonly sent: number;
   readonly failed: number;

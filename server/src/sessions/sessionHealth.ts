@@ -67,6 +67,16 @@ export class SessionHealth {
     );
   }
 
+  /** Assesses a session at once, because its network has said something about its number. Ignores errors. */
+  async review(state: SessionState): Promise<void> {
+    try {
+      await this.#store([state]);
+      await this.#assess(new Map([[state.sessionId, state]]));
+    } catch (error) {
+      this.#options.log.warn({ err: error, session: state.sessionId }, 'failed to assess the risk of the session');
+    }
+  }
+
   async #run(states: Iterable<SessionState>): Promise<void> {
     const { clock, database } = this.#options;
     const live = [...states];

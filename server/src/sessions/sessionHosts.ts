@@ -85,6 +85,7 @@ export class SessionHosts {
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     state.activity.onEvent(event);
+    if (event.type === 'warned' || event.type === 'standing') void this.#health.review(state);
     state.lastEventAt = clock.now();
     await this.#apply(state, event);
   }

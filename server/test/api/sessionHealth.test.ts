@@ -134,7 +134,7 @@ describeWithSessionsApart('the health of a session', (_, database) => {
     assert.deepEqual(after.network, { noNewChatsUntil: null, newChats: null, quality: 'green' });
   });
 
-  it('begins anew with another number', async () => {
+  it('starts again with another number', async () => {
     const { call, sessionId, play, health } = await setUp();
     await play({ action: 'block_report' });
     await health(({ risk }) => risk === 'elevated');

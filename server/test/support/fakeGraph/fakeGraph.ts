@@ -131,6 +131,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   let isTokenGood = true;
   let isDown = false;
   let confirms = true;
+  let rating: string | undefined;
   let callbackUrl = '';
   let calledBack: Promise<unknown> = Promise.resolve();
 
@@ -214,6 +215,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
           ...state,
           id,
           display_phone_number: numbers[id],
+          ...(rating !== undefined && { quality_rating: rating }),
           webhook_configuration: {
             ...(callbackUrl !== '' && { phone_number: callbackUrl }),
             application: 'https://app.example/callbacks',
@@ -475,6 +477,10 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     /** Hangs up on every request while it is on. */
     setDown(down: boolean) {
       isDown = down;
+    },
+    /** Rates the quality of the number. */
+    rate(quality: 'GREEN' | 'YELLOW' | 'RED') {
+      rating = quality;
     },
     /** Creates a group at Meta. @returns its id */
     addGroup(fields: object): string {
