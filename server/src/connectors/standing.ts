@@ -1,5 +1,3 @@
-import type { NetworkChat } from './connector.ts';
-
 /* The standing of a session's number at its network, and forecasts for messages that are not sent yet. */
 
 /** Reports that come before a ban. */
@@ -35,7 +33,8 @@ export type StandingSimulation =
 
 /** A recipient of a message that is not sent yet. */
 export interface PlannedMessage {
-  readonly chat: NetworkChat;
+  /** A `NetworkChat`. */
+  readonly chat: { readonly type: 'direct' | 'group'; readonly id: string };
   /** Whether the session has no message of the chat. */
   readonly isNew: boolean;
   /** When the other side last wrote; null if it never did. */

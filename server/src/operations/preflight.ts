@@ -9,7 +9,6 @@ import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { sendsLeft } from '../sending/quota.ts';
 import { readHealth } from '../sessions/healthStore.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { CHECK_KEPT_MS, contactsOf, noteCheck } from './contacts.ts';
@@ -250,7 +249,7 @@ async function lookUp(
 async function judgeQuota(ctx: Context, recipients: readonly Recipient[]): Promise<void> {
   const quota = quotaOf(ctx);
   if (quota === undefined) return;
-  const { left, retryAfterSeconds } = await sendsLeft(ctx.database.reader, quota);
+  const { left, retryAfterSeconds } = await ctx.sender.sendsLeft(quota);
   for (const recipient of open(recipients).slice(left))
     recipient.verdict = {
       outcome: 'limit_reached',

@@ -10,7 +10,7 @@ import { Approvals, type UnapprovedDraft } from './approvals.ts';
 import { Dispatcher, StillQueuedError } from './dispatcher.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import { SendQueue } from './queue.ts';
-import { requireQuota, type SendQuota } from './quota.ts';
+import { requireQuota, type SendQuota, sendsLeft } from './quota.ts';
 import { Schedule, type ScheduledDraft } from './schedule.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
@@ -120,6 +120,11 @@ export class Sender {
     quota?: SendQuota,
   ): Promise<NewRow[]> {
     return this.#approvals.add(session, drafts, keyId, quota);
+  }
+
+  /** How many messages a key may still send today, and the time until it may send more. */
+  sendsLeft(quota: SendQuota): Promise<{ left: number; retryAfterSeconds: number }> {
+    return sendsLeft(this.#options.database.reader, quota);
   }
 
   /** Approves or rejects a message. Returns it; undefined if it no longer waits for approval. */
