@@ -15,17 +15,17 @@ import { approvals } from './0014-approvals.ts';
 import { eventSubscriptions } from './0015-event-subscriptions.ts';
 import { history } from './0016-history.ts';
 import { chats } from './0017-chats.ts';
-import { mediaFacts } from './0019-media-facts.ts';
-import { social } from './0020-social.ts';
-import { groupDetails } from './0021-group-details.ts';
-import { cloudNumbers } from './0022-cloud-numbers.ts';
-import { sessionHealth } from './0023-session-health.ts';
+import { mediaFacts } from './0018-media-facts.ts';
+import { social } from './0019-social.ts';
+import { groupDetails } from './0020-group-details.ts';
+import { cloudNumbers } from './0021-cloud-numbers.ts';
+import { sessionHealth } from './0022-session-health.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '7e52zNjlI_WFmIpKpRJ8-0fcOYJfOr-w2KSZJbAPMnQ',
-  postgres: 'cJHDuZRpfpgSmojLNeXM-eWSfQ3VusSqVuR9wwJD-nQ',
+  sqlite: '5KfxmQB6FzaW5UobV6VOn_7jZj5maUbRNOfHGflwh7U',
+  postgres: 'GT8kHb8iIlQVJZojNC1PXZmx0VJCoWPminYKo_stUpc',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -47,9 +47,9 @@ export const migrations: readonly Migration[] = [
   eventSubscriptions,
   history,
   chats,
+  mediaFacts,
+  social,
   groupDetails,
   cloudNumbers,
   sessionHealth,
-  social,
-  mediaFacts,
 ];

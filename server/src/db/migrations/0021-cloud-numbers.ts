@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * and which sessions a callback concerns. A node of the previous release leaves all of it empty.
  */
 export const cloudNumbers: Migration = {
-  version: 22,
+  version: 21,
   name: 'cloud numbers',
   statements: () => [
     `alter table sessions add column number_state text`,

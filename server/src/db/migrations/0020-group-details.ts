@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * node of the previous release leaves the columns as they are.
  */
 export const groupDetails: Migration = {
-  version: 21,
+  version: 20,
   name: 'group details',
   statements: ({ clustered }) => [
     `alter table groups add column member_add text`,

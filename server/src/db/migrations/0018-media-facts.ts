@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * previous release neither reads nor writes any of it.
  */
 export const mediaFacts: Migration = {
-  version: 19,
+  version: 18,
   name: 'media facts',
   statements: () => [
     `alter table media add column facts text`,

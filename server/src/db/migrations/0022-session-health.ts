@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * what such a node sends is not counted.
  */
 export const sessionHealth: Migration = {
-  version: 23,
+  version: 22,
   name: 'session health',
   statements: ({ clustered }) => [
     `create table session_health (
