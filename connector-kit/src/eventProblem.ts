@@ -3,11 +3,10 @@ import {
   allMessageTypes,
   callOutcomes,
   eventAnswers,
-  messageTypes,
   type NetworkEvent,
   presences,
 } from '../../server/src/connectors/connector.ts';
-import { networkWarnings, numberQualities } from '../../server/src/connectors/standing.ts';
+import { networkWarnings } from '../../server/src/connectors/standing.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
 
@@ -59,7 +58,6 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   standing: {
     noNewChatsUntil: optional(nullable(time)),
     newChats: optional(nullable(shape({ used: count, total: count }))),
-    quality: optional(oneOf(...numberQualities)),
   },
   warned: { warning: oneOf(...networkWarnings), timestamp: time },
   pairing: { qr: id, expiresAt: time },

@@ -8,17 +8,12 @@ export const networkWarnings = ['block_report', 'spam_limit', 'restricted'] as c
  */
 export type NetworkWarning = (typeof networkWarnings)[number];
 
-export const numberQualities = ['high', 'medium', 'low', 'unknown'] as const;
-export type NumberQuality = (typeof numberQualities)[number];
-
 /** The limits that a network itself sets for a number. A missing field is unknown. */
 export interface NetworkStanding {
   /** The number may not start chats until then; null if it may. */
   readonly noNewChatsUntil?: number | null;
   /** How many chats the number may start, and has started; null if there is no such quota. */
   readonly newChats?: { readonly used: number; readonly total: number } | null;
-  /** The network's rating of the number, from what recipients block and report. */
-  readonly quality?: NumberQuality;
 }
 
 export type StandingEvent =

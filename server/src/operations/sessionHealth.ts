@@ -45,10 +45,6 @@ export const Health = named('SessionHealth', {
       object({ used: integer('Chats started.'), total: integer('Chats allowed.') }),
       "The network's own quota of new chats; null if it reports none.",
     ),
-    quality: orNull(
-      oneOf(['high', 'medium', 'low', 'unknown'], 'Rating of the number.'),
-      "The network's rating of the number; null if it reports none.",
-    ),
   }),
 });
 
@@ -66,6 +62,7 @@ const nothing: RiskFigures = {
   peakPerMinute: 0,
   startedInWeek: 0,
   answeredInWeek: 0,
+  quality: null,
   standing: {},
 };
 
@@ -90,7 +87,6 @@ export async function healthOf({ database, clock, sessions }: Context, rows: rea
       network: {
         noNewChatsUntil: until > now ? isoTime(until) : null,
         newChats: standing.newChats ?? null,
-        quality: standing.quality ?? null,
       },
     };
   };

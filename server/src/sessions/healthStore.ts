@@ -3,6 +3,7 @@ import type { NetworkStanding } from '../connectors/standing.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { RiskLevel } from '../db/schema.ts';
+import { numberStateOf } from '../messages/numberState.ts';
 import type { RiskReason } from '../messages/sessionRisk.ts';
 import type { RiskFigures } from './risk.ts';
 
@@ -52,6 +53,7 @@ export async function readHealth(
         peakPerMinute: did?.peak_in_hour ?? 0,
         startedInWeek: began?.started ?? 0,
         answeredInWeek: began?.answered ?? 0,
+        quality: numberStateOf(row)?.quality ?? null,
         // Both were stored by this code.
         standing: JSON.parse(row.standing ?? '{}') as NetworkStanding,
       };
@@ -74,7 +76,12 @@ interface Sums {
 }
 
 const healthOf = query((db, p: { ids: string }, dialect) =>
-  db.selectFrom('session_health').selectAll().where('session_id', 'in', dialect.texts(p.ids)),
+  db
+    .selectFrom('session_health as h')
+    .innerJoin('sessions as s', 's.session_id', 'h.session_id')
+    .selectAll('h')
+    .select('s.number_state')
+    .where('h.session_id', 'in', dialect.texts(p.ids)),
 );
 
 const activityOf = query((_, p: { ids: string; day: number; hour: number }, dialect) => {

@@ -1,4 +1,5 @@
 import { isoTime } from '../clock.ts';
+import type { Quality } from '../connectors/connector.ts';
 import type { NetworkStanding } from '../connectors/standing.ts';
 import type { RiskLevel } from '../db/schema.ts';
 import type { Assessment, RiskReason } from '../messages/sessionRisk.ts';
@@ -24,6 +25,8 @@ export interface RiskFigures {
   readonly startedInWeek: number;
   readonly answeredInWeek: number;
   /** The network's own limits and rating. */
+  /** The network's judgment of the number; null if it has none. */
+  readonly quality: Quality | null;
   readonly standing: NetworkStanding;
 }
 
@@ -94,8 +97,8 @@ const YES = { elevated: { elevated: 1, high: 2 }, high: { elevated: 1, high: 1 }
 
 /** Weighs the reports of the network. */
 function weighNetwork(figures: RiskFigures, now: number, weigh: Weigh): void {
-  const { standing, blockReports, spamLimits, restrictions } = figures;
-  const { noNewChatsUntil, newChats, quality } = standing;
+  const { quality, standing, blockReports, spamLimits, restrictions } = figures;
+  const { noNewChatsUntil, newChats } = standing;
   if (noNewChatsUntil && noNewChatsUntil > now)
     weigh('new_chats_denied', 1, YES.high, `The network allows no new chats until ${isoTime(noNewChatsUntil)}.`);
   if (restrictions > 0) weigh('restricted', 1, YES.high, 'The network has restricted the number within the last day.');

@@ -1,14 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type {
-  BusinessProfileChange,
-  NetworkEvent,
-  NetworkGroup,
-  OwnBusinessProfile,
-  PrivacySettings,
-  ProfileChange,
-} from '../connectors/connector.ts';
+import type { BusinessProfileChange, NetworkEvent, NetworkGroup, OwnBusinessProfile } from '../connectors/connector.ts';
 import {
   addressOf,
   type ChannelStep,

@@ -85,7 +85,7 @@ export class SessionHosts {
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     state.activity.onEvent(event);
-    if (event.type === 'warned' || event.type === 'standing') void this.#health.review(state);
+    if (ABOUT_RISK.has(event.type)) void this.#health.review(state);
     state.lastEventAt = clock.now();
     await this.#apply(state, event);
   }
@@ -168,6 +168,9 @@ function fileOf(event: NetworkEvent) {
     ? (event.group.picture ?? undefined)
     : undefined;
 }
+
+/** Reports after which the risk of a session is assessed at once. */
+const ABOUT_RISK: ReadonlySet<NetworkEvent['type']> = new Set(['warned', 'standing', 'number_updated']);
 
 /** Reasons of a network are stored and shown, so secrets that its server quoted are removed. */
 function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent {

@@ -104,9 +104,9 @@ describeWithSessionsApart('the health of a session', (_, database) => {
     const { status, previousStatus, reason, health: told } = change;
     assert.deepEqual([change.sessionId, status, previousStatus, reason], [sessionId, 'connected', 'connected', null]);
     assert.deepEqual([told.risk, told.previousRisk, told.reasons], ['elevated', 'low', elevated.reasons]);
-    await play({ action: 'standing', quality: 'red' });
+    await play({ action: 'number_update', quality: 'low' });
     await health(({ risk }) => risk === 'high');
-    await play({ action: 'standing', quality: 'green' });
+    await play({ action: 'number_update', quality: 'high' });
     clock.skip(DAY_MS);
     await health(({ risk }) => risk === 'low');
     const changes = await eventually(
@@ -123,15 +123,12 @@ describeWithSessionsApart('the health of a session', (_, database) => {
     const { play, health } = await setUp();
     const noNewChatsUntil = new Date(clock.now() + DAY_MS).toISOString();
     await play({ action: 'standing', noNewChatsUntil, newChats: { used: 9, total: 10 } });
-    await play({ action: 'standing', quality: 'green' });
-    const { network, risk } = await health((found) => found.network.quality === 'green');
-    assert.deepEqual(
-      [network, risk],
-      [{ noNewChatsUntil, newChats: { used: 9, total: 10 }, quality: 'green' }, 'high'],
-    );
+    await play({ action: 'standing', newChats: { used: 8, total: 10 } });
+    const { network, risk } = await health((found) => found.network.newChats?.used === 8);
+    assert.deepEqual([network, risk], [{ noNewChatsUntil, newChats: { used: 8, total: 10 } }, 'high']);
     await play({ action: 'standing', noNewChatsUntil: null, newChats: null });
     const after = await health((found) => found.risk === 'low');
-    assert.deepEqual(after.network, { noNewChatsUntil: null, newChats: null, quality: 'green' });
+    assert.deepEqual(after.network, { noNewChatsUntil: null, newChats: null });
   });
 
   it('starts again with another number', async () => {

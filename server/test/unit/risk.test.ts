@@ -20,6 +20,7 @@ const quiet: RiskFigures = {
   peakPerMinute: 0,
   startedInWeek: 0,
   answeredInWeek: 0,
+  quality: null,
   standing: {},
 };
 
@@ -92,9 +93,9 @@ describe('the risk of a session', () => {
       [{ standing: { newChats: { used: 8, total: 10 } } }, 'elevated', 'network_quota'],
       [{ standing: { newChats: { used: 10, total: 10 } } }, 'high', 'network_quota'],
       [{ standing: { newChats: { used: 0, total: 0 } } }, 'low', ''],
-      [{ standing: { newChats: null, noNewChatsUntil: null, quality: 'green' } }, 'low', ''],
-      [{ standing: { quality: 'yellow' } }, 'elevated', 'quality'],
-      [{ standing: { quality: 'red' } }, 'high', 'quality'],
+      [{ standing: { newChats: null, noNewChatsUntil: null }, quality: 'high' }, 'low', ''],
+      [{ quality: 'medium' }, 'elevated', 'quality'],
+      [{ quality: 'low' }, 'high', 'quality'],
       [{ restrictions: 1 }, 'high', 'restricted'],
       [{ blockReports: 1 }, 'elevated', 'block_reports'],
       [{ blockReports: 3 }, 'high', 'block_reports'],

@@ -84,7 +84,7 @@ describe('the activity of a session', () => {
 
   it('is there once the network has said something about the number', () => {
     const activity = new SessionActivity();
-    activity.onEvent({ type: 'standing', quality: 'red' });
+    activity.onEvent({ type: 'standing', newChats: null });
     assert.equal(activity.take()?.sent, 0);
     assert.equal(activity.take(), undefined);
   });

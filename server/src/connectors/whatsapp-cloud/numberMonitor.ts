@@ -5,7 +5,6 @@ import { AppError } from '../../errors.ts';
 import type { SessionHost } from '../connector.ts';
 import { describe, toAppError, type Verdict, verdictOf } from './errors.ts';
 import { type Graph, GraphError, NoAnswerError } from './graph.ts';
-import { qualityOf } from './standing.ts';
 
 interface MonitorEvents {
   /** The number has answered, and the session is connected. */
@@ -30,9 +29,7 @@ const ANSWERED = 'answered';
 /** Meta's code for an invalid parameter. */
 const WRONG_ID = 100;
 
-const PhoneNumber = Compile(
-  Type.Object({ display_phone_number: Type.String(), quality_rating: Type.Optional(Type.String()) }),
-);
+const PhoneNumber = Compile(Type.Object({ display_phone_number: Type.String() }));
 
 /**
  * Tracks whether one phone number is connected. The Cloud API has no persistent connection: a number is connected while
@@ -52,7 +49,6 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   readonly #closing = new AbortController();
   #state: 'starting' | 'online' | 'away' | 'closed' = 'starting';
   #misses = 0;
-  #rating: string | undefined;
   #cancelCheck = () => {};
 
   /** @param prepare runs when the number has answered, before it counts as connected */
@@ -117,7 +113,7 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
   async #check(): Promise<void> {
     this.#cancelCheck();
     let failure: unknown = new Error('the answer has no phone number');
-    const path = `${this.#phoneNumberId}?fields=display_phone_number,quality_rating`;
+    const path = `${this.#phoneNumberId}?fields=display_phone_number`;
     const answer = await this.#graph.call('GET', path).catch((error: unknown) => {
       failure = error;
     });
@@ -125,7 +121,6 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     try {
       if (PhoneNumber.Check(answer)) {
         await this.#onAnswer(answer.display_phone_number.replace(/\D/g, ''));
-        await this.#onRating(answer.quality_rating);
       } else await this.#onMiss(failure);
     } catch (error) {
       if (!this.isClosed) this.#host.log.error({ err: error }, 'failed to store the result of a check; trying again');
@@ -144,17 +139,6 @@ export class NumberMonitor extends EventEmitter<MonitorEvents> {
     }
     this.emit('answered');
     this.#checkIn(CHECK_EVERY_MS);
-  }
-
-  /** Reports Meta's rating of the number, if it has changed. */
-  async #onRating(rating: string | undefined): Promise<void> {
-    if (rating === undefined || rating === this.#rating || !this.isOnline) return;
-    try {
-      await this.#host.onEvent({ type: 'standing', quality: qualityOf(rating) });
-      this.#rating = rating;
-    } catch (error) {
-      this.#host.log.warn({ err: error }, 'failed to store the rating of the number; trying again');
-    }
   }
 
   async #onMiss(error: unknown): Promise<void> {

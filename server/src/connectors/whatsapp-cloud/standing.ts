@@ -1,4 +1,4 @@
-import type { Forecast, NetworkWarning, NumberQuality, PlannedMessage } from '../standing.ts';
+import type { Forecast, NetworkWarning, PlannedMessage } from '../standing.ts';
 
 /** Meta's error codes that come before a restriction of the number. */
 const WARNINGS: Readonly<Record<number, NetworkWarning>> = {
@@ -10,11 +10,6 @@ const WARNINGS: Readonly<Record<number, NetworkWarning>> = {
 export function warningOf(code: number | undefined): NetworkWarning | undefined {
   return code === undefined ? undefined : WARNINGS[code];
 }
-
-const QUALITIES: Readonly<Record<string, NumberQuality>> = { GREEN: 'high', YELLOW: 'medium', RED: 'low' };
-
-/** @param rating Meta's `quality_rating`, which may have values that are not documented */
-export const qualityOf = (rating: string): NumberQuality => QUALITIES[rating.toUpperCase()] ?? 'unknown';
 
 /** How long after a person's last message anything but a template may be sent. */
 const WINDOW_MS = 24 * 60 * 60 * 1000;

@@ -131,7 +131,6 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   let isTokenGood = true;
   let isDown = false;
   let confirms = true;
-  let rating: string | undefined;
   let callbackUrl = '';
   let calledBack: Promise<unknown> = Promise.resolve();
 
@@ -215,7 +214,6 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
           ...state,
           id,
           display_phone_number: numbers[id],
-          ...(rating !== undefined && { quality_rating: rating }),
           webhook_configuration: {
             ...(callbackUrl !== '' && { phone_number: callbackUrl }),
             application: 'https://app.example/callbacks',
@@ -480,7 +478,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     },
     /** Rates the quality of the number. */
     rate(quality: 'GREEN' | 'YELLOW' | 'RED') {
-      rating = quality;
+      state.quality_rating = quality;
     },
     /** Creates a group at Meta. @returns its id */
     addGroup(fields: object): string {
