@@ -4,6 +4,7 @@ import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
 import { emitCall, emitPresence } from './activity.ts';
 import { type ApprovalDecision, decide, emitApproval } from './approval.ts';
+import { storeBroadcast } from './broadcastInbox.ts';
 import {
   storeEventAnswer,
   storeNetworkDeletion,
@@ -11,7 +12,6 @@ import {
   storeNetworkReaction,
   storeVote,
 } from './changes.ts';
-import { noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
 import { chatUpdated } from './chatChanges.ts';
 import { storeChatEvent, storeChatRemoval } from './chatInbox.ts';
 import { noteContact, saveContact } from './contactChanges.ts';
@@ -28,7 +28,6 @@ import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingPro
 import { notePresence } from './presences.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
 import { type Assessment, storeRisk, storeStanding, storeWarning } from './sessionRisk.ts';
-import { deleteStatus, noteView, storeStatus } from './statuses.ts';
 import { findSession, type NewRow, type SessionRef } from './store.ts';
 import { storeTemplateState } from './templateStates.ts';
 
@@ -161,19 +160,13 @@ async function store(
     case 'contact_named':
       return noteContact(options, tx, session, event.phoneNumber, event.name);
     case 'status':
-      return storeStatus(options, tx, session, event, file);
     case 'status_deleted':
-      return deleteStatus(options, tx, session, event);
     case 'status_viewed':
     case 'status_reaction':
-      return noteView(options, tx, session, event);
     case 'channel':
-      await storeChannel(options, tx, session, event.channel);
-      return;
     case 'channel_post':
-      return storeReceivedPost(options, tx, session, event, file);
     case 'channel_figures':
-      return noteFigures(tx, session, event);
+      return storeBroadcast(options, tx, session, event, file);
     case 'presence':
       await notePresence(tx, session, event);
       return emitPresence(options, tx, session, event);

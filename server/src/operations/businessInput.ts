@@ -23,7 +23,7 @@ const text = (description: string) => orNull(Type.String(), `${description}; nul
 
 export const BusinessData = named('OwnBusinessProfile', {
   address: text('Postal address'),
-  description: text('What the business does'),
+  description: text('Description of the business'),
   email: text('Email address for customers'),
   websites: list(Type.String(), 'Websites.'),
   vertical: text("The network's name of the trade, such as `RETAIL`"),

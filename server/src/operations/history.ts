@@ -65,6 +65,7 @@ export const fetchMessageMedia = defineOperation({
   owner: { field: 'messageId' },
   permission: 'messages:read',
   scope: 'messageId',
+  messageContent: 'messages',
   effect: 'write',
   isRepeatable: true,
   thirdPartyText: true,

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { MessageContent, NetworkChat, Simulation } from '../connectors/connector.ts';
+import type { MessageContent, MessageKey, NetworkChat, Simulation } from '../connectors/connector.ts';
 import { callOutcomes, mediaTypes, presences } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import {
@@ -98,7 +98,7 @@ export const simulateSession = defineOperation({
     ...chatActionTexts,
     ...groupSimulationText,
     ...businessDescription,
-    '`block_report` makes somebody block or report the number. `standing` (`quality`, `noNewChatsUntil`, `newChats`) changes what the network says about it.',
+    '`block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it.',
     '`status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session.',
     '`channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets.',
     'Direct messages and actions of a blocked contact do not reach the session.',
@@ -211,6 +211,7 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   const chat = async (): Promise<NetworkChat> =>
     input.groupId === undefined ? { type: 'direct', id: from() } : { type: 'group', id: await group() };
   const call = () => ({ callId: needed('callId', input.callId), from: from(), isVideo: input.video === true });
+  const subject = () => needed('subject', input.subject);
   const key = async () => keyOf(ctx.database.reader, await message());
   const phoneNumbers = () =>
     (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
@@ -221,27 +222,18 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     case 'logout':
       return { action: input.action };
     case 'incoming':
-      return {
-        action: 'incoming',
+      return toIncoming(ctx, input, {
         from: from(),
-        senderName: input.senderName ?? null,
-        content: await toContent(ctx, input),
         group: input.groupId === undefined ? null : await group(),
         replyTo: input.messageId === undefined ? null : (await message()).network_id,
-        ...(input.disappearingSeconds && { expiresInSeconds: input.disappearingSeconds }),
-      };
+      });
     case 'edit':
-      return { action: 'edit', ...(await key()), message: needed('message', input.message) };
     case 'delete':
-      return { action: 'delete', ...(await key()) };
     case 'react':
-      return { action: 'react', ...(await key()), from: from(), emoji: needed('emoji', input.emoji) || null };
     case 'vote':
-      return { action: 'vote', ...(await key()), from: from(), options: needed('options', input.options) };
     case 'event_answer':
-      return { action: 'event_answer', ...(await key()), from: from(), answer: needed('answer', input.answer) };
     case 'move':
-      return { action: 'move', ...(await key()), location: toLocation(needed('location', input.location)) };
+      return toMessageChange(input.action, input, { key: await key(), needed, from });
     case 'receipt': {
       const { network_id } = await message();
       return { action: 'receipt', networkId: network_id, status: needed('status', input.status) };
@@ -253,14 +245,9 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         reconnectAfterMs: input.reconnectAfterMs === undefined ? 1000 : input.reconnectAfterMs,
       };
     case 'group_create':
-      return {
-        action: 'group_create',
-        from: from(),
-        subject: needed('subject', input.subject),
-        phoneNumbers: phoneNumbers(),
-      };
+      return { action: 'group_create', from: from(), subject: subject(), phoneNumbers: phoneNumbers() };
     case 'group_subject':
-      return { action: 'group_subject', group: await group(), subject: needed('subject', input.subject) };
+      return { action: 'group_subject', group: await group(), subject: subject() };
     case 'group_leave':
       return { action: 'group_leave', group: await group(), from: from() };
     case 'presence':
@@ -271,26 +258,16 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return { action: 'call', ...call() };
     case 'call_end':
       return { action: 'call_end', ...call(), outcome: input.outcome ?? 'missed' };
-    case 'history': {
-      const own = (await findSession(ctx.database.reader, session))?.phone_number ?? '';
-      return toHistorySimulation(ctx, own, needed('history', input.history));
-    }
+    case 'history':
+      return toHistorySimulation(ctx, await ownNumber(ctx, session), needed('history', input.history));
     case 'template_review':
     case 'number_update':
     case 'own_message':
       return toBusinessSimulation(input.action, input, needed, chat);
     case 'block_report':
       return { action: input.action };
-    case 'standing': {
-      const { quality, noNewChatsUntil: until, newChats } = input;
-      const noNewChatsUntil = typeof until === 'string' ? parseTime('noNewChatsUntil', until) : until;
-      return {
-        action: 'standing',
-        ...(quality !== undefined && { quality }),
-        ...(noNewChatsUntil !== undefined && { noNewChatsUntil }),
-        ...(newChats !== undefined && { newChats }),
-      };
-    }
+    case 'standing':
+      return toStanding(input);
     case 'status':
     case 'status_delete':
     case 'status_view':
@@ -305,22 +282,82 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
         content: () => toContent(ctx, input),
       });
     }
-    case 'chat_update': {
-      const { archived, pinned, mutedUntil, markedUnread, read } = input;
-      const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
-      return {
-        action: 'chat_update',
-        chat: await chat(),
-        ...(archived !== undefined && { archived }),
-        ...(pinned !== undefined && { pinned }),
-        ...(until !== undefined && { mutedUntil: until }),
-        ...(markedUnread !== undefined && { markedUnread }),
-        ...(read === true && { isRead: true }),
-      };
-    }
+    case 'chat_update':
+      return toChatUpdate(input, await chat());
     default:
       return toChatSimulation(ctx, session, input.action, input, { needed, from, chat, key });
   }
+}
+
+async function ownNumber(ctx: Context, session: SessionRef): Promise<string> {
+  return (await findSession(ctx.database.reader, session))?.phone_number ?? '';
+}
+
+async function toIncoming(
+  ctx: Context,
+  input: SimulateInput,
+  envelope: { readonly from: string; readonly group: string | null; readonly replyTo: string | null },
+): Promise<Simulation> {
+  return {
+    action: 'incoming',
+    senderName: input.senderName ?? null,
+    content: await toContent(ctx, input),
+    ...envelope,
+    ...(input.disappearingSeconds && { expiresInSeconds: input.disappearingSeconds }),
+  };
+}
+
+/** A change of an existing message. */
+function toMessageChange(
+  action: 'edit' | 'delete' | 'react' | 'vote' | 'event_answer' | 'move',
+  input: SimulateInput,
+  {
+    key,
+    needed,
+    from,
+  }: {
+    readonly key: MessageKey;
+    readonly needed: <T>(field: keyof SimulateInput, value: T | undefined) => T;
+    readonly from: () => string;
+  },
+): Simulation {
+  switch (action) {
+    case 'edit':
+      return { action: 'edit', ...key, message: needed('message', input.message) };
+    case 'delete':
+      return { action: 'delete', ...key };
+    case 'react':
+      return { action: 'react', ...key, from: from(), emoji: needed('emoji', input.emoji) || null };
+    case 'vote':
+      return { action: 'vote', ...key, from: from(), options: needed('options', input.options) };
+    case 'event_answer':
+      return { action: 'event_answer', ...key, from: from(), answer: needed('answer', input.answer) };
+    case 'move':
+      return { action: 'move', ...key, location: toLocation(needed('location', input.location)) };
+  }
+}
+
+function toStanding({ noNewChatsUntil: until, newChats }: SimulateInput): Simulation {
+  const noNewChatsUntil = typeof until === 'string' ? parseTime('noNewChatsUntil', until) : until;
+  return {
+    action: 'standing',
+    ...(noNewChatsUntil !== undefined && { noNewChatsUntil }),
+    ...(newChats !== undefined && { newChats }),
+  };
+}
+
+function toChatUpdate(input: SimulateInput, chat: NetworkChat): Simulation {
+  const { archived, pinned, mutedUntil, markedUnread, read } = input;
+  const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
+  return {
+    action: 'chat_update',
+    chat,
+    ...(archived !== undefined && { archived }),
+    ...(pinned !== undefined && { pinned }),
+    ...(until !== undefined && { mutedUntil: until }),
+    ...(markedUnread !== undefined && { markedUnread }),
+    ...(read === true && { isRead: true }),
+  };
 }
 
 async function toContent(ctx: Context, input: SimulateInput): Promise<MessageContent> {

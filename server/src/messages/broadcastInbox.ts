@@ -1,0 +1,35 @@
+import type { NetworkEvent } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import { noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
+import type { StoredMedia } from './content.ts';
+import type { InboxOptions } from './inboxOptions.ts';
+import { deleteStatus, noteView, storeStatus } from './statuses.ts';
+import type { SessionRef } from './store.ts';
+
+type Broadcast = Extract<NetworkEvent, { type: `status${string}` | `channel${string}` }>;
+
+/** Stores a report about statuses and channels, which belong to no chat. */
+export async function storeBroadcast(
+  options: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  event: Broadcast,
+  file: StoredMedia | undefined,
+): Promise<void> {
+  switch (event.type) {
+    case 'status':
+      return storeStatus(options, tx, session, event, file);
+    case 'status_deleted':
+      return deleteStatus(options, tx, session, event);
+    case 'status_viewed':
+    case 'status_reaction':
+      return noteView(options, tx, session, event);
+    case 'channel':
+      await storeChannel(options, tx, session, event.channel);
+      return;
+    case 'channel_post':
+      return storeReceivedPost(options, tx, session, event, file);
+    case 'channel_figures':
+      return noteFigures(tx, session, event);
+  }
+}
