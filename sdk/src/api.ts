@@ -180,6 +180,7 @@ export interface Connector {
     | 'poll'
     | 'template'
     | 'interactive'
+    | 'event'
   )[];
   /** Features of its sessions besides sending; null if the connector does not declare them. */
   capabilities:
@@ -196,10 +197,105 @@ export interface Connector {
         | 'profile'
         | 'profiles_of_others'
         | 'simulator'
+        | 'history'
+        | 'history_on_demand'
+        | 'history_media'
+        | 'chat_settings'
+        | 'labels'
+        | 'star'
+        | 'delete_for_me'
+        | 'pin_message'
+        | 'disappearing'
+        | 'group_join_requests'
+        | 'group_invite_preview'
+        | 'communities'
+        | 'group_member_add_mode'
+        | 'group_disappearing'
+        | 'delete_for_everyone_as_admin'
+        | 'own_profile'
+        | 'privacy'
+        | 'business_profiles'
+        | 'linked_devices'
+        | 'people_lookup'
+        | 'templates'
+        | 'number_quality'
+        | 'business_profile'
+        | 'preflight'
+        | 'warm_up'
+        | 'standing'
+        | 'own_presence'
+        | 'presence_of_others'
+        | 'reject_calls'
+        | 'status'
+        | 'channels'
+        | 'link_previews'
+        | 'chosen_link_previews'
+        | 'view_once'
+        | 'gif'
+        | 'video_note'
+        | 'albums'
+        | 'mention_all'
+        | 'edit_captions'
+        | 'vote'
       )[]
     | null;
   /** Whether the network calls this server; its sessions then have a `callbackUrl`. */
   takesCallbacks: boolean;
+}
+
+export interface SessionHealth {
+  /** How likely the network is to ban the number; `elevated` means: slow down. */
+  risk: 'low' | 'elevated' | 'high';
+  /** Why the risk is not low, the gravest first. */
+  reasons: {
+    /** Reason, such as `new_chats`, `pace`, `failures`, `unreachable`, `unanswered`, `block_reports`, `spam_limits`, `restricted`, `new_chats_denied`, `network_quota` or `quality`. */
+    code: string;
+    /** How grave the reason is. */
+    risk: 'elevated' | 'high';
+    /** The reason in words, with its figures. */
+    message: string;
+  }[];
+  /** When the session first connected with this number; null if it never did. */
+  linkedAt: string | null;
+  lastDay: {
+    /** Direct chats that the session started. */
+    newChats: number;
+    /** Messages that the network accepted. */
+    sent: number;
+    /** Messages to numbers that are not on the network. */
+    unreachable: number;
+    /** People who blocked or reported the number, as far as the network tells. */
+    blockReports: number;
+    /** Messages that the network did not deliver, to protect people from unwanted ones. */
+    spamLimits: number;
+    /** Numbers that preflights had the network check. */
+    lookUps: number;
+  };
+  lastHour: {
+    /** Messages that the network accepted. */
+    sent: number;
+    /** Messages that failed. */
+    failed: number;
+    /** The most messages within one minute. */
+    peakPerMinute: number;
+  };
+  startedChats: {
+    /** Direct chats that the session started within the last week, and more than a day ago. */
+    started: number;
+    /** Those of them in which the other side has written. */
+    answered: number;
+  };
+  network: {
+    /** Until when the network allows no new chats; null if it does. */
+    noNewChatsUntil: string | null;
+    /** The network's own quota of new chats; null if it reports none. */
+    newChats: {
+      /** Chats started. */
+      used: number;
+      /** Chats allowed. */
+      total: number;
+    } | null;
+  };
 }
 
 export interface Session {
@@ -227,6 +323,142 @@ export interface Session {
   metadata: Record<string, string>;
   /** When the session was created. */
   createdAt: string;
+  /** Import of the history of the phone, which begins when the session is linked. */
+  history?: {
+    /** `none`: the session imports no history, or the network has none. `waiting`: the phone has sent nothing yet. `failed`: a part is missing; `error` says why. */
+    state: 'none' | 'waiting' | 'importing' | 'complete' | 'failed';
+    /** Percent, as the phone reports it. */
+    progress: number;
+    /** Messages imported so far. */
+    messages: number;
+    /** Chats that are new. */
+    chats: number;
+    /** Contacts that are new. */
+    contacts: number;
+    /** Why a part is missing, as a sentence; null if nothing failed. */
+    error: string | null;
+    /** When that last changed; null if it never did. */
+    updatedAt: string | null;
+  };
+  /** The network's judgment of the number; null if the network has none. */
+  network: {
+    /** Name that recipients see; null if it is unknown. */
+    displayName: string | null;
+    /** Review of the name, such as `approved` or `declined`; null if it is unknown. */
+    nameStatus: string | null;
+    /** Quality by the reactions of recipients; null if the network has not rated it. */
+    quality: 'high' | 'medium' | 'low' | 'unknown' | null;
+    /** The network's name of the messaging limit, such as `TIER_2K`. */
+    messagingTier: string | null;
+    /** People to whom the business may start to write within 24 hours; null if it is unknown or unlimited. */
+    messagingLimit: number | null;
+    /** Sending speed, such as `standard` or `high`; null if it is unknown. */
+    throughput: string | null;
+    /** `live`, or `sandbox` for a test number; null if it is unknown. */
+    accountMode: string | null;
+    /** Whether the network lets the number send; `problems` has the reasons if it does not. */
+    canSend: 'yes' | 'limited' | 'no' | null;
+    /** Restrictions of the number, its account, its business or its app. */
+    problems: {
+      /** The restricted part, such as `phone_number` or `business_account`. */
+      concerns: string;
+      /** The reason, in the network's words. */
+      message: string;
+    }[];
+    /** Up to ten latest notices about the number or its account. */
+    notices: {
+      /** The network's name of the notice, such as `ACCOUNT_RESTRICTION`. */
+      type: string;
+      /** How urgent it is. */
+      severity: 'info' | 'warning' | 'critical';
+      /** Text of the notice, as a sentence. */
+      message: string;
+      /** When the network sent it. */
+      at: string;
+    }[];
+    /** When the network last reported a change. */
+    updatedAt: string;
+  } | null;
+  health?: SessionHealth;
+}
+
+export interface OwnBusinessProfile {
+  /** Postal address; null if there is none. */
+  address: string | null;
+  /** Description of the business; null if there is none. */
+  description: string | null;
+  /** Email address for customers; null if there is none. */
+  email: string | null;
+  /** Websites. */
+  websites: string[];
+  /** The network's name of the trade, such as `RETAIL`; null if there is none. */
+  vertical: string | null;
+}
+
+export interface OwnProfile {
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Phone number digits of the session; null if the network never reported them. */
+  phoneNumber: string | null;
+  /** Name that other people see; null if there is none. */
+  name: string | null;
+  /** About text; null if there is none. */
+  about: string | null;
+  /** Picture; null if there is none. */
+  picture: {
+    /** Id of the media (`med_…`). */
+    mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
+    mimeType: string;
+    /** Size of the file in bytes. */
+    size: number;
+    /** Name that the sender gave the file; null if there is none. */
+    fileName: string | null;
+    /** Download the file here, with an API key that has `media:read`. */
+    url: string;
+  } | null;
+  /** Data of the business; null if the number is none, or its network has no such data. */
+  business: OwnBusinessProfile | null;
+}
+
+export interface Privacy {
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** People who see when the session was last online. `contacts_except`: all contacts but those excluded on the phone. */
+  lastSeen: 'everyone' | 'contacts' | 'contacts_except' | 'nobody';
+  /** People who see that the session is online. */
+  online: 'everyone' | 'same_as_last_seen';
+  /** People who see the profile picture. `contacts_except`: all contacts but those excluded on the phone. */
+  profilePicture: 'everyone' | 'contacts' | 'contacts_except' | 'nobody';
+  /** People who see the about text. `contacts_except`: all contacts but those excluded on the phone. */
+  about: 'everyone' | 'contacts' | 'contacts_except' | 'nobody';
+  /** Whether others see that their messages were read. */
+  readReceipts: boolean;
+  /** People who can add the session to groups. `contacts_except`: all contacts but those excluded on the phone. */
+  groupAdd: 'everyone' | 'contacts' | 'contacts_except' | 'nobody';
+  /** People who can call. `known`: only those whom the session knows. */
+  calls: 'everyone' | 'known';
+  /** Seconds until messages of new chats disappear; 0 if they stay. */
+  disappearingSeconds: number;
+}
+
+export interface Template {
+  /** Id of the template at the network. */
+  templateId: string;
+  /** Name of the template. The same in all languages. */
+  name: string;
+  /** Language of the template, such as `en_US`. */
+  language: string;
+  /** Status at the network, such as `approved`, `pending`, `rejected`, `paused` or `disabled`. */
+  status: string;
+  /** Category, such as `marketing`, `utility` or `authentication`. */
+  category: string;
+  /** Header, body, footer and buttons, in the network's format. */
+  components: Record<string, unknown>[];
+  /** Quality by the reactions of recipients; null if it was never rated. */
+  quality: 'high' | 'medium' | 'low' | 'unknown' | null;
+  /** Why the network rejected it; null if it did not. */
+  rejectionReason: string | null;
 }
 
 export interface Message {
@@ -251,7 +483,12 @@ export interface Message {
     | 'contact'
     | 'poll'
     | 'template'
-    | 'interactive';
+    | 'interactive'
+    | 'event'
+    | 'product'
+    | 'order'
+    | 'group_invite'
+    | 'unsupported';
   /** Phone number digits of the sender. */
   from: string;
   /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
@@ -281,6 +518,10 @@ export interface Message {
     fileName: string | null;
     /** Download the file here, with an API key that has `media:read`. */
     url: string;
+    /** Present if the file was deleted: its URL answers 404. */
+    available?: false;
+    /** The content in base64; only if you ask for it, and of up to 1 MiB. */
+    content?: string;
   };
   location?: {
     /** Degrees north (WGS 84). */
@@ -291,6 +532,17 @@ export interface Message {
     name?: string;
     /** Postal address of the place. */
     address?: string;
+    /** Present if the sender shares a position that moves. A later position replaces it in the message. */
+    live?: {
+      /** How exact the position is. */
+      accuracyInMeters?: number;
+      /** Speed of the sender. */
+      metersPerSecond?: number;
+      /** Direction of the movement, in degrees clockwise from north. */
+      heading?: number;
+      /** Grows with every position of this message. */
+      sequence?: number;
+    };
   };
   contact?: {
     /** Name on the contact card. */
@@ -318,18 +570,179 @@ export interface Message {
   forwarded?: true;
   /** Id of the button or list row that the sender chose. */
   payload?: string;
+  linkPreview?: {
+    /** The link, as it occurs in the text. */
+    url: string;
+    /** Title of the page. */
+    title?: string;
+    /** Description of the page. */
+    description?: string;
+  };
+  /** Present if the file can be opened only once. */
+  viewOnce?: true;
+  /** Present if the video plays like a GIF: in a loop, without sound. */
+  gif?: true;
+  /** Present if the video is a round video note. */
+  videoNote?: true;
+  /** Present if the sticker is animated. */
+  animated?: true;
+  /** Present if everybody in the group is mentioned. */
+  mentionsAll?: true;
+  album?: {
+    /** The same for all files of the album. */
+    albumId: string;
+    /** How many images the album has, if it is known. */
+    images?: number;
+    /** How many videos the album has, if it is known. */
+    videos?: number;
+  };
+  /** All cards of a message with several. `contact` then has the numbers of all of them. */
+  contacts?: {
+    /** Name on the contact card. */
+    name: string;
+    phoneNumbers: string[];
+  }[];
+  /** Only of messages of the type `event`. The name is in `message`. */
+  event?: {
+    /** Description of the event. */
+    description?: string;
+    /** When it begins. */
+    startsAt?: string;
+    /** When it ends. */
+    endsAt?: string;
+    location?: {
+      /** Degrees north (WGS 84). */
+      latitude?: number;
+      /** Degrees east (WGS 84). */
+      longitude?: number;
+      /** Name of the place. */
+      name?: string;
+      /** Postal address of the place. */
+      address?: string;
+    };
+    /** Link to its call. */
+    joinLink?: string;
+    /** Present if it was canceled. */
+    canceled?: true;
+    /** Present if guests can bring others. */
+    extraGuests?: true;
+  };
+  /** The product that a message shows or is about. */
+  product?: {
+    /** The network's id of the product. */
+    productId?: string;
+    /** The seller's own id of the product. */
+    retailerId?: string;
+    /** The network's id of the catalog. */
+    catalogId?: string;
+    /** Name of the product. */
+    title?: string;
+    /** Description of the product. */
+    description?: string;
+    /** Price, in units of the currency. */
+    price?: number;
+    /** Currency, such as `EUR`. */
+    currency?: string;
+    /** Page of the product. */
+    url?: string;
+    /** Phone number digits of the seller. */
+    seller?: string;
+  };
+  /** Only of messages of the type `order`. */
+  order?: {
+    /** The network's id of the order. */
+    orderId?: string;
+    /** The network's id of the catalog. */
+    catalogId?: string;
+    /** Title of the order. */
+    title?: string;
+    /** How many items were ordered. */
+    itemCount?: number;
+    /** Total price, in units of the currency. */
+    total?: number;
+    /** Currency, such as `EUR`. */
+    currency?: string;
+    /** Phone number digits of the seller. */
+    seller?: string;
+    /** The ordered products, if the network tells them. */
+    items?: {
+      /** The seller's own id of the product. */
+      retailerId: string;
+      /** How many of it were ordered. */
+      quantity: number;
+      /** Price of one, in units of the currency. */
+      price?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+    }[];
+  };
+  /** Only of messages of the type `group_invite`. */
+  groupInvite?: {
+    /** Address of the group at the network. */
+    networkGroupId: string;
+    /** Name of the group. */
+    subject?: string;
+    /** Code of the invite, which is only for the recipient. */
+    code: string;
+    /** When the invite expires. */
+    expiresAt?: string;
+  };
+  /** Present if the message answers buttons, a list, a template or a form. */
+  choice?: {
+    /** Kind of the message that the sender answered. */
+    kind: 'button' | 'list' | 'template' | 'form';
+    /** The network's name of the form. */
+    name?: string;
+    /** Second line of the chosen row. */
+    description?: string;
+    /** The answers in the form, as JSON. */
+    response?: string;
+  };
+  /** The network's name of this kind of message. Only of messages of the type `unsupported`. */
+  rawType?: string;
+  /** Size, duration and waveform of the file, as far as they are known. */
+  mediaFacts?: {
+    /** Width in pixels, if it is known. */
+    width?: number;
+    /** Height in pixels, if it is known. */
+    height?: number;
+    /** Duration in seconds, if it is known. */
+    durationSeconds?: number;
+    /** Loudness of a voice message over its duration: 64 values. */
+    waveform?: number[];
+    /** Present if apps get a small picture of it before they download it. */
+    hasThumbnail?: true;
+  };
   /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
   contentHidden?: true;
   /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
   unidentified?: true;
   /** Present if the message was sent from the phone or another linked device, not through the API. */
   sentElsewhere?: true;
+  /** `history`: the message is from before the session was linked. */
+  origin?: 'history';
+  /** File that is still at the network. `POST /messages/{messageId}/media` fetches it, and `media` replaces this field. */
+  remoteMedia?: {
+    /** Media type of the file, as the sender stated it. */
+    mimeType: string;
+    /** Size of the file in bytes, as the sender stated it. */
+    size: number;
+    /** Name of the file; null if there is none. */
+    fileName: string | null;
+  };
   /** Votes on the poll, one entry per voter. */
   votes?: {
     /** Phone number digits of the voter. */
     from: string;
     /** Options that the voter chose. */
     options: string[];
+  }[];
+  /** Answers to the event, one per person. */
+  answers?: {
+    /** Phone number digits of the person who answered. */
+    from: string;
+    /** Whether the person comes. */
+    answer: 'going' | 'not_going' | 'maybe';
   }[];
   /** Reactions to the message, one per person. */
   reactions?: {
@@ -340,6 +753,14 @@ export interface Message {
     /** When the person reacted. */
     at: string;
   }[];
+  /** Present if the owner of the session starred the message. */
+  starred?: true;
+  /** Until when the message is pinned in its chat. */
+  pinnedUntil?: string;
+  /** When the message disappears from phones. Switchboard keeps it. */
+  expiresAt?: string;
+  /** Ids of its labels (`lbl_…`). */
+  labelIds?: string[];
   /** Present if the text was edited after sending. */
   edited?: true;
   /** Present if the message was deleted for everyone; its text is then empty. */
@@ -365,6 +786,20 @@ export interface Message {
     /** Present if the text was edited when it was approved. */
     edited?: true;
   };
+  /** Price of the message; only if the network has reported it. */
+  pricing?: {
+    /** Category of the price, such as `marketing`, `utility` or `service`. */
+    category: string;
+    /** Whether the message costs something. */
+    billable: boolean;
+  };
+}
+
+export interface Album {
+  /** The same as in `album.albumId` of each message. */
+  albumId: string;
+  /** One message per file, in the order of `files`. */
+  messages: Message[];
 }
 
 export interface BulkResult {
@@ -412,7 +847,12 @@ export interface MessageWithHistory {
     | 'contact'
     | 'poll'
     | 'template'
-    | 'interactive';
+    | 'interactive'
+    | 'event'
+    | 'product'
+    | 'order'
+    | 'group_invite'
+    | 'unsupported';
   /** Phone number digits of the sender. */
   from: string;
   /** Phone number digits of the recipient, or the id of the group (`grp_…`). */
@@ -442,6 +882,10 @@ export interface MessageWithHistory {
     fileName: string | null;
     /** Download the file here, with an API key that has `media:read`. */
     url: string;
+    /** Present if the file was deleted: its URL answers 404. */
+    available?: false;
+    /** The content in base64; only if you ask for it, and of up to 1 MiB. */
+    content?: string;
   };
   location?: {
     /** Degrees north (WGS 84). */
@@ -452,6 +896,17 @@ export interface MessageWithHistory {
     name?: string;
     /** Postal address of the place. */
     address?: string;
+    /** Present if the sender shares a position that moves. A later position replaces it in the message. */
+    live?: {
+      /** How exact the position is. */
+      accuracyInMeters?: number;
+      /** Speed of the sender. */
+      metersPerSecond?: number;
+      /** Direction of the movement, in degrees clockwise from north. */
+      heading?: number;
+      /** Grows with every position of this message. */
+      sequence?: number;
+    };
   };
   contact?: {
     /** Name on the contact card. */
@@ -479,18 +934,179 @@ export interface MessageWithHistory {
   forwarded?: true;
   /** Id of the button or list row that the sender chose. */
   payload?: string;
+  linkPreview?: {
+    /** The link, as it occurs in the text. */
+    url: string;
+    /** Title of the page. */
+    title?: string;
+    /** Description of the page. */
+    description?: string;
+  };
+  /** Present if the file can be opened only once. */
+  viewOnce?: true;
+  /** Present if the video plays like a GIF: in a loop, without sound. */
+  gif?: true;
+  /** Present if the video is a round video note. */
+  videoNote?: true;
+  /** Present if the sticker is animated. */
+  animated?: true;
+  /** Present if everybody in the group is mentioned. */
+  mentionsAll?: true;
+  album?: {
+    /** The same for all files of the album. */
+    albumId: string;
+    /** How many images the album has, if it is known. */
+    images?: number;
+    /** How many videos the album has, if it is known. */
+    videos?: number;
+  };
+  /** All cards of a message with several. `contact` then has the numbers of all of them. */
+  contacts?: {
+    /** Name on the contact card. */
+    name: string;
+    phoneNumbers: string[];
+  }[];
+  /** Only of messages of the type `event`. The name is in `message`. */
+  event?: {
+    /** Description of the event. */
+    description?: string;
+    /** When it begins. */
+    startsAt?: string;
+    /** When it ends. */
+    endsAt?: string;
+    location?: {
+      /** Degrees north (WGS 84). */
+      latitude?: number;
+      /** Degrees east (WGS 84). */
+      longitude?: number;
+      /** Name of the place. */
+      name?: string;
+      /** Postal address of the place. */
+      address?: string;
+    };
+    /** Link to its call. */
+    joinLink?: string;
+    /** Present if it was canceled. */
+    canceled?: true;
+    /** Present if guests can bring others. */
+    extraGuests?: true;
+  };
+  /** The product that a message shows or is about. */
+  product?: {
+    /** The network's id of the product. */
+    productId?: string;
+    /** The seller's own id of the product. */
+    retailerId?: string;
+    /** The network's id of the catalog. */
+    catalogId?: string;
+    /** Name of the product. */
+    title?: string;
+    /** Description of the product. */
+    description?: string;
+    /** Price, in units of the currency. */
+    price?: number;
+    /** Currency, such as `EUR`. */
+    currency?: string;
+    /** Page of the product. */
+    url?: string;
+    /** Phone number digits of the seller. */
+    seller?: string;
+  };
+  /** Only of messages of the type `order`. */
+  order?: {
+    /** The network's id of the order. */
+    orderId?: string;
+    /** The network's id of the catalog. */
+    catalogId?: string;
+    /** Title of the order. */
+    title?: string;
+    /** How many items were ordered. */
+    itemCount?: number;
+    /** Total price, in units of the currency. */
+    total?: number;
+    /** Currency, such as `EUR`. */
+    currency?: string;
+    /** Phone number digits of the seller. */
+    seller?: string;
+    /** The ordered products, if the network tells them. */
+    items?: {
+      /** The seller's own id of the product. */
+      retailerId: string;
+      /** How many of it were ordered. */
+      quantity: number;
+      /** Price of one, in units of the currency. */
+      price?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+    }[];
+  };
+  /** Only of messages of the type `group_invite`. */
+  groupInvite?: {
+    /** Address of the group at the network. */
+    networkGroupId: string;
+    /** Name of the group. */
+    subject?: string;
+    /** Code of the invite, which is only for the recipient. */
+    code: string;
+    /** When the invite expires. */
+    expiresAt?: string;
+  };
+  /** Present if the message answers buttons, a list, a template or a form. */
+  choice?: {
+    /** Kind of the message that the sender answered. */
+    kind: 'button' | 'list' | 'template' | 'form';
+    /** The network's name of the form. */
+    name?: string;
+    /** Second line of the chosen row. */
+    description?: string;
+    /** The answers in the form, as JSON. */
+    response?: string;
+  };
+  /** The network's name of this kind of message. Only of messages of the type `unsupported`. */
+  rawType?: string;
+  /** Size, duration and waveform of the file, as far as they are known. */
+  mediaFacts?: {
+    /** Width in pixels, if it is known. */
+    width?: number;
+    /** Height in pixels, if it is known. */
+    height?: number;
+    /** Duration in seconds, if it is known. */
+    durationSeconds?: number;
+    /** Loudness of a voice message over its duration: 64 values. */
+    waveform?: number[];
+    /** Present if apps get a small picture of it before they download it. */
+    hasThumbnail?: true;
+  };
   /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
   contentHidden?: true;
   /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
   unidentified?: true;
   /** Present if the message was sent from the phone or another linked device, not through the API. */
   sentElsewhere?: true;
+  /** `history`: the message is from before the session was linked. */
+  origin?: 'history';
+  /** File that is still at the network. `POST /messages/{messageId}/media` fetches it, and `media` replaces this field. */
+  remoteMedia?: {
+    /** Media type of the file, as the sender stated it. */
+    mimeType: string;
+    /** Size of the file in bytes, as the sender stated it. */
+    size: number;
+    /** Name of the file; null if there is none. */
+    fileName: string | null;
+  };
   /** Votes on the poll, one entry per voter. */
   votes?: {
     /** Phone number digits of the voter. */
     from: string;
     /** Options that the voter chose. */
     options: string[];
+  }[];
+  /** Answers to the event, one per person. */
+  answers?: {
+    /** Phone number digits of the person who answered. */
+    from: string;
+    /** Whether the person comes. */
+    answer: 'going' | 'not_going' | 'maybe';
   }[];
   /** Reactions to the message, one per person. */
   reactions?: {
@@ -501,6 +1117,14 @@ export interface MessageWithHistory {
     /** When the person reacted. */
     at: string;
   }[];
+  /** Present if the owner of the session starred the message. */
+  starred?: true;
+  /** Until when the message is pinned in its chat. */
+  pinnedUntil?: string;
+  /** When the message disappears from phones. Switchboard keeps it. */
+  expiresAt?: string;
+  /** Ids of its labels (`lbl_…`). */
+  labelIds?: string[];
   /** Present if the text was edited after sending. */
   edited?: true;
   /** Present if the message was deleted for everyone; its text is then empty. */
@@ -525,6 +1149,13 @@ export interface MessageWithHistory {
     reason?: string;
     /** Present if the text was edited when it was approved. */
     edited?: true;
+  };
+  /** Price of the message; only if the network has reported it. */
+  pricing?: {
+    /** Category of the price, such as `marketing`, `utility` or `service`. */
+    category: string;
+    /** Whether the message costs something. */
+    billable: boolean;
   };
   /** Every status that the message has had, oldest first. */
   statusHistory: {
@@ -554,8 +1185,56 @@ export interface Chat {
   mutedUntil: string | null;
   /** Newest message; null if there is none. */
   lastMessage: Message | null;
+  /** Whether the chat is marked as unread, whatever its messages are. */
+  markedUnread: boolean;
+  /** After how many seconds new messages disappear; null if they stay. */
+  disappearingSeconds: number | null;
+  /** Ids of its labels (`lbl_…`). */
+  labelIds: string[];
   /** Address of the chat at the network, such as `491701234567@s.whatsapp.net`. */
   networkChatId?: string;
+}
+
+export interface UpdatedChat {
+  /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+  chatId: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** `direct` is a chat with one person. */
+  type: 'direct' | 'group';
+  /** Name that the person chose, or subject of the group; null if it is not known. */
+  name: string | null;
+  /** Incoming messages that are not marked as read. */
+  unreadCount: number;
+  /** Whether the chat is archived. */
+  archived: boolean;
+  /** Whether the chat is pinned. */
+  pinned: boolean;
+  /** Until when the chat is muted; null if it is not. */
+  mutedUntil: string | null;
+  /** Newest message; null if there is none. */
+  lastMessage: Message | null;
+  /** Whether the chat is marked as unread, whatever its messages are. */
+  markedUnread: boolean;
+  /** After how many seconds new messages disappear; null if they stay. */
+  disappearingSeconds: number | null;
+  /** Ids of its labels (`lbl_…`). */
+  labelIds: string[];
+  /** Address of the chat at the network, such as `491701234567@s.whatsapp.net`. */
+  networkChatId?: string;
+  /** Whether the change was made on the phone as well. `false` if the network does not support it or the session is not connected: then it holds only in Switchboard. */
+  synchronized: boolean;
+}
+
+export interface Label {
+  /** Id of the label (`lbl_…`). */
+  labelId: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Name of the label; empty until the network has reported it. */
+  name: string;
+  /** Index into the palette of the network. */
+  color: number;
 }
 
 export interface Contact {
@@ -563,8 +1242,12 @@ export interface Contact {
   phoneNumber: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
-  /** Name that the contact chose; null if it is not known. */
+  /** Name in the address book, or the name that the contact chose; null if neither is known. */
   name: string | null;
+  /** Name that the contact chose; null if it is not known. */
+  pushName: string | null;
+  /** Name in the address book of the account; null if there is none. */
+  savedName: string | null;
   /** Whether the session has blocked the contact. */
   blocked: boolean;
   /** Whether the number is on the network; null if it was never checked. */
@@ -580,8 +1263,12 @@ export interface ContactWithIds {
   phoneNumber: string;
   /** Id of the session (`ses_…`). */
   sessionId: string;
-  /** Name that the contact chose; null if it is not known. */
+  /** Name in the address book, or the name that the contact chose; null if neither is known. */
   name: string | null;
+  /** Name that the contact chose; null if it is not known. */
+  pushName: string | null;
+  /** Name in the address book of the account; null if there is none. */
+  savedName: string | null;
   /** Whether the session has blocked the contact. */
   blocked: boolean;
   /** Whether the number is on the network; null if it was never checked. */
@@ -614,6 +1301,180 @@ export interface Profile {
   } | null;
 }
 
+export interface ContactBusinessProfile {
+  /** Description; null if there is none. */
+  description: string | null;
+  /** Category; null if there is none. */
+  category: string | null;
+  /** Postal address; null if there is none. */
+  address: string | null;
+  /** Email address; null if there is none. */
+  email: string | null;
+  /** Websites. */
+  websites: string[];
+  /** Opening hours; null if it shows none. */
+  hours: {
+    /** Time zone, such as `Europe/Berlin`; null if there is none. */
+    timeZone: string | null;
+    /** Days on which it is open. */
+    days: {
+      /** Day of the week. */
+      day: 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+      /** `hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by appointment only. */
+      mode: 'hours' | 'always' | 'appointment';
+      /** Minutes after midnight. */
+      opens?: number;
+      /** Minutes after midnight. */
+      closes?: number;
+    }[];
+  } | null;
+}
+
+export interface ContactPresence {
+  /** Phone number digits of the contact. */
+  phoneNumber: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Whether the session follows the presence of the contact. */
+  followed: boolean;
+  /** The last report of the network; null if there was none since the session follows the contact. */
+  presence: 'online' | 'offline' | 'typing' | 'recording' | 'paused' | null;
+  /** When the contact was last online; null if the network does not show it. */
+  lastSeen: string | null;
+  /** When the network last reported something; null if it never did. */
+  updatedAt: string | null;
+}
+
+export interface Status {
+  /** Id of the status (`sts_…`). */
+  statusId: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Phone number digits of the person who posted it. */
+  from: string;
+  /** Whether the session's own number posted it. */
+  fromMe: boolean;
+  /** Type of the status. */
+  type: 'text' | 'image' | 'video' | 'voice';
+  /** Text, or caption of the file. */
+  message: string;
+  media?: {
+    /** Id of the media (`med_…`). */
+    mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
+    mimeType: string;
+    /** Size of the file in bytes. */
+    size: number;
+    /** Name that the sender gave the file; null if there is none. */
+    fileName: string | null;
+    /** Download the file here, with an API key that has `media:read`. */
+    url: string;
+  };
+  /** Color behind a text, such as `#1F6F5C`. */
+  backgroundColor?: string;
+  /** The network's number of the font of a text. */
+  font?: number;
+  /** `sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible. */
+  state: 'sending' | 'sent' | 'failed';
+  /** Why it could not be posted, as a sentence; null if there was no error. */
+  error: string | null;
+  /** How many people have viewed it; 0 for statuses of others. */
+  views: number;
+  /** When it was posted. */
+  timestamp: string;
+  /** When it disappears. */
+  expiresAt: string;
+  /** When the session marked it as viewed; null if it did not. */
+  viewedAt: string | null;
+  /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
+  contentHidden?: true;
+}
+
+export interface Channel {
+  /** Id of the channel (`chn_…`). */
+  channelId: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Address of the channel on the network, such as `…@newsletter`. */
+  networkChannelId: string;
+  /** Name of the channel; null until the network has described it. */
+  name: string | null;
+  /** Text that describes the channel; null if there is none. */
+  description: string | null;
+  /** Link by which people find the channel; null if it is unknown. */
+  inviteLink: string | null;
+  /** Role of the session. Admins and the owner can post. null if the session does not follow the channel. */
+  role: 'follower' | 'admin' | 'owner' | null;
+  /** Whether the session has muted the channel. */
+  muted: boolean;
+  /** Whether the network has verified who owns it. */
+  verified: boolean;
+  /** How many people follow it; null if it is unknown. */
+  followers: number | null;
+  /** When the channel was created; null if it is unknown. */
+  createdAt: string | null;
+}
+
+export interface ChannelPreview {
+  /** Address of the channel on the network, such as `…@newsletter`. */
+  networkChannelId: string;
+  /** Name of the channel; null until the network has described it. */
+  name: string | null;
+  /** Text that describes the channel; null if there is none. */
+  description: string | null;
+  /** Link by which people find the channel; null if it is unknown. */
+  inviteLink: string | null;
+  /** Role of the session. Admins and the owner can post. null if the session does not follow the channel. */
+  role: 'follower' | 'admin' | 'owner' | null;
+  /** Whether the session has muted the channel. */
+  muted: boolean;
+  /** Whether the network has verified who owns it. */
+  verified: boolean;
+  /** How many people follow it; null if it is unknown. */
+  followers: number | null;
+  /** When the channel was created; null if it is unknown. */
+  createdAt: string | null;
+}
+
+export interface ChannelPost {
+  /** Id of the post (`pst_…`). */
+  postId: string;
+  /** Id of the channel (`chn_…`). */
+  channelId: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Whether it was posted with this API. */
+  fromMe: boolean;
+  /** Type of the post. */
+  type: 'text' | 'image' | 'video';
+  /** Text, or caption of the file. */
+  message: string;
+  media?: {
+    /** Id of the media (`med_…`). */
+    mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
+    mimeType: string;
+    /** Size of the file in bytes. */
+    size: number;
+    /** Name that the sender gave the file; null if there is none. */
+    fileName: string | null;
+    /** Download the file here, with an API key that has `media:read`. */
+    url: string;
+  };
+  /** `sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible. */
+  state: 'sending' | 'sent' | 'failed';
+  /** Why it could not be posted, as a sentence; null if there was no error. */
+  error: string | null;
+  /** How many people have seen it, as last reported; null if it is unknown. */
+  views: number | null;
+  /** How many people reacted with each emoji, as last reported. */
+  reactions: Record<string, number>;
+  /** When it was posted. */
+  timestamp: string;
+  /** Present if the content is left out because the API key has the permission `metadata` but not `read`. */
+  contentHidden?: true;
+}
+
 export interface Media {
   /** Id of the file (`med_…`). */
   mediaId: string;
@@ -629,6 +1490,18 @@ export interface Media {
   createdAt: string;
   /** Download the content here, with a credential that has `media:read`. */
   url: string;
+  /** Width in pixels, if it is known. */
+  width?: number;
+  /** Height in pixels, if it is known. */
+  height?: number;
+  /** Duration in seconds, if it is known. */
+  durationSeconds?: number;
+  /** Loudness of a voice message over its duration: 64 values. */
+  waveform?: number[];
+  /** Present if apps get a small picture of it before they download it. */
+  hasThumbnail?: true;
+  /** The content in base64; only if you ask for it, and of up to 1 MiB. */
+  content?: string;
 }
 
 export interface Group {
@@ -656,6 +1529,10 @@ export interface Group {
     locked: boolean;
     /** An admin must approve people who join with the invite link. */
     joinApproval: boolean;
+    /** People who can add members, if it is known. */
+    memberAdd?: 'admins' | 'all';
+    /** Seconds until messages disappear, if it is known; 0 if they stay. */
+    disappearingSeconds?: number;
   };
   /** Id of the picture (`med_…`); null if there is none. */
   pictureMediaId: string | null;
@@ -663,6 +1540,12 @@ export interface Group {
   createdAt: string;
   /** Address of the group at the network, such as `…@g.us`. */
   networkGroupId?: string;
+  /** Present if it is a community. */
+  isCommunity?: true;
+  /** Id of its community (`grp_…`), if the session is a member of it. */
+  communityId?: string;
+  /** Present if it is the group of its community in which only admins write. */
+  isAnnouncementGroup?: true;
 }
 
 export interface GroupInvite {
@@ -672,6 +1555,25 @@ export interface GroupInvite {
   inviteCode: string;
   /** Link to send to people. Anyone with the link can join. */
   inviteLink: string;
+}
+
+export interface InvitePreview {
+  /** Address of the group at the network, such as `…@g.us`. */
+  networkGroupId: string;
+  /** Name of the group. */
+  subject: string;
+  /** Text that describes the group; null if there is none. */
+  description: string | null;
+  /** Number of members; null if the network does not report it. */
+  size: number | null;
+  /** Phone number digits of its creator; null if they are not known. */
+  createdBy: string | null;
+  /** When the group was created; null if it is not known. */
+  createdAt: string | null;
+  /** An admin must approve people who join with the invite link. */
+  joinApproval: boolean;
+  /** Present if it is a community. */
+  isCommunity?: true;
 }
 
 export interface WebhookTest {
@@ -925,13 +1827,28 @@ export interface Delivery {
     | 'message.queued'
     | 'message.approval'
     | 'poll.vote'
+    | 'message.location'
+    | 'event.answer'
     | 'chat.updated'
+    | 'chat.removed'
+    | 'message.removed'
+    | 'message.marked'
+    | 'message.pinned'
+    | 'label.updated'
     | 'contact.updated'
     | 'presence.updated'
     | 'session.status'
+    | 'session.history'
+    | 'session.updated'
+    | 'template.updated'
     | 'group.participants'
+    | 'group.join_request'
     | 'call.incoming'
     | 'call.ended'
+    | 'status.received'
+    | 'status.deleted'
+    | 'status.viewed'
+    | 'channel.message'
     | 'webhook.circuit_opened'
     | 'webhook.circuit_closed';
   /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
@@ -996,13 +1913,28 @@ export interface DeliveryWithAttempts {
     | 'message.queued'
     | 'message.approval'
     | 'poll.vote'
+    | 'message.location'
+    | 'event.answer'
     | 'chat.updated'
+    | 'chat.removed'
+    | 'message.removed'
+    | 'message.marked'
+    | 'message.pinned'
+    | 'label.updated'
     | 'contact.updated'
     | 'presence.updated'
     | 'session.status'
+    | 'session.history'
+    | 'session.updated'
+    | 'template.updated'
     | 'group.participants'
+    | 'group.join_request'
     | 'call.incoming'
     | 'call.ended'
+    | 'status.received'
+    | 'status.deleted'
+    | 'status.viewed'
+    | 'channel.message'
     | 'webhook.circuit_opened'
     | 'webhook.circuit_closed';
   /** `pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long. */
@@ -1168,6 +2100,11 @@ export interface WebhookEndpoint {
       | 'poll'
       | 'template'
       | 'interactive'
+      | 'event'
+      | 'product'
+      | 'order'
+      | 'group_invite'
+      | 'unsupported'
     )[];
   } | null;
   /** Names of the headers that deliveries have in addition. */
@@ -1240,6 +2177,11 @@ export interface ChangedWebhookEndpoint {
       | 'poll'
       | 'template'
       | 'interactive'
+      | 'event'
+      | 'product'
+      | 'order'
+      | 'group_invite'
+      | 'unsupported'
     )[];
   } | null;
   /** Names of the headers that deliveries have in addition. */
@@ -1584,7 +2526,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Update the profile of a session. Change the name, the about text or the picture that other people see of the session's number. Pass at least one of them. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing. */
+  /** Update the profile of a session. Change the name, the about text, the picture or the business data that other people see of the session's number. Pass at least one of them. A network that reviews names shows the new one once it is approved. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing. */
   'sessions.update_profile': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1595,6 +2537,19 @@ export interface Operations {
       about?: string;
       /** Id of an uploaded image; null removes the picture. */
       pictureMediaId?: string | null;
+      /** Data of the business that owns the number. An empty text or list removes it. */
+      business?: {
+        /** Postal address. */
+        address?: string;
+        /** Description of the business. */
+        description?: string;
+        /** Email address for customers. */
+        email?: string;
+        /** Up to two http or https URLs. */
+        websites?: string[];
+        /** The network's name of the trade, such as `RETAIL` or `EDU`. */
+        vertical?: string;
+      };
     };
     output: {
       /** Id of the session (`ses_…`). */
@@ -1602,6 +2557,70 @@ export interface Operations {
       /** Always true. */
       updated: true;
     };
+  };
+  /** Get the profile of a session. Get the name, the about text and the picture of the session's own number. Asks the network, because the phone can change them. */
+  'sessions.get_profile': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+    };
+    output: OwnProfile;
+  };
+  /** List the devices of an account. List the devices of the session's account: the phone and those that are linked to it. The network tells a linked device only their ids, not their names, nor when they were last used. */
+  'sessions.list_devices': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+    };
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** The phone first, then linked devices. */
+      data: {
+        /** Id of the device; 0 for the phone. */
+        deviceId: number;
+        /** Whether it is the phone. */
+        phone: boolean;
+        /** Whether it is the device of this session. */
+        thisSession: boolean;
+        /** Whether Meta runs it for a business that uses the Cloud API. */
+        hosted: boolean;
+        /** Counter that grows with every device that is linked, so the newest has the largest; null for the phone. */
+        keyIndex: number | null;
+      }[];
+    };
+  };
+  /** Get the privacy settings of a session. Get the privacy settings of the session's account. Asks the network, because the phone can change them. */
+  'sessions.get_privacy': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+    };
+    output: Privacy;
+  };
+  /** Update the privacy settings of a session. Change privacy settings of the session's account, also for its phone and other devices. Fields that you leave out do not change. The network sets one after the other, so if one fails, those before it are set. */
+  'sessions.update_privacy': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** People who see when the session was last online. */
+      lastSeen?: 'everyone' | 'contacts' | 'nobody';
+      /** People who see that the session is online. */
+      online?: 'everyone' | 'same_as_last_seen';
+      /** People who see the profile picture. */
+      profilePicture?: 'everyone' | 'contacts' | 'nobody';
+      /** People who see the about text. */
+      about?: 'everyone' | 'contacts' | 'nobody';
+      /** Whether others see that their messages were read. */
+      readReceipts?: boolean;
+      /** People who can add the session to groups. */
+      groupAdd?: 'everyone' | 'contacts';
+      /** People who can call. `known`: only those whom the session knows. */
+      calls?: 'everyone' | 'known';
+      /** Seconds until messages of new chats disappear; 0 if they stay. Such as 86400, 604800 or 7776000. */
+      disappearingSeconds?: number;
+    };
+    output: Privacy;
   };
   /** Connect a session. Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`. */
   'sessions.connect': {
@@ -1694,7 +2713,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`) changes a chat on another device of the account. Direct messages and actions of a blocked contact do not reach the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -1717,7 +2736,36 @@ export interface Operations {
         | 'call'
         | 'call_end'
         | 'chat_update'
-        | 'rename';
+        | 'rename'
+        | 'history'
+        | 'chat_clear'
+        | 'chat_delete'
+        | 'star'
+        | 'delete_for_me'
+        | 'pin'
+        | 'disappearing'
+        | 'label'
+        | 'label_delete'
+        | 'label_assign'
+        | 'group_join_request'
+        | 'group_join_withdraw'
+        | 'group_picture'
+        | 'group_settings'
+        | 'community_create'
+        | 'business_profile'
+        | 'template_review'
+        | 'number_update'
+        | 'own_message'
+        | 'block_report'
+        | 'standing'
+        | 'status'
+        | 'status_delete'
+        | 'status_view'
+        | 'status_react'
+        | 'channel_create'
+        | 'channel_post'
+        | 'event_answer'
+        | 'move';
       /** Number of the person who acts. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       from?: string;
       /** Name that the sender shows. */
@@ -1738,6 +2786,17 @@ export interface Operations {
         name?: string;
         /** Postal address of the place. */
         address?: string;
+        /** Makes it a live location, whose position the action `move` changes. */
+        live?: {
+          /** How exact the position is. */
+          accuracyInMeters?: number;
+          /** Speed of the sender. */
+          metersPerSecond?: number;
+          /** Degrees clockwise from north. */
+          heading?: number;
+          /** Higher than that of the position before. */
+          sequence?: number;
+        };
       };
       /** Contact card to send. */
       contact?: {
@@ -1783,10 +2842,246 @@ export interface Operations {
       mutedUntil?: string | null;
       /** Marks the chat as read. */
       read?: true;
-      /** Name of the group. */
+      /** Whether the chat is marked as unread. */
+      markedUnread?: boolean;
+      /** Whether the message is starred; true by default. */
+      starred?: boolean;
+      /** Until when the message is pinned; null unpins it. */
+      pinnedUntil?: string | null;
+      /** After how many seconds the messages of the chat disappear, or the message of `incoming`; null for never. */
+      disappearingSeconds?: number | null;
+      /** Id of the label (`lbl_…`). */
+      labelId?: string;
+      /** Name of the label. */
+      labelName?: string;
+      /** Color of the label; 0 by default. */
+      labelColor?: number;
+      /** Whether the label is put on or taken off; true by default. */
+      labeled?: boolean;
+      /** Until when the network allows no new chats; null if it does. */
+      noNewChatsUntil?: string | null;
+      /** The network's quota of new chats; null for none. */
+      newChats?: {
+        /** Chats started. */
+        used: number;
+        /** Chats allowed. */
+        total: number;
+      } | null;
+      /** Id of the template. */
+      templateId?: string;
+      /** Status of the template after the review. */
+      templateStatus?: 'approved' | 'rejected' | 'paused' | 'disabled' | 'pending';
+      /** Quality of the number. */
+      quality?: 'high' | 'medium' | 'low' | 'unknown';
+      /** People to whom the business may start to write within 24 hours; null for any number. */
+      messagingLimit?: number | null;
+      /** Id of the status (`sts_…`). */
+      statusId?: string;
+      /** Id of the channel (`chn_…`). */
+      channelId?: string;
+      /** Name of the group or channel. */
       subject?: string;
       /** Other members of the new group. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       phoneNumbers?: string[];
+      /** The history that the phone passes on; `generate` adds made-up messages. */
+      history?: {
+        chats?: {
+          /** Other person of a direct chat. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+          with?: string;
+          /** Address of a group, of your choice, such as `team@sandbox`. */
+          group?: string;
+          /** Subject of the group. */
+          name?: string;
+          /** Messages that are not read. */
+          unreadCount?: number;
+          /** Whether the chat is archived. */
+          archived?: boolean;
+          /** Whether the chat is pinned. */
+          pinned?: boolean;
+          /** Until when the chat is muted. */
+          mutedUntil?: string | null;
+        }[];
+        contacts?: {
+          /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+          phoneNumber: string;
+          /** Name that the contact chose. */
+          pushName?: string;
+          /** Name in the address book. */
+          savedName?: string;
+        }[];
+        messages?: {
+          /** Id of the message on the network, of your choice. */
+          id: string;
+          /** Other person of a direct chat. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+          with?: string;
+          /** Address of a group, of your choice, such as `team@sandbox`. */
+          group?: string;
+          /** Sender, in a group; by default the session itself. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+          from?: string;
+          /** Whether the session sent it, in a direct chat. */
+          own?: boolean;
+          /** Text of the message. */
+          message: string;
+          /** When it was sent. */
+          timestamp: string;
+          /** Id of the message that it replies to. */
+          replyTo?: string;
+          /** Marks an incoming message as not read. */
+          unread?: true;
+          /** Id of an uploaded file that the message has (`med_…`); null for one that the network no longer has. */
+          mediaId?: string | null;
+        }[];
+        /** Messages to make up, in direct chats. */
+        generate?: {
+          /** How many messages. */
+          messages: number;
+          /** In how many chats; 10 by default. */
+          chats?: number;
+        };
+      };
+      /** Settings of the group that change. */
+      settings?: {
+        /** Only admins can send messages. */
+        announce?: boolean;
+        /** Only admins can change the group. */
+        locked?: boolean;
+        /** Admins approve people who join by link. */
+        joinApproval?: boolean;
+        /** People who can add members. */
+        memberAdd?: 'admins' | 'all';
+        /** Seconds until messages disappear; 0 turns this off. */
+        disappearingSeconds?: number;
+      };
+      /** Profile and catalog of the business. */
+      business?: {
+        /** Description of the business. */
+        description?: string;
+        /** Category of the business. */
+        category?: string;
+        /** Postal address. */
+        address?: string;
+        /** Email address. */
+        email?: string;
+        /** Websites. */
+        websites?: string[];
+        /** Collections of the catalog. */
+        collections?: {
+          /** Name of the collection. */
+          name: string;
+          /** Products of the collection. */
+          products: {
+            /** Id of the product, unique in the catalog. */
+            productId: string;
+            /** Name of the product. */
+            name: string;
+            /** Description of the product. */
+            description?: string;
+            /** Price in thousandths of the currency. */
+            price?: number;
+            /** Currency (ISO 4217). */
+            currency?: string;
+          }[];
+        }[];
+      };
+      /** Whether the file can be opened only once. */
+      viewOnce?: boolean;
+      /** Whether the video plays like a GIF. */
+      gif?: boolean;
+      /** Whether the video is a round video note. */
+      videoNote?: boolean;
+      /** Whether the sticker is animated. */
+      animated?: boolean;
+      /** Whether everybody in the group is mentioned. */
+      mentionAll?: boolean;
+      /** The same for all files of an album. */
+      albumId?: string;
+      /** Event to send; its name is in `message`. */
+      event?: {
+        /** Description of the event. */
+        description?: string;
+        /** When it begins. */
+        startsAt: string;
+        /** When it ends. */
+        endsAt?: string;
+        /** Where it is. */
+        location?: {
+          /** Name of the place. */
+          name?: string;
+          /** Degrees north (WGS 84). */
+          latitude?: number;
+          /** Degrees east (WGS 84). */
+          longitude?: number;
+        };
+        /** Link to its call. */
+        joinLink?: string;
+        /** Whether it was canceled. */
+        canceled?: boolean;
+      };
+      /** Product to send. */
+      product?: {
+        /** The network's id of the product. */
+        productId?: string;
+        /** The seller's own id of the product. */
+        retailerId?: string;
+        /** Name of the product. */
+        title?: string;
+        /** Description of the product. */
+        description?: string;
+        /** Price, in units of the currency. */
+        price?: number;
+        /** Currency, such as `EUR`. */
+        currency?: string;
+        /** Page of the product. */
+        url?: string;
+      };
+      /** Order to send. */
+      order?: {
+        /** The network's id of the order. */
+        orderId?: string;
+        /** Title of the order. */
+        title?: string;
+        /** Total price, in units of the currency. */
+        total?: number;
+        /** Currency, such as `EUR`. */
+        currency?: string;
+        /** The ordered products. */
+        items?: {
+          /** The seller's own id of the product. */
+          retailerId: string;
+          /** How many of it are ordered. */
+          quantity: number;
+          /** Price of one, in units of the currency. */
+          price?: number;
+          /** Currency, such as `EUR`. */
+          currency?: string;
+        }[];
+      };
+      /** Invite to a group, to send. */
+      groupInvite?: {
+        /** Address of the group at the network. */
+        networkGroupId: string;
+        /** Name of the group. */
+        subject?: string;
+        /** Code of the invite. */
+        code: string;
+        /** When it expires. */
+        expiresAt?: string;
+      };
+      /** Answers buttons, a list, a template or a form; the title of the choice is in `message`. */
+      choice?: {
+        /** Kind of the message that the sender answers. */
+        kind: 'button' | 'list' | 'template' | 'form';
+        /** Id of the choice, which the session gets as `payload`. */
+        id?: string;
+        /** The network's name of the form. */
+        name?: string;
+        /** The answers in the form, as JSON. */
+        response?: string;
+      };
+      /** The network's name of a kind of message that the server does not know. */
+      rawType?: string;
+      /** Whether the person comes to the event. */
+      answer?: 'going' | 'not_going' | 'maybe';
     };
     output: {
       /** Event to simulate; see the description of the operation. */
@@ -1807,7 +3102,114 @@ export interface Operations {
         | 'call'
         | 'call_end'
         | 'chat_update'
-        | 'rename';
+        | 'rename'
+        | 'history'
+        | 'chat_clear'
+        | 'chat_delete'
+        | 'star'
+        | 'delete_for_me'
+        | 'pin'
+        | 'disappearing'
+        | 'label'
+        | 'label_delete'
+        | 'label_assign'
+        | 'group_join_request'
+        | 'group_join_withdraw'
+        | 'group_picture'
+        | 'group_settings'
+        | 'community_create'
+        | 'business_profile'
+        | 'template_review'
+        | 'number_update'
+        | 'own_message'
+        | 'block_report'
+        | 'standing'
+        | 'status'
+        | 'status_delete'
+        | 'status_view'
+        | 'status_react'
+        | 'channel_create'
+        | 'channel_post'
+        | 'event_answer'
+        | 'move';
+    };
+  };
+  /** List templates. List the templates of the session's business account, read from the network, with their review and quality. A page can have fewer entries than `limit`, even if more follow. */
+  'templates.list': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Only templates with this name. */
+      name?: string;
+      /** Only templates with this status, such as `approved`. */
+      status?: string;
+      /** Language of the template, such as `en_US`. */
+      language?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: Template[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Get a template. Get one template with its content and its review, read from the network. */
+  'templates.get': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+    };
+    output: Template;
+  };
+  /** Create a template. Create a template, which the network reviews before it can be sent. Subscribe to `template.updated` to learn the outcome. A name in several languages is several templates. */
+  'templates.create': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Name in small letters, digits and underscores. */
+      name: string;
+      /** Language of the template, such as `en_US`. */
+      language: string;
+      /** Category, on which the price and the review depend. */
+      category: 'marketing' | 'utility' | 'authentication';
+      /** Header, body, footer and buttons, in the network's format. */
+      components: Record<string, unknown>[];
+    };
+    output: Template;
+  };
+  /** Update a template. Change the category or the components of a template; `components` replaces all of them. The network reviews the template again, and limits how often an approved one can change. */
+  'templates.update': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+      /** Category, on which the price and the review depend. */
+      category?: 'marketing' | 'utility' | 'authentication';
+      /** Header, body, footer and buttons, in the network's format. */
+      components?: Record<string, unknown>[];
+    };
+    output: Template;
+  };
+  /** Delete a template. Delete a template in one language. This cannot be undone, and the network may refuse a new template of the same name for 30 days. */
+  'templates.delete': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+    };
+    output: {
+      /** Id of the template at the network. */
+      templateId: string;
+      /** Always true. */
+      deleted: true;
     };
   };
   /** Send a text message. Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
@@ -1827,6 +3229,21 @@ export interface Operations {
       message: string;
       /** People to mention, up to 256. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       mentions?: string[];
+      /** Preview of the first link in the text. With true, the server fetches the page, over https only, and sends the text without a preview if there is none. Pass an object to choose what it shows. By default the network decides; WhatsApp then shows none. */
+      linkPreview?:
+        | boolean
+        | {
+            /** The link; by default the first one in the text, which must contain it. */
+            url?: string;
+            /** Title of the page. */
+            title: string;
+            /** A sentence below the title. */
+            description?: string;
+            /** Picture of the page: an https URL, or the id of an uploaded image (`med_…`). */
+            image?: string;
+          };
+      /** Mention everybody in the group. Only for groups. */
+      mentionAll?: boolean;
     };
     output: Message;
   };
@@ -1859,6 +3276,14 @@ export interface Operations {
       fileName?: string;
       /** People to mention, up to 256. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       mentions?: string[];
+      /** The recipient can open the file once. For images, videos and voice messages. */
+      viewOnce?: boolean;
+      /** Plays a video like a GIF: in a loop, without sound. */
+      gif?: boolean;
+      /** Shows a video as a round video note, which has no caption. */
+      videoNote?: boolean;
+      /** Mention everybody in the group. Only for groups. */
+      mentionAll?: boolean;
     };
     output: Message;
   };
@@ -1928,6 +3353,70 @@ export interface Operations {
     };
     output: Message;
   };
+  /** Send an event. Send an event with its time and place, which recipients can answer. The answers are stored on the message; read them with `messages.get`. */
+  'messages.send_event': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
+      to: string;
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
+      replyTo?: string;
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
+      sendAt?: string;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+      /** Name of the event. */
+      name: string;
+      /** Description of the event. */
+      description?: string;
+      /** When it begins. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
+      startsAt: string;
+      /** When it ends; after `startsAt`. */
+      endsAt?: string;
+      /** Where it is: a name, coordinates, or both. */
+      location?: {
+        /** Name of the place. */
+        name?: string;
+        /** Postal address of the place. */
+        address?: string;
+        /** Degrees north (WGS 84). */
+        latitude?: number;
+        /** Degrees east (WGS 84). */
+        longitude?: number;
+      };
+      /** Guests can bring others; false by default. */
+      extraGuests?: boolean;
+    };
+    output: Message;
+  };
+  /** Send an album. Send 2 to 30 images and videos that the recipient sees as one album. Each is a message of its own, with the same `album.albumId`. All are stored before the response and go out one after the other, so a restart loses none. Pass `mediaId` or `url` for each. */
+  'messages.send_album': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`). */
+      to: string;
+      /** Id of a message (`msg_…`) in the same session, to reply to it. */
+      replyTo?: string;
+      /** Send later, up to 366 days ahead. Time with an offset, such as 2026-07-01T14:00:00+02:00. */
+      sendAt?: string;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+      /** The files, in the order in which they are shown. */
+      files: {
+        /** Type in which the file is sent. */
+        type: 'image' | 'video';
+        /** Id of an uploaded or received file (`med_…`). */
+        mediaId?: string;
+        /** https URL of the file. */
+        url?: string;
+        /** Text shown below the file. */
+        caption?: string;
+      }[];
+    };
+    output: Album;
+  };
   /** Send a text to many recipients. Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others. */
   'messages.send_bulk': {
     input: {
@@ -1955,6 +3444,51 @@ export interface Operations {
       results: BulkResult[];
     };
   };
+  /** Check messages before they are sent. Say for up to 100 recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most 20 in a call and 200 in a day, because networks ban numbers that look up many. */
+  'messages.preflight': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Recipients. Each gets a result, in this order. */
+      to: string[];
+      /** Text of the message. */
+      message?: string;
+      /** The template to send instead of a text. */
+      template?: {
+        /** Name of the template at the network. */
+        name: string;
+        /** Language of the template, such as `en_US`. */
+        language?: string;
+      };
+    };
+    output: {
+      /** Recipients to whom the message would go out: those with `ok` or `limit_near`. */
+      ok: number;
+      /** One entry per recipient, in the order of `to`. */
+      results: {
+        /** Recipient as you passed it. */
+        to: string;
+        /** Phone number digits, or the id of the group; null if it is neither. */
+        chatId: string | null;
+        /** `not_allowed`: the API key cannot send to the recipient. `blocked`: the session has blocked the contact. `group_denied`: the session is not in the group, or only its admins may write. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now. */
+        outcome:
+          | 'ok'
+          | 'invalid_number'
+          | 'not_allowed'
+          | 'blocked'
+          | 'not_on_network'
+          | 'group_denied'
+          | 'template_required'
+          | 'limit_near'
+          | 'limit_reached'
+          | 'unknown';
+        /** The outcome in words. */
+        message: string;
+        /** Seconds until the limit allows more. */
+        retryAfterSeconds?: number;
+      }[];
+    };
+  };
   /** List messages. List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered). */
   'messages.list': {
     input: {
@@ -1979,9 +3513,20 @@ export interface Operations {
         | 'contact'
         | 'poll'
         | 'template'
-        | 'interactive';
+        | 'interactive'
+        | 'event'
+        | 'product'
+        | 'order'
+        | 'group_invite'
+        | 'unsupported';
       /** Only those with this status. */
       status?: 'pending_approval' | 'queued' | 'scheduled' | 'sent' | 'delivered' | 'read' | 'failed';
+      /** `history`: only those from before the session was linked; `live`: only others. */
+      origin?: 'history' | 'live';
+      /** Only starred ones. */
+      starred?: true;
+      /** Only those with this label (`lbl_…`). */
+      labelId?: string;
       /** Only at or after this time, such as 2026-07-01T12:00:00Z. */
       afterTime?: string;
       /** Only before this time. */
@@ -2018,8 +3563,18 @@ export interface Operations {
       wait?: number;
       /** The status to wait for; `delivered` by default. */
       until?: 'sent' | 'delivered' | 'read';
+      /** `content` returns the file of the message in base64, of up to 1 MiB. Needs `media:read`. */
+      include?: 'content';
     };
     output: MessageWithHistory;
+  };
+  /** Fetch the file of a message. Fetch and store the file of a message from the history, which has `remoteMedia`. Returns the message with `media`. Networks delete files after some weeks; WhatsApp then asks the phone for it, which must be online. */
+  'messages.fetch_media': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+    };
+    output: Message;
   };
   /** React to a message. React to a message with one emoji. It replaces the previous reaction of the session. */
   'messages.react': {
@@ -2028,6 +3583,16 @@ export interface Operations {
       messageId: string;
       /** A single emoji, such as 👍. Empty removes the reaction. */
       emoji: string;
+    };
+    output: Message;
+  };
+  /** Vote in a poll. Vote in a poll that the session received or sent. The vote replaces the previous one of the session. */
+  'messages.vote': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** The chosen options; empty withdraws the vote. */
+      options: string[];
     };
     output: Message;
   };
@@ -2046,6 +3611,8 @@ export interface Operations {
     input: {
       /** Id of the message (`msg_…`). */
       messageId: string;
+      /** `me` deletes any message, also a received one, for the session only: it leaves all lists, here and on the phone. That requires `chats:delete`. `everyone` by default. */
+      for?: 'everyone' | 'me';
     };
     output: Message;
   };
@@ -2170,6 +3737,8 @@ export interface Operations {
       sessionId?: string;
       /** `true`: only chats with unread messages; `false`: only others. */
       unread?: boolean;
+      /** Only chats with this label (`lbl_…`). */
+      labelId?: string;
       /** Number of entries per page. */
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
@@ -2192,7 +3761,7 @@ export interface Operations {
     };
     output: Chat;
   };
-  /** Update a chat. Archive, pin or mute a chat in Switchboard. The network and the other people in the chat do not see it. Fields that you leave out do not change. */
+  /** Update a chat. Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other people in the chat see only `disappearingSeconds`. Fields that you leave out do not change. */
   'chats.update': {
     input: {
       /** Phone number digits of the other person, or the id of the group (`grp_…`). */
@@ -2205,8 +3774,10 @@ export interface Operations {
       pinned?: boolean;
       /** Mutes the chat until this time; null unmutes it. */
       mutedUntil?: string | null;
+      /** After how many seconds new messages disappear, for everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. */
+      disappearingSeconds?: number | null;
     };
-    output: Chat;
+    output: UpdatedChat;
   };
   /** Mark a chat as read. Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages. */
   'chats.mark_read': {
@@ -2239,6 +3810,220 @@ export interface Operations {
       /** State that is shown now. */
       state: string;
     };
+  };
+  /** Request older messages of a chat. Ask the network for messages that are older than the oldest known one of a chat. They arrive within seconds to minutes, if the phone of the session is online and has some, and are listed with `origin` history. Each session has a limit of such requests. */
+  'chats.request_history': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** How many messages; 50 by default. */
+      count?: number;
+    };
+    output: {
+      /** Id of the chat. */
+      chatId: string;
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Number of messages that were asked for. */
+      count: number;
+      /** Time of the oldest known message: older ones were asked for. */
+      before: string;
+      /** Id of that message (`msg_…`). */
+      beforeMessageId: string;
+    };
+  };
+  /** Mark a chat as unread. Mark a chat as unread in Switchboard, and on the phone where the network supports that. Its messages and `unreadCount` do not change, and nobody else sees it. Marking the chat as read ends it. */
+  'chats.mark_unread': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Always true. */
+      markedUnread: true;
+      /** Whether the change was made on the phone as well. `false` if the network does not support it or the session is not connected: then it holds only in Switchboard. */
+      synchronized: boolean;
+    };
+  };
+  /** Delete the messages of a chat. Delete all messages of a chat from Switchboard, and from the phone where the network supports that. The chat stays in the list, and the other people keep their messages. Messages that wait to be sent stay. */
+  'chats.clear': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Number of messages that were deleted. */
+      removed: number;
+      /** Whether the change was made on the phone as well. `false` if the network does not support it or the session is not connected: then it holds only in Switchboard. */
+      synchronized: boolean;
+    };
+  };
+  /** Delete a chat. Delete a chat with all of its messages from Switchboard, and from the phone where the network supports that. The other people keep their messages, and the session stays in a group. Messages that wait to be sent stay, and the chat with them. A new message begins the chat again. */
+  'chats.delete': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Number of messages that were deleted. */
+      removed: number;
+      /** Whether the change was made on the phone as well. `false` if the network does not support it or the session is not connected: then it holds only in Switchboard. */
+      synchronized: boolean;
+    };
+  };
+  /** Star a message. Star a message, on the phone as well. Nobody else sees it. List starred messages with `starred`. */
+  'messages.star': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+    };
+    output: Message;
+  };
+  /** Remove the star of a message. Remove the star of a message, on the phone as well. */
+  'messages.unstar': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+    };
+    output: Message;
+  };
+  /** Pin a message. Pin a message at the top of its chat, for everyone in it. In some groups only admins may. Networks limit how many messages of a chat are pinned at a time, and show the newest pins. */
+  'messages.pin': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** How long the message stays pinned; `7d` by default. */
+      duration?: '24h' | '7d' | '30d';
+    };
+    output: Message;
+  };
+  /** Unpin a message. Remove the pin of a message, for everyone in the chat. */
+  'messages.unpin': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+    };
+    output: Message;
+  };
+  /** List labels. List the labels of a session, or of all sessions, in the order in which they were created. List the chats with a label with `labelId`. On WhatsApp, only business accounts have labels. */
+  'labels.list': {
+    input: {
+      /** Only those of this session (`ses_…`). */
+      sessionId?: string;
+    };
+    output: {
+      /** The labels. */
+      data: Label[];
+    };
+  };
+  /** Create a label. Create a label, on the phone as well. */
+  'labels.create': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Name of the label. */
+      name: string;
+      /** Index into the palette of the network; WhatsApp has 20 colors. */
+      color?: number;
+    };
+    output: Label;
+  };
+  /** Change a label. Change the name or color of a label, on the phone as well. Fields that you leave out do not change. */
+  'labels.update': {
+    input: {
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Name of the label. */
+      name?: string;
+      /** Index into the palette of the network; WhatsApp has 20 colors. */
+      color?: number;
+    };
+    output: Label;
+  };
+  /** Delete a label. Delete a label, on the phone as well, and take it off all chats and messages. */
+  'labels.delete': {
+    input: {
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+      /** Always true. */
+      deleted: true;
+    };
+  };
+  /** Put a label on a chat. Put a label on a chat, on the phone as well. Nobody else sees it. */
+  'chats.add_label': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Ids of its labels (`lbl_…`). */
+      labelIds: string[];
+    };
+  };
+  /** Take a label off a chat. Take a label off a chat, on the phone as well. */
+  'chats.remove_label': {
+    input: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the other person, or the id of the group (`grp_…`). */
+      chatId: string;
+      /** Ids of its labels (`lbl_…`). */
+      labelIds: string[];
+    };
+  };
+  /** Put a label on a message. Put a label on a message, on the phone as well. Nobody else sees it. */
+  'messages.add_label': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+    };
+    output: Message;
+  };
+  /** Take a label off a message. Take a label off a message, on the phone as well. */
+  'messages.remove_label': {
+    input: {
+      /** Id of the message (`msg_…`). */
+      messageId: string;
+      /** Id of the label (`lbl_…`). */
+      labelId: string;
+    };
+    output: Message;
   };
   /** List contacts. List contacts, ordered by phone number: people who wrote to a session, whose number was checked, or who were blocked. Use it to find a number by name (`q`). */
   'contacts.list': {
@@ -2315,6 +4100,452 @@ export interface Operations {
     };
     output: Profile;
   };
+  /** Look up LIDs and phone numbers. Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers from what it knows and, while it is connected, asks the network for the LIDs of other numbers. No network tells the number of a LID whose owner hides it. Do not look up in bulk: networks ban sessions that do. */
+  'contacts.look_up': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Up to 50 numbers. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumbers?: string[];
+      /** Up to 50 LIDs: digits, with or without `@lid`, or placeholders (`000…`). */
+      lids?: string[];
+    };
+    output: {
+      /** One entry per number, then one per LID. */
+      data: {
+        /** Phone number digits; null if they are not known. */
+        phoneNumber: string | null;
+        /** LID as `…@lid`; null if it is not known, or the number is not on the network. */
+        lid: string | null;
+      }[];
+    };
+  };
+  /** Get the business profile of a contact. Get what a business shows about itself: description, category, address, opening hours and websites. Every call asks the network. */
+  'contacts.business_profile': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Profile of the business; null if the number is none. */
+      profile: ContactBusinessProfile | null;
+    };
+  };
+  /** List the products of a business. List the products in the catalog of a business, page by page. Every call asks the network. */
+  'contacts.catalog': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Number of products per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Products of this page. */
+      data: {
+        /** Id of the product at the network. */
+        productId: string;
+        /** Name of the product. */
+        name: string;
+        /** Description; null if there is none. */
+        description: string | null;
+        /** Price as a decimal number, such as `12.5`; null if there is none. */
+        price: string | null;
+        /** Currency of the price (ISO 4217); null if there is none. */
+        currency: string | null;
+        /** The business's own id of the product; null if there is none. */
+        retailerId: string | null;
+        /** Page of the product; null if there is none. */
+        url: string | null;
+        /** Address of a picture, which expires; null if there is none. */
+        imageUrl: string | null;
+        /** Whether the business hides the product from customers. */
+        hidden: boolean;
+      }[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** List the collections of a business. List the collections into which a business sorts its products. Every call asks the network. */
+  'contacts.collections': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Collections. */
+      data: {
+        /** Id of the collection at the network. */
+        collectionId: string;
+        /** Name of the collection. */
+        name: string;
+        /** Its products. */
+        products: {
+          /** Id of the product at the network. */
+          productId: string;
+          /** Name of the product. */
+          name: string;
+          /** Description; null if there is none. */
+          description: string | null;
+          /** Price as a decimal number, such as `12.5`; null if there is none. */
+          price: string | null;
+          /** Currency of the price (ISO 4217); null if there is none. */
+          currency: string | null;
+          /** The business's own id of the product; null if there is none. */
+          retailerId: string | null;
+          /** Page of the product; null if there is none. */
+          url: string | null;
+          /** Address of a picture, which expires; null if there is none. */
+          imageUrl: string | null;
+          /** Whether the business hides the product from customers. */
+          hidden: boolean;
+        }[];
+      }[];
+    };
+  };
+  /** Show a session as online or offline. Show a session as online, or as offline, which is the default. While it is online, the phone of the account may not ring for new messages. It stays online after a reconnect, until `until`. */
+  'sessions.set_presence': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Whether others see the session as online. */
+      presence: 'online' | 'offline';
+    };
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Whether others see the session as online. */
+      presence: 'online' | 'offline';
+      /** When the session goes offline by itself; null if it is offline. */
+      until: string | null;
+    };
+  };
+  /** Follow a contact's presence. Ask the network to report when a contact is online, as the event `presence.updated`. A session follows up to 50 contacts, also after a reconnect, until you stop it with `followed: false`. Networks report presence only to sessions that are online themselves, and not if the contact hides it. */
+  'contacts.follow_presence': {
+    input: {
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** true follows the contact, false stops that. */
+      followed: boolean;
+    };
+    output: ContactPresence;
+  };
+  /** Get a contact's presence. Get what the network last reported about the presence of a contact that the session follows. */
+  'contacts.presence': {
+    input: {
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: ContactPresence;
+  };
+  /** Reject a call. Reject a call that rings. The event `call.incoming` has its id. To reject all calls of a session, set its option `calls`. */
+  'calls.reject': {
+    input: {
+      /** Id of the call, from the event `call.incoming`. */
+      callId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the call. */
+      callId: string;
+      /** Always true. */
+      rejected: true;
+    };
+  };
+  /** Post a status. Post a status (story), which disappears after 24 hours: a text, or with `type` a file from `mediaId`, `url` or `content`. `phoneNumbers` sees it, or all contacts of the session that are not blocked, up to 1000. On WhatsApp, people who have not saved the number do not see its statuses. */
+  'status.post': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Type of the status; `text` by default. */
+      type?: 'text' | 'image' | 'video' | 'voice';
+      /** Text, or caption of the file. */
+      message?: string;
+      /** Id of an uploaded or received file (`med_…`). */
+      mediaId?: string;
+      /** https URL of the file. */
+      url?: string;
+      /** A small file in base64, up to 700,000 characters. */
+      content?: string;
+      /** Color behind a text or a voice message, such as `#1F6F5C`. */
+      backgroundColor?: string;
+      /** The network's number of the font of a text. */
+      font?: number;
+      /** The people who see it, up to 1000; all contacts if left out. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumbers?: string[];
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+    };
+    output: Status;
+  };
+  /** List statuses. List the statuses (stories) that have not expired, newest first: own ones, and those of others for sessions with the option `statuses`. */
+  'status.list': {
+    input: {
+      /** Only those of this session (`ses_…`). */
+      sessionId?: string;
+      /** Only those of this person. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber?: string;
+      /** Only own statuses, or only those of others. */
+      by?: 'me' | 'others';
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: Status[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Delete a status. Delete an own status, which was posted with this API, for everybody who can see it. */
+  'status.delete': {
+    input: {
+      /** Id of the status (`sts_…`). */
+      statusId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the status (`sts_…`). */
+      statusId: string;
+      /** Always true. */
+      deleted: true;
+    };
+  };
+  /** List the views of a status. List the people who have viewed an own status, with their reactions, ordered by phone number. */
+  'status.views': {
+    input: {
+      /** Id of the status (`sts_…`). */
+      statusId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: {
+        /** Phone number digits of the person. */
+        phoneNumber: string;
+        /** Emoji of the reaction; null if there is none. */
+        emoji: string | null;
+        /** When the person viewed it. */
+        viewedAt: string;
+      }[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Mark a status as viewed. Tell the author of a status that the session has viewed it. */
+  'status.mark_viewed': {
+    input: {
+      /** Id of the status (`sts_…`). */
+      statusId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the status (`sts_…`). */
+      statusId: string;
+      /** When it was first marked as viewed. */
+      viewedAt: string;
+    };
+  };
+  /** List channels. List the channels that sessions own or follow, as far as they are known here, newest first. Call `channels.refresh` to learn which channels the account followed on its phone. */
+  'channels.list': {
+    input: {
+      /** Only those of this session (`ses_…`). */
+      sessionId?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: Channel[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Preview a channel. Ask the network about a channel by its link, invite code or address, for example before following it. */
+  'channels.preview': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Link or invite code of the channel, its address on the network (`…@newsletter`), or its id (`chn_…`). */
+      channel: string;
+    };
+    output: ChannelPreview;
+  };
+  /** Refresh the list of channels. Ask the network which channels the session owns and follows, and store them. */
+  'channels.refresh': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** How many channels the session owns or follows. */
+      channels: number;
+    };
+  };
+  /** Create a channel. Create a channel with the session as its owner. Anybody who has its link can follow it. */
+  'channels.create': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Name of the channel. */
+      name: string;
+      /** Text that describes the channel. */
+      description?: string;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+    };
+    output: Channel;
+  };
+  /** Follow a channel. Follow a channel by its link, invite code or address. */
+  'channels.follow': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Link or invite code of the channel, its address on the network (`…@newsletter`), or its id (`chn_…`). */
+      channel: string;
+    };
+    output: Channel;
+  };
+  /** Get a channel. Get one channel that the session owns, follows or has followed. */
+  'channels.get': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: Channel;
+  };
+  /** Mute or unmute a channel. Mute or unmute a channel for the account. A muted channel still reports its posts. */
+  'channels.update': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Whether the channel is muted. */
+      muted: boolean;
+    };
+    output: Channel;
+  };
+  /** Unfollow a channel. Stop following a channel. The posts that the session has received stay. */
+  'channels.unfollow': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: Channel;
+  };
+  /** List the posts of a channel. List the stored posts of a channel, newest first: own ones, those that arrived in a session with the option `channels`, and those that `channels.refresh_messages` fetched. The newest 1000 are kept. */
+  'channels.messages': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: ChannelPost[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Post to a channel. Post a text, or with `type` a file from `mediaId`, `url` or `content`, to a channel that the session owns or administers. A key with `allowedRecipients` cannot post. */
+  'channels.post': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Type of the post; `text` by default. */
+      type?: 'text' | 'image' | 'video';
+      /** Text, or caption of the file. */
+      message?: string;
+      /** Id of an uploaded or received file (`med_…`). */
+      mediaId?: string;
+      /** https URL of the file. */
+      url?: string;
+      /** A small file in base64, up to 700,000 characters. */
+      content?: string;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+    };
+    output: ChannelPost;
+  };
+  /** Refresh the posts of a channel. Ask the network for the newest posts of a channel, and for how many people have seen them and reacted. New posts are stored without an event and without their files. */
+  'channels.refresh_messages': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** How many posts to ask for. */
+      limit?: number;
+    };
+    output: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** How many posts the network returned. */
+      posts: number;
+    };
+  };
+  /** React to a post of a channel. React to a post of a channel with an emoji, or remove the reaction with an empty one. */
+  'channels.react': {
+    input: {
+      /** Id of the channel (`chn_…`). */
+      channelId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Id of the post (`pst_…`). */
+      postId: string;
+      /** A single emoji; empty removes the reaction. */
+      emoji: string;
+    };
+    output: {
+      /** Id of the post (`pst_…`). */
+      postId: string;
+      /** The reaction; null if it was removed. */
+      emoji: string | null;
+    };
+  };
   /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe. */
   'media.upload': {
     input: {
@@ -2328,8 +4559,23 @@ export interface Operations {
     input: {
       /** Id of the file (`med_…`). */
       mediaId: string;
+      /** `base64` also returns the content, of files of up to 1 MiB. */
+      encoding?: 'base64';
     };
     output: Media;
+  };
+  /** Delete a file. Delete a file. This cannot be undone. Messages that were sent or received with it stay, and show it with `available: false`. A file that a scheduled or queued message or the picture of a group needs is not deleted. */
+  'media.delete': {
+    input: {
+      /** Id of the file (`med_…`). */
+      mediaId: string;
+    };
+    output: {
+      /** Id of the file (`med_…`). */
+      mediaId: string;
+      /** Always true. */
+      deleted: true;
+    };
   };
   /** List groups. List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId` by name (`q`). */
   'groups.list': {
@@ -2389,6 +4635,10 @@ export interface Operations {
         locked?: boolean;
         /** Admins approve people who join by link. */
         joinApproval?: boolean;
+        /** People who can add members. */
+        memberAdd?: 'admins' | 'all';
+        /** Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off. */
+        disappearingSeconds?: number;
       };
       /** Id of an uploaded image; null removes the picture. */
       pictureMediaId?: string | null;
@@ -2461,6 +4711,171 @@ export interface Operations {
       groupId: string;
       /** Always true. */
       left: true;
+    };
+  };
+  /** Preview a group invite. Show the group behind an invite, without joining it. Asks the network. Join it with `groups.join`. */
+  'groups.preview_invite': {
+    input: {
+      /** Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash. */
+      invite: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: InvitePreview;
+  };
+  /** List requests to join a group. List the people who wait to join a group with `joinApproval`, the oldest first. Asks the network. The session must be an admin. The event `group.join_request` reports new ones. */
+  'groups.list_join_requests': {
+    input: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+    };
+    output: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** People who wait. */
+      data: {
+        /** Phone number digits of the person. */
+        phoneNumber: string;
+        /** Present if the person hides the number: `phoneNumber` is then a placeholder. */
+        unidentified?: true;
+        /** When the person asked, if the network reports it. */
+        requestedAt?: string;
+        /** How the person asked, if the network reports it. `member`: a member proposed the person. */
+        method?: 'invite_link' | 'member' | 'community';
+      }[];
+    };
+  };
+  /** Approve requests to join a group. Let people in who wait to join a group. The session must be an admin. Returns one result per number, because some can fail. */
+  'groups.approve_join_requests': {
+    input: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** Participants, up to 1024. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumbers: string[];
+    };
+    output: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** One entry per number. */
+      results: {
+        /** Phone number digits of the person. */
+        phoneNumber: string;
+        /** Whether the request was decided. */
+        ok: boolean;
+        /** Why it was not. */
+        reason?: string;
+      }[];
+    };
+  };
+  /** Reject requests to join a group. Turn down people who wait to join a group. The session must be an admin. Returns one result per number, because some can fail. */
+  'groups.reject_join_requests': {
+    input: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** Participants, up to 1024. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumbers: string[];
+    };
+    output: {
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** One entry per number. */
+      results: {
+        /** Phone number digits of the person. */
+        phoneNumber: string;
+        /** Whether the request was decided. */
+        ok: boolean;
+        /** Why it was not. */
+        reason?: string;
+      }[];
+    };
+  };
+  /** List communities. List the communities that sessions are members of, newest first. */
+  'communities.list': {
+    input: {
+      /** Only those of this session (`ses_…`). */
+      sessionId?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: Group[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** Create a community. Create a community with the session as its owner. The network adds its announcement group, which `groups.list` shows with `isAnnouncementGroup`. Link groups to it afterwards. */
+  'communities.create': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Name of the group. */
+      subject: string;
+      /** Text that describes the community. */
+      description?: string;
+      /** Unique per request. A retry with the same key within 24 hours changes nothing and gets the same answer. */
+      idempotencyKey?: string;
+    };
+    output: Group;
+  };
+  /** List the groups of a community. List the groups that are linked to a community, also those that the session has not joined. Asks the network. */
+  'communities.list_groups': {
+    input: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      groupId: string;
+    };
+    output: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      communityId: string;
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Groups of the community. */
+      data: {
+        /** Id of the group (`grp_…`); null if the session is not a member. */
+        groupId: string | null;
+        /** Address of the group at the network, such as `…@g.us`. */
+        networkGroupId: string;
+        /** Name of the group. */
+        subject: string;
+        /** Number of members; null if the network does not report it. */
+        size: number | null;
+      }[];
+    };
+  };
+  /** Link a group to a community. Make a group part of a community. The session must be an admin of both. The members of the group become members of the community. */
+  'communities.link_group': {
+    input: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      groupId: string;
+      /** Id of the group (`grp_…`) of the same session, or its address at the network. */
+      linkedGroupId: string;
+    };
+    output: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      communityId: string;
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** Always true. */
+      linked: true;
+    };
+  };
+  /** Unlink a group from a community. Take a group out of a community. The group stays. The session must be an admin of the community. */
+  'communities.unlink_group': {
+    input: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      groupId: string;
+      /** Id of the group (`grp_…`) of the same session, or its address at the network. */
+      linkedGroupId: string;
+    };
+    output: {
+      /** Id of the community: a group (`grp_…`) with `isCommunity`. */
+      communityId: string;
+      /** Id of the group (`grp_…`). */
+      groupId: string;
+      /** Always true. */
+      unlinked: true;
     };
   };
   /** Set the webhook. Replace the URL and event types of the default webhook, or of another one. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Cancels pending deliveries of event types that you drop. */
@@ -2767,6 +5182,11 @@ export interface Operations {
           | 'poll'
           | 'template'
           | 'interactive'
+          | 'event'
+          | 'product'
+          | 'order'
+          | 'group_invite'
+          | 'unsupported'
         )[];
       } | null;
       /** Up to 20 headers of every delivery, such as `{"Authorization": "Bearer …"}`. Their values are never returned. `null` removes them. */
@@ -2868,6 +5288,11 @@ export interface Operations {
           | 'poll'
           | 'template'
           | 'interactive'
+          | 'event'
+          | 'product'
+          | 'order'
+          | 'group_invite'
+          | 'unsupported'
         )[];
       } | null;
       /** Up to 20 headers of every delivery, such as `{"Authorization": "Bearer …"}`. Their values are never returned. `null` removes them. */
@@ -3018,13 +5443,28 @@ export interface Operations {
           | 'message.queued'
           | 'message.approval'
           | 'poll.vote'
+          | 'message.location'
+          | 'event.answer'
           | 'chat.updated'
+          | 'chat.removed'
+          | 'message.removed'
+          | 'message.marked'
+          | 'message.pinned'
+          | 'label.updated'
           | 'contact.updated'
           | 'presence.updated'
           | 'session.status'
+          | 'session.history'
+          | 'session.updated'
+          | 'template.updated'
           | 'group.participants'
+          | 'group.join_request'
           | 'call.incoming'
           | 'call.ended'
+          | 'status.received'
+          | 'status.deleted'
+          | 'status.viewed'
+          | 'channel.message'
           | 'webhook.circuit_opened'
           | 'webhook.circuit_closed';
         /** Data of the event, with all fields that `include` adds at a webhook. */
@@ -3061,13 +5501,28 @@ export interface Operations {
           | 'message.queued'
           | 'message.approval'
           | 'poll.vote'
+          | 'message.location'
+          | 'event.answer'
           | 'chat.updated'
+          | 'chat.removed'
+          | 'message.removed'
+          | 'message.marked'
+          | 'message.pinned'
+          | 'label.updated'
           | 'contact.updated'
           | 'presence.updated'
           | 'session.status'
+          | 'session.history'
+          | 'session.updated'
+          | 'template.updated'
           | 'group.participants'
+          | 'group.join_request'
           | 'call.incoming'
           | 'call.ended'
+          | 'status.received'
+          | 'status.deleted'
+          | 'status.viewed'
+          | 'channel.message'
           | 'webhook.circuit_opened'
           | 'webhook.circuit_closed';
         /** Meaning of the event. */
@@ -3227,6 +5682,34 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'sessions.get_profile': {
+    method: 'GET',
+    path: '/sessions/{sessionId}/profile',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.list_devices': {
+    method: 'GET',
+    path: '/sessions/{sessionId}/devices',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.get_privacy': {
+    method: 'GET',
+    path: '/sessions/{sessionId}/privacy',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.update_privacy': {
+    method: 'PATCH',
+    path: '/sessions/{sessionId}/privacy',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'sessions.connect': {
     method: 'POST',
     path: '/sessions/{sessionId}/connect',
@@ -3283,6 +5766,41 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'templates.list': {
+    method: 'GET',
+    path: '/sessions/{sessionId}/templates',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'templates.get': {
+    method: 'GET',
+    path: '/sessions/{sessionId}/templates/{templateId}',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'templates.create': {
+    method: 'POST',
+    path: '/sessions/{sessionId}/templates',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'templates.update': {
+    method: 'PATCH',
+    path: '/sessions/{sessionId}/templates/{templateId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'templates.delete': {
+    method: 'DELETE',
+    path: '/sessions/{sessionId}/templates/{templateId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'messages.send': { method: 'POST', path: '/messages/send', isRead: false, idempotent: true, takesContent: false },
   'messages.send_media': {
     method: 'POST',
@@ -3312,11 +5830,32 @@ export const routes = {
     idempotent: true,
     takesContent: false,
   },
+  'messages.send_event': {
+    method: 'POST',
+    path: '/messages/send-event',
+    isRead: false,
+    idempotent: true,
+    takesContent: false,
+  },
+  'messages.send_album': {
+    method: 'POST',
+    path: '/messages/send-album',
+    isRead: false,
+    idempotent: true,
+    takesContent: false,
+  },
   'messages.send_bulk': {
     method: 'POST',
     path: '/messages/send-bulk',
     isRead: false,
     idempotent: true,
+    takesContent: false,
+  },
+  'messages.preflight': {
+    method: 'POST',
+    path: '/messages/preflight',
+    isRead: false,
+    idempotent: false,
     takesContent: false,
   },
   'messages.list': { method: 'GET', path: '/messages', isRead: true, idempotent: false, takesContent: false },
@@ -3328,9 +5867,23 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'messages.fetch_media': {
+    method: 'POST',
+    path: '/messages/{messageId}/media',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'messages.react': {
     method: 'PUT',
     path: '/messages/{messageId}/reaction',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.vote': {
+    method: 'POST',
+    path: '/messages/{messageId}/vote',
     isRead: false,
     idempotent: false,
     takesContent: false,
@@ -3408,6 +5961,100 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'chats.request_history': {
+    method: 'POST',
+    path: '/chats/{chatId}/history',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'chats.mark_unread': {
+    method: 'POST',
+    path: '/chats/{chatId}/unread',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'chats.clear': {
+    method: 'POST',
+    path: '/chats/{chatId}/clear',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'chats.delete': { method: 'DELETE', path: '/chats/{chatId}', isRead: false, idempotent: false, takesContent: false },
+  'messages.star': {
+    method: 'PUT',
+    path: '/messages/{messageId}/star',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.unstar': {
+    method: 'DELETE',
+    path: '/messages/{messageId}/star',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.pin': {
+    method: 'POST',
+    path: '/messages/{messageId}/pin',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.unpin': {
+    method: 'DELETE',
+    path: '/messages/{messageId}/pin',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'labels.list': { method: 'GET', path: '/labels', isRead: true, idempotent: false, takesContent: false },
+  'labels.create': { method: 'POST', path: '/labels', isRead: false, idempotent: false, takesContent: false },
+  'labels.update': {
+    method: 'PATCH',
+    path: '/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'labels.delete': {
+    method: 'DELETE',
+    path: '/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'chats.add_label': {
+    method: 'PUT',
+    path: '/chats/{chatId}/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'chats.remove_label': {
+    method: 'DELETE',
+    path: '/chats/{chatId}/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.add_label': {
+    method: 'PUT',
+    path: '/messages/{messageId}/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'messages.remove_label': {
+    method: 'DELETE',
+    path: '/messages/{messageId}/labels/{labelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'contacts.list': { method: 'GET', path: '/contacts', isRead: true, idempotent: false, takesContent: false },
   'contacts.get': {
     method: 'GET',
@@ -3431,8 +6078,154 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
+  'contacts.look_up': { method: 'GET', path: '/contacts/lookup', isRead: true, idempotent: false, takesContent: false },
+  'contacts.business_profile': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/business-profile',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.catalog': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/catalog',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.collections': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/catalog/collections',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.set_presence': {
+    method: 'PUT',
+    path: '/sessions/{sessionId}/presence',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.follow_presence': {
+    method: 'PUT',
+    path: '/contacts/{phoneNumber}/presence',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.presence': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/presence',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'calls.reject': {
+    method: 'POST',
+    path: '/calls/{callId}/reject',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'status.post': { method: 'POST', path: '/status', isRead: false, idempotent: true, takesContent: false },
+  'status.list': { method: 'GET', path: '/status', isRead: true, idempotent: false, takesContent: false },
+  'status.delete': {
+    method: 'DELETE',
+    path: '/status/{statusId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'status.views': {
+    method: 'GET',
+    path: '/status/{statusId}/views',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'status.mark_viewed': {
+    method: 'POST',
+    path: '/status/{statusId}/viewed',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.list': { method: 'GET', path: '/channels', isRead: true, idempotent: false, takesContent: false },
+  'channels.preview': {
+    method: 'GET',
+    path: '/channels/preview',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.refresh': {
+    method: 'POST',
+    path: '/channels/refresh',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.create': { method: 'POST', path: '/channels', isRead: false, idempotent: true, takesContent: false },
+  'channels.follow': {
+    method: 'POST',
+    path: '/channels/follow',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.get': {
+    method: 'GET',
+    path: '/channels/{channelId}',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.update': {
+    method: 'PATCH',
+    path: '/channels/{channelId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.unfollow': {
+    method: 'POST',
+    path: '/channels/{channelId}/unfollow',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.messages': {
+    method: 'GET',
+    path: '/channels/{channelId}/messages',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.post': {
+    method: 'POST',
+    path: '/channels/{channelId}/messages',
+    isRead: false,
+    idempotent: true,
+    takesContent: false,
+  },
+  'channels.refresh_messages': {
+    method: 'POST',
+    path: '/channels/{channelId}/messages/refresh',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'channels.react': {
+    method: 'POST',
+    path: '/channels/{channelId}/messages/{postId}/reaction',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
   'media.upload': { method: 'POST', path: '/media', isRead: false, idempotent: false, takesContent: true },
   'media.get': { method: 'GET', path: '/media/{mediaId}', isRead: true, idempotent: false, takesContent: false },
+  'media.delete': { method: 'DELETE', path: '/media/{mediaId}', isRead: false, idempotent: false, takesContent: false },
   'groups.list': { method: 'GET', path: '/groups', isRead: true, idempotent: false, takesContent: false },
   'groups.get': { method: 'GET', path: '/groups/{groupId}', isRead: true, idempotent: false, takesContent: false },
   'groups.create': { method: 'POST', path: '/groups', isRead: false, idempotent: true, takesContent: false },
@@ -3468,6 +6261,57 @@ export const routes = {
   'groups.leave': {
     method: 'POST',
     path: '/groups/{groupId}/leave',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'groups.preview_invite': {
+    method: 'GET',
+    path: '/groups/preview',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'groups.list_join_requests': {
+    method: 'GET',
+    path: '/groups/{groupId}/join-requests',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'groups.approve_join_requests': {
+    method: 'POST',
+    path: '/groups/{groupId}/join-requests/approve',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'groups.reject_join_requests': {
+    method: 'POST',
+    path: '/groups/{groupId}/join-requests/reject',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'communities.list': { method: 'GET', path: '/communities', isRead: true, idempotent: false, takesContent: false },
+  'communities.create': { method: 'POST', path: '/communities', isRead: false, idempotent: true, takesContent: false },
+  'communities.list_groups': {
+    method: 'GET',
+    path: '/communities/{groupId}/groups',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'communities.link_group': {
+    method: 'PUT',
+    path: '/communities/{groupId}/groups/{linkedGroupId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'communities.unlink_group': {
+    method: 'DELETE',
+    path: '/communities/{groupId}/groups/{linkedGroupId}',
     isRead: false,
     idempotent: false,
     takesContent: false,

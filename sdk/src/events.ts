@@ -55,6 +55,17 @@ export interface EventData {
     unidentified?: true;
     /** Present if the message arrived late because the session was not connected when it was sent. */
     replayed?: true;
+    /** Present if the message is from the history of the phone. Only sessions with the option `historyEvents` report these. */
+    history?: true;
+    /** File that is still at the network. `POST /messages/{messageId}/media` fetches it, and `media` replaces this field. */
+    remoteMedia?: {
+      /** Media type of the file, as the sender stated it. */
+      mimeType: string;
+      /** Size of the file in bytes, as the sender stated it. */
+      size: number;
+      /** Name of the file; null if there is none. */
+      fileName: string | null;
+    };
     media?: {
       /** Id of the media (`med_…`). */
       mediaId: string;
@@ -76,6 +87,17 @@ export interface EventData {
       name?: string;
       /** Postal address of the place. */
       address?: string;
+      /** Present if the sender shares a position that moves. A later position replaces it in the message. */
+      live?: {
+        /** How exact the position is. */
+        accuracyInMeters?: number;
+        /** Speed of the sender. */
+        metersPerSecond?: number;
+        /** Direction of the movement, in degrees clockwise from north. */
+        heading?: number;
+        /** Grows with every position of this message. */
+        sequence?: number;
+      };
     };
     contact?: {
       /** Name on the contact card. */
@@ -103,6 +125,136 @@ export interface EventData {
     forwarded?: true;
     /** Id of the button or list row that the sender chose. */
     payload?: string;
+    linkPreview?: {
+      /** The link, as it occurs in the text. */
+      url: string;
+      /** Title of the page. */
+      title?: string;
+      /** Description of the page. */
+      description?: string;
+    };
+    /** Present if the file can be opened only once. */
+    viewOnce?: true;
+    /** Present if the video plays like a GIF: in a loop, without sound. */
+    gif?: true;
+    /** Present if the video is a round video note. */
+    videoNote?: true;
+    /** Present if the sticker is animated. */
+    animated?: true;
+    /** Present if everybody in the group is mentioned. */
+    mentionsAll?: true;
+    album?: {
+      /** The same for all files of the album. */
+      albumId: string;
+      /** How many images the album has, if it is known. */
+      images?: number;
+      /** How many videos the album has, if it is known. */
+      videos?: number;
+    };
+    /** All cards of a message with several. `contact` then has the numbers of all of them. */
+    contacts?: {
+      /** Name on the contact card. */
+      name: string;
+      phoneNumbers: string[];
+    }[];
+    /** Only of messages of the type `event`. The name is in `message`. */
+    event?: {
+      /** Description of the event. */
+      description?: string;
+      /** When it begins. */
+      startsAt?: string;
+      /** When it ends. */
+      endsAt?: string;
+      location?: {
+        /** Degrees north (WGS 84). */
+        latitude?: number;
+        /** Degrees east (WGS 84). */
+        longitude?: number;
+        /** Name of the place. */
+        name?: string;
+        /** Postal address of the place. */
+        address?: string;
+      };
+      /** Link to its call. */
+      joinLink?: string;
+      /** Present if it was canceled. */
+      canceled?: true;
+      /** Present if guests can bring others. */
+      extraGuests?: true;
+    };
+    /** The product that a message shows or is about. */
+    product?: {
+      /** The network's id of the product. */
+      productId?: string;
+      /** The seller's own id of the product. */
+      retailerId?: string;
+      /** The network's id of the catalog. */
+      catalogId?: string;
+      /** Name of the product. */
+      title?: string;
+      /** Description of the product. */
+      description?: string;
+      /** Price, in units of the currency. */
+      price?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+      /** Page of the product. */
+      url?: string;
+      /** Phone number digits of the seller. */
+      seller?: string;
+    };
+    /** Only of messages of the type `order`. */
+    order?: {
+      /** The network's id of the order. */
+      orderId?: string;
+      /** The network's id of the catalog. */
+      catalogId?: string;
+      /** Title of the order. */
+      title?: string;
+      /** How many items were ordered. */
+      itemCount?: number;
+      /** Total price, in units of the currency. */
+      total?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+      /** Phone number digits of the seller. */
+      seller?: string;
+      /** The ordered products, if the network tells them. */
+      items?: {
+        /** The seller's own id of the product. */
+        retailerId: string;
+        /** How many of it were ordered. */
+        quantity: number;
+        /** Price of one, in units of the currency. */
+        price?: number;
+        /** Currency, such as `EUR`. */
+        currency?: string;
+      }[];
+    };
+    /** Only of messages of the type `group_invite`. */
+    groupInvite?: {
+      /** Address of the group at the network. */
+      networkGroupId: string;
+      /** Name of the group. */
+      subject?: string;
+      /** Code of the invite, which is only for the recipient. */
+      code: string;
+      /** When the invite expires. */
+      expiresAt?: string;
+    };
+    /** Present if the message answers buttons, a list, a template or a form. */
+    choice?: {
+      /** Kind of the message that the sender answered. */
+      kind: 'button' | 'list' | 'template' | 'form';
+      /** The network's name of the form. */
+      name?: string;
+      /** Second line of the chosen row. */
+      description?: string;
+      /** The answers in the form, as JSON. */
+      response?: string;
+    };
+    /** The network's name of this kind of message. Only of messages of the type `unsupported`. */
+    rawType?: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   } & AddedFields;
@@ -136,6 +288,17 @@ export interface EventData {
     replyTo?: string;
     /** Present if the message arrived late because the session was not connected when it was sent. */
     replayed?: true;
+    /** Present if the message is from the history of the phone. Only sessions with the option `historyEvents` report these. */
+    history?: true;
+    /** File that is still at the network. `POST /messages/{messageId}/media` fetches it, and `media` replaces this field. */
+    remoteMedia?: {
+      /** Media type of the file, as the sender stated it. */
+      mimeType: string;
+      /** Size of the file in bytes, as the sender stated it. */
+      size: number;
+      /** Name of the file; null if there is none. */
+      fileName: string | null;
+    };
     media?: {
       /** Id of the media (`med_…`). */
       mediaId: string;
@@ -157,6 +320,17 @@ export interface EventData {
       name?: string;
       /** Postal address of the place. */
       address?: string;
+      /** Present if the sender shares a position that moves. A later position replaces it in the message. */
+      live?: {
+        /** How exact the position is. */
+        accuracyInMeters?: number;
+        /** Speed of the sender. */
+        metersPerSecond?: number;
+        /** Direction of the movement, in degrees clockwise from north. */
+        heading?: number;
+        /** Grows with every position of this message. */
+        sequence?: number;
+      };
     };
     contact?: {
       /** Name on the contact card. */
@@ -184,6 +358,136 @@ export interface EventData {
     forwarded?: true;
     /** Id of the button or list row that the sender chose. */
     payload?: string;
+    linkPreview?: {
+      /** The link, as it occurs in the text. */
+      url: string;
+      /** Title of the page. */
+      title?: string;
+      /** Description of the page. */
+      description?: string;
+    };
+    /** Present if the file can be opened only once. */
+    viewOnce?: true;
+    /** Present if the video plays like a GIF: in a loop, without sound. */
+    gif?: true;
+    /** Present if the video is a round video note. */
+    videoNote?: true;
+    /** Present if the sticker is animated. */
+    animated?: true;
+    /** Present if everybody in the group is mentioned. */
+    mentionsAll?: true;
+    album?: {
+      /** The same for all files of the album. */
+      albumId: string;
+      /** How many images the album has, if it is known. */
+      images?: number;
+      /** How many videos the album has, if it is known. */
+      videos?: number;
+    };
+    /** All cards of a message with several. `contact` then has the numbers of all of them. */
+    contacts?: {
+      /** Name on the contact card. */
+      name: string;
+      phoneNumbers: string[];
+    }[];
+    /** Only of messages of the type `event`. The name is in `message`. */
+    event?: {
+      /** Description of the event. */
+      description?: string;
+      /** When it begins. */
+      startsAt?: string;
+      /** When it ends. */
+      endsAt?: string;
+      location?: {
+        /** Degrees north (WGS 84). */
+        latitude?: number;
+        /** Degrees east (WGS 84). */
+        longitude?: number;
+        /** Name of the place. */
+        name?: string;
+        /** Postal address of the place. */
+        address?: string;
+      };
+      /** Link to its call. */
+      joinLink?: string;
+      /** Present if it was canceled. */
+      canceled?: true;
+      /** Present if guests can bring others. */
+      extraGuests?: true;
+    };
+    /** The product that a message shows or is about. */
+    product?: {
+      /** The network's id of the product. */
+      productId?: string;
+      /** The seller's own id of the product. */
+      retailerId?: string;
+      /** The network's id of the catalog. */
+      catalogId?: string;
+      /** Name of the product. */
+      title?: string;
+      /** Description of the product. */
+      description?: string;
+      /** Price, in units of the currency. */
+      price?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+      /** Page of the product. */
+      url?: string;
+      /** Phone number digits of the seller. */
+      seller?: string;
+    };
+    /** Only of messages of the type `order`. */
+    order?: {
+      /** The network's id of the order. */
+      orderId?: string;
+      /** The network's id of the catalog. */
+      catalogId?: string;
+      /** Title of the order. */
+      title?: string;
+      /** How many items were ordered. */
+      itemCount?: number;
+      /** Total price, in units of the currency. */
+      total?: number;
+      /** Currency, such as `EUR`. */
+      currency?: string;
+      /** Phone number digits of the seller. */
+      seller?: string;
+      /** The ordered products, if the network tells them. */
+      items?: {
+        /** The seller's own id of the product. */
+        retailerId: string;
+        /** How many of it were ordered. */
+        quantity: number;
+        /** Price of one, in units of the currency. */
+        price?: number;
+        /** Currency, such as `EUR`. */
+        currency?: string;
+      }[];
+    };
+    /** Only of messages of the type `group_invite`. */
+    groupInvite?: {
+      /** Address of the group at the network. */
+      networkGroupId: string;
+      /** Name of the group. */
+      subject?: string;
+      /** Code of the invite, which is only for the recipient. */
+      code: string;
+      /** When the invite expires. */
+      expiresAt?: string;
+    };
+    /** Present if the message answers buttons, a list, a template or a form. */
+    choice?: {
+      /** Kind of the message that the sender answered. */
+      kind: 'button' | 'list' | 'template' | 'form';
+      /** The network's name of the form. */
+      name?: string;
+      /** Second line of the chosen row. */
+      description?: string;
+      /** The answers in the form, as JSON. */
+      response?: string;
+    };
+    /** The network's name of this kind of message. Only of messages of the type `unsupported`. */
+    rawType?: string;
   } & AddedFields;
   /** A message reached the recipient's device. */
   'message.delivered': {
@@ -301,6 +605,10 @@ export interface EventData {
         locked?: boolean;
         /** An admin must approve people who join with the invite link. */
         joinApproval?: boolean;
+        /** People who can add members. */
+        memberAdd?: 'admins' | 'all';
+        /** Seconds until messages disappear; 0 if they stay. */
+        disappearingSeconds?: number;
       };
       /** Type of the change to the participants in `phoneNumbers`. */
       action?: 'add' | 'remove' | 'promote' | 'demote';
@@ -486,7 +794,77 @@ export interface EventData {
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   } & AddedFields;
-  /** A chat was archived, pinned, muted or read, here or on another device. */
+  /** The live location in a message has moved. */
+  'message.location': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who moves. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the position was reported. */
+    timestamp: string;
+    /** The new position. */
+    location?: {
+      /** Degrees north (WGS 84). */
+      latitude: number;
+      /** Degrees east (WGS 84). */
+      longitude: number;
+      /** Name of the place. */
+      name?: string;
+      /** Postal address of the place. */
+      address?: string;
+      /** Present if the sender shares a position that moves. A later position replaces it in the message. */
+      live?: {
+        /** How exact the position is. */
+        accuracyInMeters?: number;
+        /** Speed of the sender. */
+        metersPerSecond?: number;
+        /** Direction of the movement, in degrees clockwise from north. */
+        heading?: number;
+        /** Grows with every position of this message. */
+        sequence?: number;
+      };
+    };
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** Somebody answered an event. */
+  'event.answer': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who answered. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the person answered. */
+    timestamp: string;
+    /** Whether the person comes. */
+    answer?: 'going' | 'not_going' | 'maybe';
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A chat was archived, pinned, muted, read, marked as unread or labeled, or its timer for messages changed, here or on another device. */
   'chat.updated': {
     /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
     chatId: string;
@@ -502,7 +880,108 @@ export interface EventData {
     mutedUntil: string | null;
     /** Number of incoming messages that are not marked as read. */
     unreadCount: number;
+    /** Whether the chat is marked as unread, whatever its messages are. */
+    markedUnread: boolean;
+    /** After how many seconds new messages disappear; null if they stay. */
+    disappearingSeconds: number | null;
+    /** Ids of its labels (`lbl_…`). */
+    labelIds: string[];
     /** When the chat changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A chat, or all of its messages, were deleted for the session, here or on another device. */
+  'chat.removed': {
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** `cleared`: the chat stays, without its messages. */
+    action: 'deleted' | 'cleared';
+    /** When the chat was deleted or cleared. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A message was deleted for the session only, here or on another device. Others still have it. */
+  'message.removed': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** When the message was deleted. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A message was starred or labeled, or no longer is, here or on another device. */
+  'message.marked': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Whether the message is starred. */
+    starred: boolean;
+    /** Ids of its labels (`lbl_…`). */
+    labelIds: string[];
+    /** When the message was marked. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** Somebody pinned a message for everyone in the chat, or removed the pin. */
+  'message.pinned': {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Type of the message: `text`, `image`, `video`, `audio`, `document`, … */
+    type: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of a direct chat, the id of the group (`grp_…`), or the placeholder (`000…`) of a person who hides the phone number. */
+    chatId: string;
+    /** Id of the group (`grp_…`). Only in groups. */
+    groupId?: string;
+    /** Phone number digits of the person who did it. */
+    from: string;
+    /** Whether the session's own number did it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the person did it. */
+    timestamp: string;
+    /** When the pin ends; null if it was removed. */
+    pinnedUntil: string | null;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A label was created, changed or deleted, here or on another device. */
+  'label.updated': {
+    /** Id of the label (`lbl_…`). */
+    labelId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the label. */
+    name: string;
+    /** Index into the palette of the network. */
+    color: number;
+    /** Present if the label was deleted. */
+    deleted?: true;
+    /** When the label changed. */
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
@@ -547,13 +1026,13 @@ export interface EventData {
     /** Present on the sample event that a webhook test sends. */
     test?: true;
   } & AddedFields;
-  /** The status of a session changed, or a session that waits to be linked got a new code. */
+  /** The status of a session or its risk of being banned changed, or a session that waits to be linked got a new code. */
   'session.status': {
     /** Id of the session (`ses_…`). */
     sessionId: string;
     /** New status, such as `connecting`, `awaiting_pairing` or `connected`. */
     status: string;
-    /** Status before; the same if only the code is new. */
+    /** Status before; the same if only the code or the risk is new. */
     previousStatus: string;
     /** Why the status changed, as a sentence; null if there is nothing to explain. */
     reason: string | null;
@@ -563,7 +1042,128 @@ export interface EventData {
     pairingCode?: string;
     /** When `qr` or `pairingCode` stops working. */
     expiresAt?: string;
+    /** Only if the risk changed. The status is then the same as before. */
+    health?: {
+      /** How likely the network is to ban the number. */
+      risk: 'low' | 'elevated' | 'high';
+      /** The risk before. */
+      previousRisk: 'low' | 'elevated' | 'high';
+      /** Why the risk is not low, the gravest first. */
+      reasons: {
+        /** Reason, such as `new_chats`. */
+        code: string;
+        /** How grave the reason is. */
+        risk: 'elevated' | 'high';
+        /** The reason in words, with its figures. */
+        message: string;
+      }[];
+    };
     /** When the status changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** The import of the history of a phone began, made progress, ended or failed in part. */
+  'session.history': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** `waiting`: the phone has sent nothing yet. `failed`: a part is missing; `error` says why. */
+    state: 'none' | 'waiting' | 'importing' | 'complete' | 'failed';
+    /** Percent, as the phone reports it. */
+    progress: number;
+    /** Number of messages imported so far. */
+    messages: number;
+    /** Number of chats that are new. */
+    chats: number;
+    /** Number of contacts that are new. */
+    contacts: number;
+    /** Why a part of the history is missing, as a sentence; null if nothing failed. */
+    error: string | null;
+    /** When that happened. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** The network's judgment of a session's number changed: its quality, limits, name or restrictions. */
+  'session.updated': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Names of the fields of `network` that changed. */
+    changed: string[];
+    network: {
+      /** Name that recipients see; null if it is unknown. */
+      displayName: string | null;
+      /** Review of the name, such as `approved` or `declined`; null if it is unknown. */
+      nameStatus: string | null;
+      /** Quality by the reactions of recipients; null if the network has not rated it. */
+      quality: 'high' | 'medium' | 'low' | 'unknown' | null;
+      /** The network's name of the messaging limit, such as `TIER_2K`. */
+      messagingTier: string | null;
+      /** People to whom the business may start to write within 24 hours; null if it is unknown or unlimited. */
+      messagingLimit: number | null;
+      /** Sending speed, such as `standard` or `high`; null if it is unknown. */
+      throughput: string | null;
+      /** `live`, or `sandbox` for a test number; null if it is unknown. */
+      accountMode: string | null;
+      /** Whether the network lets the number send; `problems` has the reasons if it does not. */
+      canSend: 'yes' | 'limited' | 'no' | null;
+      /** Restrictions of the number, its account, its business or its app. */
+      problems: {
+        /** The restricted part, such as `phone_number` or `business_account`. */
+        concerns: string;
+        /** The reason, in the network's words. */
+        message: string;
+      }[];
+      /** Up to ten latest notices about the number or its account. */
+      notices: {
+        /** The network's name of the notice, such as `ACCOUNT_RESTRICTION`. */
+        type: string;
+        /** How urgent it is. */
+        severity: 'info' | 'warning' | 'critical';
+        /** Text of the notice, as a sentence. */
+        message: string;
+        /** When the network sent it. */
+        at: string;
+      }[];
+      /** When the network last reported a change. */
+      updatedAt: string;
+    };
+    notice?: {
+      /** The network's name of the notice, such as `ACCOUNT_RESTRICTION`. */
+      type: string;
+      /** How urgent it is. */
+      severity: 'info' | 'warning' | 'critical';
+      /** Text of the notice, as a sentence. */
+      message: string;
+      /** When the network sent it. */
+      at: string;
+    };
+    /** When the network reported it. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A template was approved, rejected, paused, disabled, recategorized or rated. */
+  'template.updated': {
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Id of the template at the network. */
+    templateId: string;
+    /** Name of the template. */
+    name: string;
+    /** Language of the template, such as `en_US`. */
+    language: string;
+    /** Status, such as `approved` or `rejected`; null if no report has named it. */
+    status: string | null;
+    /** Status of the previous report; null if there was none. */
+    previousStatus: string | null;
+    /** Category, such as `utility`; null if no report has named it. */
+    category: string | null;
+    /** Quality by the reactions of recipients; null if no report has named it. */
+    quality: 'high' | 'medium' | 'low' | 'unknown' | null;
+    /** Why it was rejected, paused or disabled; null if there is no reason. */
+    reason: string | null;
+    /** When the template changed. */
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
@@ -580,6 +1180,27 @@ export interface EventData {
     action: 'add' | 'remove' | 'promote' | 'demote';
     phoneNumbers: string[];
     /** When the group changed. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** Somebody asked to join a group of the session, or the request ended. */
+  'group.join_request': {
+    /** Id of the group (`grp_…`). */
+    groupId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the group. */
+    subject: string;
+    /** Phone number digits of the person. */
+    phoneNumber: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** `withdrawn` by the person; `approved` and `rejected` by an admin, here or on a phone. */
+    change: 'created' | 'withdrawn' | 'approved' | 'rejected';
+    /** How the person asked, if the network reports it. `member`: a member proposed the person. */
+    method?: 'invite_link' | 'member' | 'community';
+    /** When the person asked, or the request ended. */
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
@@ -621,9 +1242,113 @@ export interface EventData {
     unidentified?: true;
     /** Whether it is a video call. */
     video: boolean;
-    /** `answered` and `rejected`: on another device of the account, such as the phone. `ended`: the network does not report why. */
+    /** `answered` and `rejected`: on another device of the account, such as the phone, or rejected with this API. `ended`: the network does not report why. */
     outcome: 'answered' | 'rejected' | 'missed' | 'ended';
     /** When the call stopped ringing. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A person posted a status (story), or the session's own number did on another device. Only for sessions with the option `statuses`. */
+  'status.received': {
+    /** Id of the status (`sts_…`). */
+    statusId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the person who posted it. */
+    from: string;
+    /** Whether the session's own number posted it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** Type of the status. */
+    type: 'text' | 'image' | 'video' | 'voice';
+    /** Text, or caption of the file. */
+    message: string;
+    media?: {
+      /** Id of the media (`med_…`). */
+      mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
+      mimeType: string;
+      /** Size of the file in bytes. */
+      size: number;
+      /** Name that the sender gave the file; null if there is none. */
+      fileName: string | null;
+      /** Download the file here, with an API key that has `media:read`. */
+      url: string;
+    };
+    /** Color behind a text, such as `#1F6F5C`. */
+    backgroundColor?: string;
+    /** The network's number of the font of a text. */
+    font?: number;
+    /** When the status was posted. */
+    timestamp: string;
+    /** When the status disappears. */
+    expiresAt: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** The author of a status deleted it before it expired. */
+  'status.deleted': {
+    /** Id of the status (`sts_…`). */
+    statusId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the author. */
+    from: string;
+    /** Whether the session's own number posted it, on any of its devices. */
+    fromMe: boolean;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** When the status was deleted. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** Somebody viewed a status of the session for the first time, or reacted to it. */
+  'status.viewed': {
+    /** Id of the status (`sts_…`). */
+    statusId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Phone number digits of the person who viewed it. */
+    from: string;
+    /** Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`. */
+    unidentified?: true;
+    /** Emoji of the reaction; null if there is none. */
+    emoji: string | null;
+    /** When the person viewed it or reacted. */
+    timestamp: string;
+    /** Present on the sample event that a webhook test sends. */
+    test?: true;
+  } & AddedFields;
+  /** A channel that the session follows or owns has a new post. Only for sessions with the option `channels`. */
+  'channel.message': {
+    /** Id of the post (`pst_…`). */
+    postId: string;
+    /** Id of the channel (`chn_…`). */
+    channelId: string;
+    /** Id of the session (`ses_…`). */
+    sessionId: string;
+    /** Name of the channel; null if it is not known yet. */
+    channelName: string | null;
+    /** Type of the post. */
+    type: 'text' | 'image' | 'video';
+    /** Text, or caption of the file. */
+    message: string;
+    media?: {
+      /** Id of the media (`med_…`). */
+      mediaId: string;
+      /** Media type of the file, such as `image/jpeg`. */
+      mimeType: string;
+      /** Size of the file in bytes. */
+      size: number;
+      /** Name that the sender gave the file; null if there is none. */
+      fileName: string | null;
+      /** Download the file here, with an API key that has `media:read`. */
+      url: string;
+    };
+    /** When it was posted. */
     timestamp: string;
     /** Present on the sample event that a webhook test sends. */
     test?: true;
@@ -685,6 +1410,8 @@ export const eventFields = {
     replyTo: 'string?',
     unidentified: 'true?',
     replayed: 'true?',
+    history: 'true?',
+    remoteMedia: 'object?',
     media: 'object?',
     location: 'object?',
     contact: 'object?',
@@ -694,6 +1421,20 @@ export const eventFields = {
     mentions: 'string[]?',
     forwarded: 'true?',
     payload: 'string?',
+    linkPreview: 'object?',
+    viewOnce: 'true?',
+    gif: 'true?',
+    videoNote: 'true?',
+    animated: 'true?',
+    mentionsAll: 'true?',
+    album: 'object?',
+    contacts: 'object[]?',
+    event: 'object?',
+    product: 'object?',
+    order: 'object?',
+    groupInvite: 'object?',
+    choice: 'object?',
+    rawType: 'string?',
     test: 'true?',
   },
   'message.sent': {
@@ -711,6 +1452,8 @@ export const eventFields = {
     message: 'string?',
     replyTo: 'string?',
     replayed: 'true?',
+    history: 'true?',
+    remoteMedia: 'object?',
     media: 'object?',
     location: 'object?',
     contact: 'object?',
@@ -720,6 +1463,20 @@ export const eventFields = {
     mentions: 'string[]?',
     forwarded: 'true?',
     payload: 'string?',
+    linkPreview: 'object?',
+    viewOnce: 'true?',
+    gif: 'true?',
+    videoNote: 'true?',
+    animated: 'true?',
+    mentionsAll: 'true?',
+    album: 'object?',
+    contacts: 'object[]?',
+    event: 'object?',
+    product: 'object?',
+    order: 'object?',
+    groupInvite: 'object?',
+    choice: 'object?',
+    rawType: 'string?',
   },
   'message.delivered': {
     messageId: 'string',
@@ -862,6 +1619,32 @@ export const eventFields = {
     options: 'string[]',
     test: 'true?',
   },
+  'message.location': {
+    messageId: 'string',
+    type: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    location: 'object?',
+    test: 'true?',
+  },
+  'event.answer': {
+    messageId: 'string',
+    type: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    answer: 'string?',
+    test: 'true?',
+  },
   'chat.updated': {
     chatId: 'string',
     sessionId: 'string',
@@ -870,6 +1653,59 @@ export const eventFields = {
     pinned: 'boolean',
     mutedUntil: 'string|null',
     unreadCount: 'number',
+    markedUnread: 'boolean',
+    disappearingSeconds: 'number|null',
+    labelIds: 'string[]',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'chat.removed': {
+    chatId: 'string',
+    sessionId: 'string',
+    groupId: 'string?',
+    action: 'string',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'message.removed': {
+    messageId: 'string',
+    type: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'message.marked': {
+    messageId: 'string',
+    type: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    starred: 'boolean',
+    labelIds: 'string[]',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'message.pinned': {
+    messageId: 'string',
+    type: 'string',
+    sessionId: 'string',
+    chatId: 'string',
+    groupId: 'string?',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    pinnedUntil: 'string|null',
+    test: 'true?',
+  },
+  'label.updated': {
+    labelId: 'string',
+    sessionId: 'string',
+    name: 'string',
+    color: 'number',
+    deleted: 'true?',
     timestamp: 'string',
     test: 'true?',
   },
@@ -902,6 +1738,51 @@ export const eventFields = {
     qr: 'string?',
     pairingCode: 'string?',
     expiresAt: 'string?',
+    health: 'object?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'session.history': {
+    sessionId: 'string',
+    state: 'string',
+    progress: 'number',
+    messages: 'number',
+    chats: 'number',
+    contacts: 'number',
+    error: 'string|null',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'session.updated': {
+    sessionId: 'string',
+    changed: 'string[]',
+    network: {
+      displayName: 'string|null',
+      nameStatus: 'string|null',
+      quality: 'string|null',
+      messagingTier: 'string|null',
+      messagingLimit: 'number|null',
+      throughput: 'string|null',
+      accountMode: 'string|null',
+      canSend: 'string|null',
+      problems: [{ concerns: 'string', message: 'string' }],
+      notices: [{ type: 'string', severity: 'string', message: 'string', at: 'string' }],
+      updatedAt: 'string',
+    },
+    notice: 'object?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'template.updated': {
+    sessionId: 'string',
+    templateId: 'string',
+    name: 'string',
+    language: 'string',
+    status: 'string|null',
+    previousStatus: 'string|null',
+    category: 'string|null',
+    quality: 'string|null',
+    reason: 'string|null',
     timestamp: 'string',
     test: 'true?',
   },
@@ -911,6 +1792,17 @@ export const eventFields = {
     subject: 'string',
     action: 'string',
     phoneNumbers: 'string[]',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'group.join_request': {
+    groupId: 'string',
+    sessionId: 'string',
+    subject: 'string',
+    phoneNumber: 'string',
+    unidentified: 'true?',
+    change: 'string',
+    method: 'string?',
     timestamp: 'string',
     test: 'true?',
   },
@@ -934,6 +1826,50 @@ export const eventFields = {
     unidentified: 'true?',
     video: 'boolean',
     outcome: 'string',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'status.received': {
+    statusId: 'string',
+    sessionId: 'string',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    type: 'string',
+    message: 'string',
+    media: 'object?',
+    backgroundColor: 'string?',
+    font: 'number?',
+    timestamp: 'string',
+    expiresAt: 'string',
+    test: 'true?',
+  },
+  'status.deleted': {
+    statusId: 'string',
+    sessionId: 'string',
+    from: 'string',
+    fromMe: 'boolean',
+    unidentified: 'true?',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'status.viewed': {
+    statusId: 'string',
+    sessionId: 'string',
+    from: 'string',
+    unidentified: 'true?',
+    emoji: 'string|null',
+    timestamp: 'string',
+    test: 'true?',
+  },
+  'channel.message': {
+    postId: 'string',
+    channelId: 'string',
+    sessionId: 'string',
+    channelName: 'string|null',
+    type: 'string',
+    message: 'string',
+    media: 'object?',
     timestamp: 'string',
     test: 'true?',
   },

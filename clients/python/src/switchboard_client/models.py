@@ -50,7 +50,7 @@ ErrorCode = Literal[
 """Codes of the errors that the server returns."""
 
 
-class Media(TypedDict):
+class _MediaRequired(TypedDict):
     mediaId: str
     """Id of the file (`med_…`)."""
     mimeType: str
@@ -65,6 +65,21 @@ class Media(TypedDict):
     """When the file was first stored."""
     url: str
     """Download the content here, with a credential that has `media:read`."""
+
+
+class Media(_MediaRequired, total=False):
+    width: int
+    """Width in pixels, if it is known."""
+    height: int
+    """Height in pixels, if it is known."""
+    durationSeconds: int
+    """Duration in seconds, if it is known."""
+    waveform: list[int]
+    """Loudness of a voice message over its duration: 64 values."""
+    hasThumbnail: Literal[True]
+    """Present if apps get a small picture of it before they download it."""
+    content: str
+    """The content in base64; only if you ask for it, and of up to 1 MiB."""
 
 
 class Account(TypedDict):
@@ -314,9 +329,9 @@ class Connector(TypedDict):
     """JSON Schema of a session's `options`. Options that are `writeOnly` are secrets, which are
     never returned.
     """
-    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
+    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event"]]
     """Types of messages that its sessions can send."""
-    capabilities: Optional[list[Literal["pairing_code", "read_receipts", "typing", "reactions", "edit", "delete_for_everyone", "check_numbers", "block", "groups", "profile", "profiles_of_others", "simulator"]]]
+    capabilities: Optional[list[Literal["pairing_code", "read_receipts", "typing", "reactions", "edit", "delete_for_everyone", "check_numbers", "block", "groups", "profile", "profiles_of_others", "simulator", "history", "history_on_demand", "history_media", "chat_settings", "labels", "star", "delete_for_me", "pin_message", "disappearing", "group_join_requests", "group_invite_preview", "communities", "group_member_add_mode", "group_disappearing", "delete_for_everyone_as_admin", "own_profile", "privacy", "business_profiles", "linked_devices", "people_lookup", "templates", "number_quality", "business_profile", "preflight", "warm_up", "standing", "own_presence", "presence_of_others", "reject_calls", "status", "channels", "link_previews", "chosen_link_previews", "view_once", "gif", "video_note", "albums", "mention_all", "edit_captions", "vote"]]]
     """Features of its sessions besides sending; null if the connector does not declare them."""
     takesCallbacks: bool
     """Whether the network calls this server; its sessions then have a `callbackUrl`."""
@@ -331,7 +346,143 @@ class ConnectorsListResult(TypedDict):
     """
 
 
-class Session(TypedDict):
+class SessionHistory(TypedDict):
+    """Import of the history of the phone, which begins when the session is linked."""
+
+    state: Literal["none", "waiting", "importing", "complete", "failed"]
+    """`none`: the session imports no history, or the network has none. `waiting`: the phone has
+    sent nothing yet. `failed`: a part is missing; `error` says why.
+    """
+    progress: int
+    """Percent, as the phone reports it."""
+    messages: int
+    """Messages imported so far."""
+    chats: int
+    """Chats that are new."""
+    contacts: int
+    """Contacts that are new."""
+    error: Optional[str]
+    """Why a part is missing, as a sentence; null if nothing failed."""
+    updatedAt: Optional[str]
+    """When that last changed; null if it never did."""
+
+
+class SessionNetworkProblem(TypedDict):
+    concerns: str
+    """The restricted part, such as `phone_number` or `business_account`."""
+    message: str
+    """The reason, in the network's words."""
+
+
+class SessionNetworkNotice(TypedDict):
+    type: str
+    """The network's name of the notice, such as `ACCOUNT_RESTRICTION`."""
+    severity: Literal["info", "warning", "critical"]
+    """How urgent it is."""
+    message: str
+    """Text of the notice, as a sentence."""
+    at: str
+    """When the network sent it."""
+
+
+class SessionNetwork(TypedDict):
+    displayName: Optional[str]
+    """Name that recipients see; null if it is unknown."""
+    nameStatus: Optional[str]
+    """Review of the name, such as `approved` or `declined`; null if it is unknown."""
+    quality: Optional[Literal["high", "medium", "low", "unknown"]]
+    """Quality by the reactions of recipients; null if the network has not rated it."""
+    messagingTier: Optional[str]
+    """The network's name of the messaging limit, such as `TIER_2K`."""
+    messagingLimit: Optional[int]
+    """People to whom the business may start to write within 24 hours; null if it is unknown or
+    unlimited.
+    """
+    throughput: Optional[str]
+    """Sending speed, such as `standard` or `high`; null if it is unknown."""
+    accountMode: Optional[str]
+    """`live`, or `sandbox` for a test number; null if it is unknown."""
+    canSend: Optional[Literal["yes", "limited", "no"]]
+    """Whether the network lets the number send; `problems` has the reasons if it does not."""
+    problems: list[SessionNetworkProblem]
+    """Restrictions of the number, its account, its business or its app."""
+    notices: list[SessionNetworkNotice]
+    """Up to ten latest notices about the number or its account."""
+    updatedAt: str
+    """When the network last reported a change."""
+
+
+class SessionHealthReason(TypedDict):
+    code: str
+    """Reason, such as `new_chats`, `pace`, `failures`, `unreachable`, `unanswered`,
+    `block_reports`, `spam_limits`, `restricted`, `new_chats_denied`, `network_quota` or
+    `quality`.
+    """
+    risk: Literal["elevated", "high"]
+    """How grave the reason is."""
+    message: str
+    """The reason in words, with its figures."""
+
+
+class SessionHealthLastDay(TypedDict):
+    newChats: int
+    """Direct chats that the session started."""
+    sent: int
+    """Messages that the network accepted."""
+    unreachable: int
+    """Messages to numbers that are not on the network."""
+    blockReports: int
+    """People who blocked or reported the number, as far as the network tells."""
+    spamLimits: int
+    """Messages that the network did not deliver, to protect people from unwanted ones."""
+    lookUps: int
+    """Numbers that preflights had the network check."""
+
+
+class SessionHealthLastHour(TypedDict):
+    sent: int
+    """Messages that the network accepted."""
+    failed: int
+    """Messages that failed."""
+    peakPerMinute: int
+    """The most messages within one minute."""
+
+
+class SessionHealthStartedChats(TypedDict):
+    started: int
+    """Direct chats that the session started within the last week, and more than a day ago."""
+    answered: int
+    """Those of them in which the other side has written."""
+
+
+class SessionHealthNetworkNewChats(TypedDict):
+    used: int
+    """Chats started."""
+    total: int
+    """Chats allowed."""
+
+
+class SessionHealthNetwork(TypedDict):
+    noNewChatsUntil: Optional[str]
+    """Until when the network allows no new chats; null if it does."""
+    newChats: Optional[SessionHealthNetworkNewChats]
+    """The network's own quota of new chats; null if it reports none."""
+
+
+class SessionHealth(TypedDict):
+    risk: Literal["low", "elevated", "high"]
+    """How likely the network is to ban the number; `elevated` means: slow down."""
+    reasons: list[SessionHealthReason]
+    """Why the risk is not low, the gravest first."""
+    linkedAt: Optional[str]
+    """When the session first connected with this number; null if it never did."""
+    lastDay: SessionHealthLastDay
+    lastHour: SessionHealthLastHour
+    startedChats: SessionHealthStartedChats
+    network: SessionHealthNetwork
+
+
+class _SessionRequired(TypedDict):
     sessionId: str
     """Id of the session (`ses_…`)."""
     name: Optional[str]
@@ -358,6 +509,14 @@ class Session(TypedDict):
     """Your own data, as you set it."""
     createdAt: str
     """When the session was created."""
+    network: Optional[SessionNetwork]
+    """The network's judgment of the number; null if the network has none."""
+
+
+class Session(_SessionRequired, total=False):
+    history: SessionHistory
+    """Import of the history of the phone, which begins when the session is linked."""
+    health: SessionHealth
 
 
 class SessionsListResult(TypedDict):
@@ -374,11 +533,118 @@ class SessionsDeleteResult(TypedDict):
     """Always true."""
 
 
+class SessionsUpdateProfileBusiness(TypedDict, total=False):
+    """Data of the business that owns the number. An empty text or list removes it."""
+
+    address: str
+    """Postal address."""
+    description: str
+    """Description of the business."""
+    email: str
+    """Email address for customers."""
+    websites: list[str]
+    """Up to two http or https URLs."""
+    vertical: str
+    """The network's name of the trade, such as `RETAIL` or `EDU`."""
+
+
 class SessionsUpdateProfileResult(TypedDict):
     sessionId: str
     """Id of the session (`ses_…`)."""
     updated: Literal[True]
     """Always true."""
+
+
+class OwnProfilePicture(TypedDict):
+    mediaId: str
+    """Id of the media (`med_…`)."""
+    mimeType: str
+    """Media type of the file, such as `image/jpeg`."""
+    size: int
+    """Size of the file in bytes."""
+    fileName: Optional[str]
+    """Name that the sender gave the file; null if there is none."""
+    url: str
+    """Download the file here, with an API key that has `media:read`."""
+
+
+class OwnBusinessProfile(TypedDict):
+    address: Optional[str]
+    """Postal address; null if there is none."""
+    description: Optional[str]
+    """Description of the business; null if there is none."""
+    email: Optional[str]
+    """Email address for customers; null if there is none."""
+    websites: list[str]
+    """Websites."""
+    vertical: Optional[str]
+    """The network's name of the trade, such as `RETAIL`; null if there is none."""
+
+
+class OwnProfile(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    phoneNumber: Optional[str]
+    """Phone number digits of the session; null if the network never reported them."""
+    name: Optional[str]
+    """Name that other people see; null if there is none."""
+    about: Optional[str]
+    """About text; null if there is none."""
+    picture: Optional[OwnProfilePicture]
+    """Picture; null if there is none."""
+    business: Optional[OwnBusinessProfile]
+    """Data of the business; null if the number is none, or its network has no such data."""
+
+
+class SessionsListDevicesResultData(TypedDict):
+    deviceId: int
+    """Id of the device; 0 for the phone."""
+    phone: bool
+    """Whether it is the phone."""
+    thisSession: bool
+    """Whether it is the device of this session."""
+    hosted: bool
+    """Whether Meta runs it for a business that uses the Cloud API."""
+    keyIndex: Optional[int]
+    """Counter that grows with every device that is linked, so the newest has the largest; null
+    for the phone.
+    """
+
+
+class SessionsListDevicesResult(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    data: list[SessionsListDevicesResultData]
+    """The phone first, then linked devices."""
+
+
+class Privacy(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    lastSeen: Literal["everyone", "contacts", "contacts_except", "nobody"]
+    """People who see when the session was last online. `contacts_except`: all contacts but those
+    excluded on the phone.
+    """
+    online: Literal["everyone", "same_as_last_seen"]
+    """People who see that the session is online."""
+    profilePicture: Literal["everyone", "contacts", "contacts_except", "nobody"]
+    """People who see the profile picture. `contacts_except`: all contacts but those excluded on
+    the phone.
+    """
+    about: Literal["everyone", "contacts", "contacts_except", "nobody"]
+    """People who see the about text. `contacts_except`: all contacts but those excluded on the
+    phone.
+    """
+    readReceipts: bool
+    """Whether others see that their messages were read."""
+    groupAdd: Literal["everyone", "contacts", "contacts_except", "nobody"]
+    """People who can add the session to groups. `contacts_except`: all contacts but those
+    excluded on the phone.
+    """
+    calls: Literal["everyone", "known"]
+    """People who can call. `known`: only those whom the session knows."""
+    disappearingSeconds: int
+    """Seconds until messages of new chats disappear; 0 if they stay."""
 
 
 class _SessionsGetQrResultRequired(TypedDict):
@@ -416,6 +682,19 @@ class SessionsHistoryResult(TypedDict):
     """Pass it as `cursor` to get the next page; null on the last page."""
 
 
+class SessionsSimulateLocationLive(TypedDict, total=False):
+    """Makes it a live location, whose position the action `move` changes."""
+
+    accuracyInMeters: float
+    """How exact the position is."""
+    metersPerSecond: float
+    """Speed of the sender."""
+    heading: float
+    """Degrees clockwise from north."""
+    sequence: int
+    """Higher than that of the position before."""
+
+
 class _SessionsSimulateLocationRequired(TypedDict):
     latitude: float
     """Degrees north (WGS 84)."""
@@ -430,6 +709,8 @@ class SessionsSimulateLocation(_SessionsSimulateLocationRequired, total=False):
     """Name of the place."""
     address: str
     """Postal address of the place."""
+    live: SessionsSimulateLocationLive
+    """Makes it a live location, whose position the action `move` changes."""
 
 
 class SessionsSimulateContact(TypedDict):
@@ -455,12 +736,344 @@ class SessionsSimulatePoll(_SessionsSimulatePollRequired, total=False):
     """Number of options that one person can choose; 1 by default."""
 
 
+class SessionsSimulateNewChats(TypedDict):
+    """The network's quota of new chats."""
+
+    used: int
+    """Chats started."""
+    total: int
+    """Chats allowed."""
+
+
+SessionsSimulateHistoryChat = TypedDict(
+    "SessionsSimulateHistoryChat",
+    {
+        # Other person of a direct chat. In international form, such as 491701234567; +, spaces and
+        # dashes are ignored.
+        "with": str,
+        # Address of a group, of your choice, such as `team@sandbox`.
+        "group": str,
+        # Subject of the group.
+        "name": str,
+        # Messages that are not read.
+        "unreadCount": int,
+        # Whether the chat is archived.
+        "archived": bool,
+        # Whether the chat is pinned.
+        "pinned": bool,
+        # Until when the chat is muted.
+        "mutedUntil": Optional[str],
+    },
+    total=False,
+)
+
+
+class _SessionsSimulateHistoryContactRequired(TypedDict):
+    phoneNumber: str
+    """Number of the contact. In international form, such as 491701234567; +, spaces and dashes
+    are ignored.
+    """
+
+
+class SessionsSimulateHistoryContact(_SessionsSimulateHistoryContactRequired, total=False):
+    """A contact."""
+
+    pushName: str
+    """Name that the contact chose."""
+    savedName: str
+    """Name in the address book."""
+
+
+class _SessionsSimulateHistoryMessageRequired(TypedDict):
+    id: str
+    """Id of the message on the network, of your choice."""
+    message: str
+    """Text of the message."""
+    timestamp: str
+    """When it was sent."""
+
+
+_SessionsSimulateHistoryMessageOptional = TypedDict(
+    "_SessionsSimulateHistoryMessageOptional",
+    {
+        # Other person of a direct chat. In international form, such as 491701234567; +, spaces and
+        # dashes are ignored.
+        "with": str,
+        # Address of a group, of your choice, such as `team@sandbox`.
+        "group": str,
+        # Sender, in a group; by default the session itself. In international form, such as
+        # 491701234567; +, spaces and dashes are ignored.
+        "from": str,
+        # Whether the session sent it, in a direct chat.
+        "own": bool,
+        # Id of the message that it replies to.
+        "replyTo": str,
+        # Marks an incoming message as not read.
+        "unread": Literal[True],
+        # Id of an uploaded file that the message has (`med_…`); null for one that the network no
+        # longer has.
+        "mediaId": Optional[str],
+    },
+    total=False,
+)
+
+
+class SessionsSimulateHistoryMessage(_SessionsSimulateHistoryMessageRequired, _SessionsSimulateHistoryMessageOptional):
+    """A text or file, in a chat with `with` or `group`."""
+
+
+class _SessionsSimulateHistoryGenerateRequired(TypedDict):
+    messages: int
+    """How many messages."""
+
+
+class SessionsSimulateHistoryGenerate(_SessionsSimulateHistoryGenerateRequired, total=False):
+    """Messages to make up, in direct chats."""
+
+    chats: int
+    """In how many chats; 10 by default."""
+
+
+class SessionsSimulateHistory(TypedDict, total=False):
+    """The history that the phone passes on; `generate` adds made-up messages."""
+
+    chats: list[SessionsSimulateHistoryChat]
+    contacts: list[SessionsSimulateHistoryContact]
+    messages: list[SessionsSimulateHistoryMessage]
+    generate: SessionsSimulateHistoryGenerate
+    """Messages to make up, in direct chats."""
+
+
+class SessionsSimulateSettings(TypedDict, total=False):
+    """Settings of the group that change."""
+
+    announce: bool
+    """Only admins can send messages."""
+    locked: bool
+    """Only admins can change the group."""
+    joinApproval: bool
+    """Admins approve people who join by link."""
+    memberAdd: Literal["admins", "all"]
+    """People who can add members."""
+    disappearingSeconds: int
+    """Seconds until messages disappear; 0 turns this off."""
+
+
+class _SessionsSimulateBusinessCollectionProductRequired(TypedDict):
+    productId: str
+    """Id of the product, unique in the catalog."""
+    name: str
+    """Name of the product."""
+
+
+class SessionsSimulateBusinessCollectionProduct(_SessionsSimulateBusinessCollectionProductRequired, total=False):
+    description: str
+    """Description of the product."""
+    price: int
+    """Price in thousandths of the currency."""
+    currency: str
+    """Currency (ISO 4217)."""
+
+
+class SessionsSimulateBusinessCollection(TypedDict):
+    name: str
+    """Name of the collection."""
+    products: list[SessionsSimulateBusinessCollectionProduct]
+    """Products of the collection."""
+
+
+class SessionsSimulateBusiness(TypedDict, total=False):
+    """Profile and catalog of the business."""
+
+    description: str
+    """Description of the business."""
+    category: str
+    """Category of the business."""
+    address: str
+    """Postal address."""
+    email: str
+    """Email address."""
+    websites: list[str]
+    """Websites."""
+    collections: list[SessionsSimulateBusinessCollection]
+    """Collections of the catalog."""
+
+
+class SessionsSimulateEventLocation(TypedDict, total=False):
+    """Where it is."""
+
+    name: str
+    """Name of the place."""
+    latitude: float
+    """Degrees north (WGS 84)."""
+    longitude: float
+    """Degrees east (WGS 84)."""
+
+
+class _SessionsSimulateEventRequired(TypedDict):
+    startsAt: str
+    """When it begins."""
+
+
+class SessionsSimulateEvent(_SessionsSimulateEventRequired, total=False):
+    """Event to send; its name is in `message`."""
+
+    description: str
+    """Description of the event."""
+    endsAt: str
+    """When it ends."""
+    location: SessionsSimulateEventLocation
+    """Where it is."""
+    joinLink: str
+    """Link to its call."""
+    canceled: bool
+    """Whether it was canceled."""
+
+
+class SessionsSimulateProduct(TypedDict, total=False):
+    """Product to send."""
+
+    productId: str
+    """The network's id of the product."""
+    retailerId: str
+    """The seller's own id of the product."""
+    title: str
+    """Name of the product."""
+    description: str
+    """Description of the product."""
+    price: float
+    """Price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    url: str
+    """Page of the product."""
+
+
+class _SessionsSimulateOrderItemRequired(TypedDict):
+    retailerId: str
+    """The seller's own id of the product."""
+    quantity: float
+    """How many of it are ordered."""
+
+
+class SessionsSimulateOrderItem(_SessionsSimulateOrderItemRequired, total=False):
+    price: float
+    """Price of one, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+
+
+class SessionsSimulateOrder(TypedDict, total=False):
+    """Order to send."""
+
+    orderId: str
+    """The network's id of the order."""
+    title: str
+    """Title of the order."""
+    total: float
+    """Total price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    items: list[SessionsSimulateOrderItem]
+    """The ordered products."""
+
+
+class _SessionsSimulateGroupInviteRequired(TypedDict):
+    networkGroupId: str
+    """Address of the group at the network."""
+    code: str
+    """Code of the invite."""
+
+
+class SessionsSimulateGroupInvite(_SessionsSimulateGroupInviteRequired, total=False):
+    """Invite to a group, to send."""
+
+    subject: str
+    """Name of the group."""
+    expiresAt: str
+    """When it expires."""
+
+
+class _SessionsSimulateChoiceRequired(TypedDict):
+    kind: Literal["button", "list", "template", "form"]
+    """Kind of the message that the sender answers."""
+
+
+class SessionsSimulateChoice(_SessionsSimulateChoiceRequired, total=False):
+    """Answers buttons, a list, a template or a form; the title of the choice is in `message`."""
+
+    id: str
+    """Id of the choice, which the session gets as `payload`."""
+    name: str
+    """The network's name of the form."""
+    response: str
+    """The answers in the form, as JSON."""
+
+
 class SessionsSimulateResult(TypedDict):
-    simulated: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename"]
+    simulated: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"]
     """Event to simulate; see the description of the operation."""
 
 
-class MessageMedia(TypedDict):
+class SessionsSetPresenceResult(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    presence: Literal["online", "offline"]
+    """Whether others see the session as online."""
+    until: Optional[str]
+    """When the session goes offline by itself; null if it is offline."""
+
+
+class Template(TypedDict):
+    templateId: str
+    """Id of the template at the network."""
+    name: str
+    """Name of the template. The same in all languages."""
+    language: str
+    """Language of the template, such as `en_US`."""
+    status: str
+    """Status at the network, such as `approved`, `pending`, `rejected`, `paused` or `disabled`."""
+    category: str
+    """Category, such as `marketing`, `utility` or `authentication`."""
+    components: list[dict[str, Any]]
+    """Header, body, footer and buttons, in the network's format."""
+    quality: Optional[Literal["high", "medium", "low", "unknown"]]
+    """Quality by the reactions of recipients; null if it was never rated."""
+    rejectionReason: Optional[str]
+    """Why the network rejected it; null if it did not."""
+
+
+class TemplatesListResult(TypedDict):
+    data: list[Template]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class TemplatesDeleteResult(TypedDict):
+    templateId: str
+    """Id of the template at the network."""
+    deleted: Literal[True]
+    """Always true."""
+
+
+class _MessagesSendLinkPreviewRequired(TypedDict):
+    title: str
+    """Title of the page."""
+
+
+class MessagesSendLinkPreview(_MessagesSendLinkPreviewRequired, total=False):
+    """Title, description and picture of the preview."""
+
+    url: str
+    """The link; by default the first one in the text, which must contain it."""
+    description: str
+    """A sentence below the title."""
+    image: str
+    """Picture of the page: an https URL, or the id of an uploaded image (`med_…`)."""
+
+
+class _MessageMediaRequired(TypedDict):
     mediaId: str
     """Id of the media (`med_…`)."""
     mimeType: str
@@ -471,6 +1084,28 @@ class MessageMedia(TypedDict):
     """Name that the sender gave the file; null if there is none."""
     url: str
     """Download the file here, with an API key that has `media:read`."""
+
+
+class MessageMedia(_MessageMediaRequired, total=False):
+    available: Literal[False]
+    """Present if the file was deleted: its URL answers 404."""
+    content: str
+    """The content in base64; only if you ask for it, and of up to 1 MiB."""
+
+
+class MessageLocationLive(TypedDict, total=False):
+    """Present if the sender shares a position that moves. A later position replaces it in the
+    message.
+    """
+
+    accuracyInMeters: float
+    """How exact the position is."""
+    metersPerSecond: float
+    """Speed of the sender."""
+    heading: float
+    """Direction of the movement, in degrees clockwise from north."""
+    sequence: int
+    """Grows with every position of this message."""
 
 
 class _MessageLocationRequired(TypedDict):
@@ -485,6 +1120,10 @@ class MessageLocation(_MessageLocationRequired, total=False):
     """Name of the place."""
     address: str
     """Postal address of the place."""
+    live: MessageLocationLive
+    """Present if the sender shares a position that moves. A later position replaces it in the
+    message.
+    """
 
 
 class MessageContact(TypedDict):
@@ -509,6 +1148,177 @@ class MessageTemplate(TypedDict):
     """Values of the template, in the network's format."""
 
 
+class _MessageLinkPreviewRequired(TypedDict):
+    url: str
+    """The link, as it occurs in the text."""
+
+
+class MessageLinkPreview(_MessageLinkPreviewRequired, total=False):
+    title: str
+    """Title of the page."""
+    description: str
+    """Description of the page."""
+
+
+class _MessageAlbumRequired(TypedDict):
+    albumId: str
+    """The same for all files of the album."""
+
+
+class MessageAlbum(_MessageAlbumRequired, total=False):
+    images: int
+    """How many images the album has, if it is known."""
+    videos: int
+    """How many videos the album has, if it is known."""
+
+
+class MessageEventLocation(TypedDict, total=False):
+    latitude: float
+    """Degrees north (WGS 84)."""
+    longitude: float
+    """Degrees east (WGS 84)."""
+    name: str
+    """Name of the place."""
+    address: str
+    """Postal address of the place."""
+
+
+class MessageEvent(TypedDict, total=False):
+    """Only of messages of the type `event`. The name is in `message`."""
+
+    description: str
+    """Description of the event."""
+    startsAt: str
+    """When it begins."""
+    endsAt: str
+    """When it ends."""
+    location: MessageEventLocation
+    joinLink: str
+    """Link to its call."""
+    canceled: Literal[True]
+    """Present if it was canceled."""
+    extraGuests: Literal[True]
+    """Present if guests can bring others."""
+
+
+class MessageProduct(TypedDict, total=False):
+    """The product that a message shows or is about."""
+
+    productId: str
+    """The network's id of the product."""
+    retailerId: str
+    """The seller's own id of the product."""
+    catalogId: str
+    """The network's id of the catalog."""
+    title: str
+    """Name of the product."""
+    description: str
+    """Description of the product."""
+    price: float
+    """Price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    url: str
+    """Page of the product."""
+    seller: str
+    """Phone number digits of the seller."""
+
+
+class _MessageOrderItemRequired(TypedDict):
+    retailerId: str
+    """The seller's own id of the product."""
+    quantity: float
+    """How many of it were ordered."""
+
+
+class MessageOrderItem(_MessageOrderItemRequired, total=False):
+    price: float
+    """Price of one, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+
+
+class MessageOrder(TypedDict, total=False):
+    """Only of messages of the type `order`."""
+
+    orderId: str
+    """The network's id of the order."""
+    catalogId: str
+    """The network's id of the catalog."""
+    title: str
+    """Title of the order."""
+    itemCount: int
+    """How many items were ordered."""
+    total: float
+    """Total price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    seller: str
+    """Phone number digits of the seller."""
+    items: list[MessageOrderItem]
+    """The ordered products, if the network tells them."""
+
+
+class _MessageGroupInviteRequired(TypedDict):
+    networkGroupId: str
+    """Address of the group at the network."""
+    code: str
+    """Code of the invite, which is only for the recipient."""
+
+
+class MessageGroupInvite(_MessageGroupInviteRequired, total=False):
+    """Only of messages of the type `group_invite`."""
+
+    subject: str
+    """Name of the group."""
+    expiresAt: str
+    """When the invite expires."""
+
+
+class _MessageChoiceRequired(TypedDict):
+    kind: Literal["button", "list", "template", "form"]
+    """Kind of the message that the sender answered."""
+
+
+class MessageChoice(_MessageChoiceRequired, total=False):
+    """Present if the message answers buttons, a list, a template or a form."""
+
+    name: str
+    """The network's name of the form."""
+    description: str
+    """Second line of the chosen row."""
+    response: str
+    """The answers in the form, as JSON."""
+
+
+class MessageMediaFacts(TypedDict, total=False):
+    """Size, duration and waveform of the file, as far as they are known."""
+
+    width: int
+    """Width in pixels, if it is known."""
+    height: int
+    """Height in pixels, if it is known."""
+    durationSeconds: int
+    """Duration in seconds, if it is known."""
+    waveform: list[int]
+    """Loudness of a voice message over its duration: 64 values."""
+    hasThumbnail: Literal[True]
+    """Present if apps get a small picture of it before they download it."""
+
+
+class MessageRemoteMedia(TypedDict):
+    """File that is still at the network. `POST /messages/{messageId}/media` fetches it, and
+    `media` replaces this field.
+    """
+
+    mimeType: str
+    """Media type of the file, as the sender stated it."""
+    size: int
+    """Size of the file in bytes, as the sender stated it."""
+    fileName: Optional[str]
+    """Name of the file; null if there is none."""
+
+
 MessageVote = TypedDict(
     "MessageVote",
     {
@@ -516,6 +1326,17 @@ MessageVote = TypedDict(
         "from": str,
         # Options that the voter chose.
         "options": list[str],
+    },
+)
+
+
+MessageAnswer = TypedDict(
+    "MessageAnswer",
+    {
+        # Phone number digits of the person who answered.
+        "from": str,
+        # Whether the person comes.
+        "answer": Literal["going", "not_going", "maybe"],
     },
 )
 
@@ -557,6 +1378,15 @@ class MessageApproval(_MessageApprovalRequired, total=False):
     """Present if the text was edited when it was approved."""
 
 
+class MessagePricing(TypedDict):
+    """Price of the message; only if the network has reported it."""
+
+    category: str
+    """Category of the price, such as `marketing`, `utility` or `service`."""
+    billable: bool
+    """Whether the message costs something."""
+
+
 _MessageRequired = TypedDict(
     "_MessageRequired",
     {
@@ -569,7 +1399,7 @@ _MessageRequired = TypedDict(
         # `incoming`: the session received the message.
         "direction": Literal["incoming", "outgoing"],
         # Type of the content.
-        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"],
+        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"],
         # Phone number digits of the sender.
         "from": str,
         # Phone number digits of the recipient, or the id of the group (`grp_…`).
@@ -606,6 +1436,34 @@ class Message(_MessageRequired, total=False):
     """Present if the message was forwarded."""
     payload: str
     """Id of the button or list row that the sender chose."""
+    linkPreview: MessageLinkPreview
+    viewOnce: Literal[True]
+    """Present if the file can be opened only once."""
+    gif: Literal[True]
+    """Present if the video plays like a GIF: in a loop, without sound."""
+    videoNote: Literal[True]
+    """Present if the video is a round video note."""
+    animated: Literal[True]
+    """Present if the sticker is animated."""
+    mentionsAll: Literal[True]
+    """Present if everybody in the group is mentioned."""
+    album: MessageAlbum
+    contacts: list[MessageContact]
+    """All cards of a message with several. `contact` then has the numbers of all of them."""
+    event: MessageEvent
+    """Only of messages of the type `event`. The name is in `message`."""
+    product: MessageProduct
+    """The product that a message shows or is about."""
+    order: MessageOrder
+    """Only of messages of the type `order`."""
+    groupInvite: MessageGroupInvite
+    """Only of messages of the type `group_invite`."""
+    choice: MessageChoice
+    """Present if the message answers buttons, a list, a template or a form."""
+    rawType: str
+    """The network's name of this kind of message. Only of messages of the type `unsupported`."""
+    mediaFacts: MessageMediaFacts
+    """Size, duration and waveform of the file, as far as they are known."""
     contentHidden: Literal[True]
     """Present if the content is left out because the API key has the permission `metadata` but
     not `read`.
@@ -618,10 +1476,26 @@ class Message(_MessageRequired, total=False):
     """Present if the message was sent from the phone or another linked device, not through the
     API.
     """
+    origin: Literal["history"]
+    """`history`: the message is from before the session was linked."""
+    remoteMedia: MessageRemoteMedia
+    """File that is still at the network. `POST /messages/{messageId}/media` fetches it, and
+    `media` replaces this field.
+    """
     votes: list[MessageVote]
     """Votes on the poll, one entry per voter."""
+    answers: list[MessageAnswer]
+    """Answers to the event, one per person."""
     reactions: list[MessageReaction]
     """Reactions to the message, one per person."""
+    starred: Literal[True]
+    """Present if the owner of the session starred the message."""
+    pinnedUntil: str
+    """Until when the message is pinned in its chat."""
+    expiresAt: str
+    """When the message disappears from phones. Switchboard keeps it."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
     edited: Literal[True]
     """Present if the text was edited after sending."""
     deleted: Literal[True]
@@ -630,6 +1504,42 @@ class Message(_MessageRequired, total=False):
     """Why the message failed, as a sentence."""
     approval: MessageApproval
     """Approval of the message; only if its API key needs one."""
+    pricing: MessagePricing
+    """Price of the message; only if the network has reported it."""
+
+
+class MessagesSendEventLocation(TypedDict, total=False):
+    """Where it is: a name, coordinates, or both."""
+
+    name: str
+    """Name of the place."""
+    address: str
+    """Postal address of the place."""
+    latitude: float
+    """Degrees north (WGS 84)."""
+    longitude: float
+    """Degrees east (WGS 84)."""
+
+
+class _MessagesSendAlbumFileRequired(TypedDict):
+    type: Literal["image", "video"]
+    """Type in which the file is sent."""
+
+
+class MessagesSendAlbumFile(_MessagesSendAlbumFileRequired, total=False):
+    mediaId: str
+    """Id of an uploaded or received file (`med_…`)."""
+    url: str
+    """https URL of the file."""
+    caption: str
+    """Text shown below the file."""
+
+
+class Album(TypedDict):
+    albumId: str
+    """The same as in `album.albumId` of each message."""
+    messages: list[Message]
+    """One message per file, in the order of `files`."""
 
 
 class _BulkResultRequired(TypedDict):
@@ -660,6 +1570,45 @@ class MessagesSendBulkResult(_MessagesSendBulkResultRequired, total=False):
     """Present if the accepted messages wait for approval."""
 
 
+class _MessagesPreflightTemplateRequired(TypedDict):
+    name: str
+    """Name of the template at the network."""
+
+
+class MessagesPreflightTemplate(_MessagesPreflightTemplateRequired, total=False):
+    """The template to send instead of a text."""
+
+    language: str
+    """Language of the template, such as `en_US`."""
+
+
+class _MessagesPreflightResultResultRequired(TypedDict):
+    to: str
+    """Recipient as you passed it."""
+    chatId: Optional[str]
+    """Phone number digits, or the id of the group; null if it is neither."""
+    outcome: Literal["ok", "invalid_number", "not_allowed", "blocked", "not_on_network", "group_denied", "template_required", "limit_near", "limit_reached", "unknown"]
+    """`not_allowed`: the API key cannot send to the recipient. `blocked`: the session has
+    blocked the contact. `group_denied`: the session is not in the group, or only its admins
+    may write. `limit_near`: the message would go out, and few more would. `unknown`: it
+    cannot be checked now.
+    """
+    message: str
+    """The outcome in words."""
+
+
+class MessagesPreflightResultResult(_MessagesPreflightResultResultRequired, total=False):
+    retryAfterSeconds: int
+    """Seconds until the limit allows more."""
+
+
+class MessagesPreflightResult(TypedDict):
+    ok: int
+    """Recipients to whom the message would go out: those with `ok` or `limit_near`."""
+    results: list[MessagesPreflightResultResult]
+    """One entry per recipient, in the order of `to`."""
+
+
 class MessagesListResult(TypedDict):
     data: list[Message]
     """Entries of this page."""
@@ -681,7 +1630,7 @@ class MessageStats(TypedDict):
     """Minutes with at least one message, oldest first."""
 
 
-class MessageWithHistoryMedia(TypedDict):
+class _MessageWithHistoryMediaRequired(TypedDict):
     mediaId: str
     """Id of the media (`med_…`)."""
     mimeType: str
@@ -692,6 +1641,28 @@ class MessageWithHistoryMedia(TypedDict):
     """Name that the sender gave the file; null if there is none."""
     url: str
     """Download the file here, with an API key that has `media:read`."""
+
+
+class MessageWithHistoryMedia(_MessageWithHistoryMediaRequired, total=False):
+    available: Literal[False]
+    """Present if the file was deleted: its URL answers 404."""
+    content: str
+    """The content in base64; only if you ask for it, and of up to 1 MiB."""
+
+
+class MessageWithHistoryLocationLive(TypedDict, total=False):
+    """Present if the sender shares a position that moves. A later position replaces it in the
+    message.
+    """
+
+    accuracyInMeters: float
+    """How exact the position is."""
+    metersPerSecond: float
+    """Speed of the sender."""
+    heading: float
+    """Direction of the movement, in degrees clockwise from north."""
+    sequence: int
+    """Grows with every position of this message."""
 
 
 class _MessageWithHistoryLocationRequired(TypedDict):
@@ -706,6 +1677,10 @@ class MessageWithHistoryLocation(_MessageWithHistoryLocationRequired, total=Fals
     """Name of the place."""
     address: str
     """Postal address of the place."""
+    live: MessageWithHistoryLocationLive
+    """Present if the sender shares a position that moves. A later position replaces it in the
+    message.
+    """
 
 
 class MessageWithHistoryContact(TypedDict):
@@ -730,6 +1705,177 @@ class MessageWithHistoryTemplate(TypedDict):
     """Values of the template, in the network's format."""
 
 
+class _MessageWithHistoryLinkPreviewRequired(TypedDict):
+    url: str
+    """The link, as it occurs in the text."""
+
+
+class MessageWithHistoryLinkPreview(_MessageWithHistoryLinkPreviewRequired, total=False):
+    title: str
+    """Title of the page."""
+    description: str
+    """Description of the page."""
+
+
+class _MessageWithHistoryAlbumRequired(TypedDict):
+    albumId: str
+    """The same for all files of the album."""
+
+
+class MessageWithHistoryAlbum(_MessageWithHistoryAlbumRequired, total=False):
+    images: int
+    """How many images the album has, if it is known."""
+    videos: int
+    """How many videos the album has, if it is known."""
+
+
+class MessageWithHistoryEventLocation(TypedDict, total=False):
+    latitude: float
+    """Degrees north (WGS 84)."""
+    longitude: float
+    """Degrees east (WGS 84)."""
+    name: str
+    """Name of the place."""
+    address: str
+    """Postal address of the place."""
+
+
+class MessageWithHistoryEvent(TypedDict, total=False):
+    """Only of messages of the type `event`. The name is in `message`."""
+
+    description: str
+    """Description of the event."""
+    startsAt: str
+    """When it begins."""
+    endsAt: str
+    """When it ends."""
+    location: MessageWithHistoryEventLocation
+    joinLink: str
+    """Link to its call."""
+    canceled: Literal[True]
+    """Present if it was canceled."""
+    extraGuests: Literal[True]
+    """Present if guests can bring others."""
+
+
+class MessageWithHistoryProduct(TypedDict, total=False):
+    """The product that a message shows or is about."""
+
+    productId: str
+    """The network's id of the product."""
+    retailerId: str
+    """The seller's own id of the product."""
+    catalogId: str
+    """The network's id of the catalog."""
+    title: str
+    """Name of the product."""
+    description: str
+    """Description of the product."""
+    price: float
+    """Price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    url: str
+    """Page of the product."""
+    seller: str
+    """Phone number digits of the seller."""
+
+
+class _MessageWithHistoryOrderItemRequired(TypedDict):
+    retailerId: str
+    """The seller's own id of the product."""
+    quantity: float
+    """How many of it were ordered."""
+
+
+class MessageWithHistoryOrderItem(_MessageWithHistoryOrderItemRequired, total=False):
+    price: float
+    """Price of one, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+
+
+class MessageWithHistoryOrder(TypedDict, total=False):
+    """Only of messages of the type `order`."""
+
+    orderId: str
+    """The network's id of the order."""
+    catalogId: str
+    """The network's id of the catalog."""
+    title: str
+    """Title of the order."""
+    itemCount: int
+    """How many items were ordered."""
+    total: float
+    """Total price, in units of the currency."""
+    currency: str
+    """Currency, such as `EUR`."""
+    seller: str
+    """Phone number digits of the seller."""
+    items: list[MessageWithHistoryOrderItem]
+    """The ordered products, if the network tells them."""
+
+
+class _MessageWithHistoryGroupInviteRequired(TypedDict):
+    networkGroupId: str
+    """Address of the group at the network."""
+    code: str
+    """Code of the invite, which is only for the recipient."""
+
+
+class MessageWithHistoryGroupInvite(_MessageWithHistoryGroupInviteRequired, total=False):
+    """Only of messages of the type `group_invite`."""
+
+    subject: str
+    """Name of the group."""
+    expiresAt: str
+    """When the invite expires."""
+
+
+class _MessageWithHistoryChoiceRequired(TypedDict):
+    kind: Literal["button", "list", "template", "form"]
+    """Kind of the message that the sender answered."""
+
+
+class MessageWithHistoryChoice(_MessageWithHistoryChoiceRequired, total=False):
+    """Present if the message answers buttons, a list, a template or a form."""
+
+    name: str
+    """The network's name of the form."""
+    description: str
+    """Second line of the chosen row."""
+    response: str
+    """The answers in the form, as JSON."""
+
+
+class MessageWithHistoryMediaFacts(TypedDict, total=False):
+    """Size, duration and waveform of the file, as far as they are known."""
+
+    width: int
+    """Width in pixels, if it is known."""
+    height: int
+    """Height in pixels, if it is known."""
+    durationSeconds: int
+    """Duration in seconds, if it is known."""
+    waveform: list[int]
+    """Loudness of a voice message over its duration: 64 values."""
+    hasThumbnail: Literal[True]
+    """Present if apps get a small picture of it before they download it."""
+
+
+class MessageWithHistoryRemoteMedia(TypedDict):
+    """File that is still at the network. `POST /messages/{messageId}/media` fetches it, and
+    `media` replaces this field.
+    """
+
+    mimeType: str
+    """Media type of the file, as the sender stated it."""
+    size: int
+    """Size of the file in bytes, as the sender stated it."""
+    fileName: Optional[str]
+    """Name of the file; null if there is none."""
+
+
 MessageWithHistoryVote = TypedDict(
     "MessageWithHistoryVote",
     {
@@ -737,6 +1883,17 @@ MessageWithHistoryVote = TypedDict(
         "from": str,
         # Options that the voter chose.
         "options": list[str],
+    },
+)
+
+
+MessageWithHistoryAnswer = TypedDict(
+    "MessageWithHistoryAnswer",
+    {
+        # Phone number digits of the person who answered.
+        "from": str,
+        # Whether the person comes.
+        "answer": Literal["going", "not_going", "maybe"],
     },
 )
 
@@ -778,6 +1935,15 @@ class MessageWithHistoryApproval(_MessageWithHistoryApprovalRequired, total=Fals
     """Present if the text was edited when it was approved."""
 
 
+class MessageWithHistoryPricing(TypedDict):
+    """Price of the message; only if the network has reported it."""
+
+    category: str
+    """Category of the price, such as `marketing`, `utility` or `service`."""
+    billable: bool
+    """Whether the message costs something."""
+
+
 class MessageWithHistoryStatusHistory(TypedDict):
     status: Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]
     """`pending_approval`: waits for a person. `queued`: stored and about to be sent.
@@ -799,7 +1965,7 @@ _MessageWithHistoryRequired = TypedDict(
         # `incoming`: the session received the message.
         "direction": Literal["incoming", "outgoing"],
         # Type of the content.
-        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"],
+        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"],
         # Phone number digits of the sender.
         "from": str,
         # Phone number digits of the recipient, or the id of the group (`grp_…`).
@@ -838,6 +2004,34 @@ class MessageWithHistory(_MessageWithHistoryRequired, total=False):
     """Present if the message was forwarded."""
     payload: str
     """Id of the button or list row that the sender chose."""
+    linkPreview: MessageWithHistoryLinkPreview
+    viewOnce: Literal[True]
+    """Present if the file can be opened only once."""
+    gif: Literal[True]
+    """Present if the video plays like a GIF: in a loop, without sound."""
+    videoNote: Literal[True]
+    """Present if the video is a round video note."""
+    animated: Literal[True]
+    """Present if the sticker is animated."""
+    mentionsAll: Literal[True]
+    """Present if everybody in the group is mentioned."""
+    album: MessageWithHistoryAlbum
+    contacts: list[MessageWithHistoryContact]
+    """All cards of a message with several. `contact` then has the numbers of all of them."""
+    event: MessageWithHistoryEvent
+    """Only of messages of the type `event`. The name is in `message`."""
+    product: MessageWithHistoryProduct
+    """The product that a message shows or is about."""
+    order: MessageWithHistoryOrder
+    """Only of messages of the type `order`."""
+    groupInvite: MessageWithHistoryGroupInvite
+    """Only of messages of the type `group_invite`."""
+    choice: MessageWithHistoryChoice
+    """Present if the message answers buttons, a list, a template or a form."""
+    rawType: str
+    """The network's name of this kind of message. Only of messages of the type `unsupported`."""
+    mediaFacts: MessageWithHistoryMediaFacts
+    """Size, duration and waveform of the file, as far as they are known."""
     contentHidden: Literal[True]
     """Present if the content is left out because the API key has the permission `metadata` but
     not `read`.
@@ -850,10 +2044,26 @@ class MessageWithHistory(_MessageWithHistoryRequired, total=False):
     """Present if the message was sent from the phone or another linked device, not through the
     API.
     """
+    origin: Literal["history"]
+    """`history`: the message is from before the session was linked."""
+    remoteMedia: MessageWithHistoryRemoteMedia
+    """File that is still at the network. `POST /messages/{messageId}/media` fetches it, and
+    `media` replaces this field.
+    """
     votes: list[MessageWithHistoryVote]
     """Votes on the poll, one entry per voter."""
+    answers: list[MessageWithHistoryAnswer]
+    """Answers to the event, one per person."""
     reactions: list[MessageWithHistoryReaction]
     """Reactions to the message, one per person."""
+    starred: Literal[True]
+    """Present if the owner of the session starred the message."""
+    pinnedUntil: str
+    """Until when the message is pinned in its chat."""
+    expiresAt: str
+    """When the message disappears from phones. Switchboard keeps it."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
     edited: Literal[True]
     """Present if the text was edited after sending."""
     deleted: Literal[True]
@@ -862,6 +2072,8 @@ class MessageWithHistory(_MessageWithHistoryRequired, total=False):
     """Why the message failed, as a sentence."""
     approval: MessageWithHistoryApproval
     """Approval of the message; only if its API key needs one."""
+    pricing: MessageWithHistoryPricing
+    """Price of the message; only if the network has reported it."""
 
 
 class MessagesSendInteractiveButton(TypedDict):
@@ -922,6 +2134,12 @@ class _ChatRequired(TypedDict):
     """Until when the chat is muted; null if it is not."""
     lastMessage: Optional[Message]
     """Newest message; null if there is none."""
+    markedUnread: bool
+    """Whether the chat is marked as unread, whatever its messages are."""
+    disappearingSeconds: Optional[int]
+    """After how many seconds new messages disappear; null if they stay."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
 
 
 class Chat(_ChatRequired, total=False):
@@ -934,6 +2152,53 @@ class ChatsListResult(TypedDict):
     """Entries of this page."""
     nextCursor: Optional[str]
     """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class _UpdatedChatRequired(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    type: Literal["direct", "group"]
+    """`direct` is a chat with one person."""
+    name: Optional[str]
+    """Name that the person chose, or subject of the group; null if it is not known."""
+    unreadCount: int
+    """Incoming messages that are not marked as read."""
+    archived: bool
+    """Whether the chat is archived."""
+    pinned: bool
+    """Whether the chat is pinned."""
+    mutedUntil: Optional[str]
+    """Until when the chat is muted; null if it is not."""
+    lastMessage: Optional[Message]
+    """Newest message; null if there is none."""
+    markedUnread: bool
+    """Whether the chat is marked as unread, whatever its messages are."""
+    disappearingSeconds: Optional[int]
+    """After how many seconds new messages disappear; null if they stay."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
+    synchronized: bool
+    """Whether the change was made on the phone as well. `false` if the network does not support
+    it or the session is not connected: then it holds only in Switchboard.
+    """
+
+
+class UpdatedChat(_UpdatedChatRequired, total=False):
+    networkChatId: str
+    """Address of the chat at the network, such as `491701234567@s.whatsapp.net`."""
+
+
+class ChatsDeleteResult(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    removed: int
+    """Number of messages that were deleted."""
+    synchronized: bool
+    """Whether the change was made on the phone as well. `false` if the network does not support
+    it or the session is not connected: then it holds only in Switchboard.
+    """
 
 
 class ChatsMarkReadResult(TypedDict):
@@ -950,13 +2215,89 @@ class ChatsSetTypingResult(TypedDict):
     """State that is shown now."""
 
 
+class ChatsRequestHistoryResult(TypedDict):
+    chatId: str
+    """Id of the chat."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    count: int
+    """Number of messages that were asked for."""
+    before: str
+    """Time of the oldest known message: older ones were asked for."""
+    beforeMessageId: str
+    """Id of that message (`msg_…`)."""
+
+
+class ChatsMarkUnreadResult(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    markedUnread: Literal[True]
+    """Always true."""
+    synchronized: bool
+    """Whether the change was made on the phone as well. `false` if the network does not support
+    it or the session is not connected: then it holds only in Switchboard.
+    """
+
+
+class ChatsClearResult(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    removed: int
+    """Number of messages that were deleted."""
+    synchronized: bool
+    """Whether the change was made on the phone as well. `false` if the network does not support
+    it or the session is not connected: then it holds only in Switchboard.
+    """
+
+
+class ChatsAddLabelResult(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
+
+
+class ChatsRemoveLabelResult(TypedDict):
+    chatId: str
+    """Phone number digits of the other person, or the id of the group (`grp_…`)."""
+    labelIds: list[str]
+    """Ids of its labels (`lbl_…`)."""
+
+
+class Label(TypedDict):
+    labelId: str
+    """Id of the label (`lbl_…`)."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    name: str
+    """Name of the label; empty until the network has reported it."""
+    color: int
+    """Index into the palette of the network."""
+
+
+class LabelsListResult(TypedDict):
+    data: list[Label]
+    """The labels."""
+
+
+class LabelsDeleteResult(TypedDict):
+    labelId: str
+    """Id of the label (`lbl_…`)."""
+    deleted: Literal[True]
+    """Always true."""
+
+
 class _ContactRequired(TypedDict):
     phoneNumber: str
     """Phone number digits of the contact."""
     sessionId: str
     """Id of the session (`ses_…`)."""
     name: Optional[str]
+    """Name in the address book, or the name that the contact chose; null if neither is known."""
+    pushName: Optional[str]
     """Name that the contact chose; null if it is not known."""
+    savedName: Optional[str]
+    """Name in the address book of the account; null if there is none."""
     blocked: bool
     """Whether the session has blocked the contact."""
     onNetwork: Optional[bool]
@@ -983,7 +2324,11 @@ class _ContactWithIdsRequired(TypedDict):
     sessionId: str
     """Id of the session (`ses_…`)."""
     name: Optional[str]
+    """Name in the address book, or the name that the contact chose; null if neither is known."""
+    pushName: Optional[str]
     """Name that the contact chose; null if it is not known."""
+    savedName: Optional[str]
+    """Name in the address book of the account; null if there is none."""
     blocked: bool
     """Whether the session has blocked the contact."""
     onNetwork: Optional[bool]
@@ -1037,6 +2382,388 @@ class Profile(TypedDict):
     """Picture of the contact; null if there is none or it is hidden."""
 
 
+class ContactsLookUpResultData(TypedDict):
+    phoneNumber: Optional[str]
+    """Phone number digits; null if they are not known."""
+    lid: Optional[str]
+    """LID as `…@lid`; null if it is not known, or the number is not on the network."""
+
+
+class ContactsLookUpResult(TypedDict):
+    data: list[ContactsLookUpResultData]
+    """One entry per number, then one per LID."""
+
+
+class _ContactBusinessProfileHoursDayRequired(TypedDict):
+    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    """Day of the week."""
+    mode: Literal["hours", "always", "appointment"]
+    """`hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by
+    appointment only.
+    """
+
+
+class ContactBusinessProfileHoursDay(_ContactBusinessProfileHoursDayRequired, total=False):
+    opens: int
+    """Minutes after midnight."""
+    closes: int
+    """Minutes after midnight."""
+
+
+class ContactBusinessProfileHours(TypedDict):
+    timeZone: Optional[str]
+    """Time zone, such as `Europe/Berlin`; null if there is none."""
+    days: list[ContactBusinessProfileHoursDay]
+    """Days on which it is open."""
+
+
+class ContactBusinessProfile(TypedDict):
+    description: Optional[str]
+    """Description; null if there is none."""
+    category: Optional[str]
+    """Category; null if there is none."""
+    address: Optional[str]
+    """Postal address; null if there is none."""
+    email: Optional[str]
+    """Email address; null if there is none."""
+    websites: list[str]
+    """Websites."""
+    hours: Optional[ContactBusinessProfileHours]
+    """Opening hours; null if it shows none."""
+
+
+class ContactsBusinessProfileResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    profile: Optional[ContactBusinessProfile]
+    """Profile of the business; null if the number is none."""
+
+
+class ContactsCatalogResultData(TypedDict):
+    productId: str
+    """Id of the product at the network."""
+    name: str
+    """Name of the product."""
+    description: Optional[str]
+    """Description; null if there is none."""
+    price: Optional[str]
+    """Price as a decimal number, such as `12.5`; null if there is none."""
+    currency: Optional[str]
+    """Currency of the price (ISO 4217); null if there is none."""
+    retailerId: Optional[str]
+    """The business's own id of the product; null if there is none."""
+    url: Optional[str]
+    """Page of the product; null if there is none."""
+    imageUrl: Optional[str]
+    """Address of a picture, which expires; null if there is none."""
+    hidden: bool
+    """Whether the business hides the product from customers."""
+
+
+class ContactsCatalogResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    data: list[ContactsCatalogResultData]
+    """Products of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class ContactsCollectionsResultDataProduct(TypedDict):
+    productId: str
+    """Id of the product at the network."""
+    name: str
+    """Name of the product."""
+    description: Optional[str]
+    """Description; null if there is none."""
+    price: Optional[str]
+    """Price as a decimal number, such as `12.5`; null if there is none."""
+    currency: Optional[str]
+    """Currency of the price (ISO 4217); null if there is none."""
+    retailerId: Optional[str]
+    """The business's own id of the product; null if there is none."""
+    url: Optional[str]
+    """Page of the product; null if there is none."""
+    imageUrl: Optional[str]
+    """Address of a picture, which expires; null if there is none."""
+    hidden: bool
+    """Whether the business hides the product from customers."""
+
+
+class ContactsCollectionsResultData(TypedDict):
+    collectionId: str
+    """Id of the collection at the network."""
+    name: str
+    """Name of the collection."""
+    products: list[ContactsCollectionsResultDataProduct]
+    """Its products."""
+
+
+class ContactsCollectionsResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    data: list[ContactsCollectionsResultData]
+    """Collections."""
+
+
+class ContactPresence(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the contact."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    followed: bool
+    """Whether the session follows the presence of the contact."""
+    presence: Optional[Literal["online", "offline", "typing", "recording", "paused"]]
+    """The last report of the network; null if there was none since the session follows the
+    contact.
+    """
+    lastSeen: Optional[str]
+    """When the contact was last online; null if the network does not show it."""
+    updatedAt: Optional[str]
+    """When the network last reported something; null if it never did."""
+
+
+class CallsRejectResult(TypedDict):
+    callId: str
+    """Id of the call."""
+    rejected: Literal[True]
+    """Always true."""
+
+
+class StatusMedia(TypedDict):
+    mediaId: str
+    """Id of the media (`med_…`)."""
+    mimeType: str
+    """Media type of the file, such as `image/jpeg`."""
+    size: int
+    """Size of the file in bytes."""
+    fileName: Optional[str]
+    """Name that the sender gave the file; null if there is none."""
+    url: str
+    """Download the file here, with an API key that has `media:read`."""
+
+
+_StatusRequired = TypedDict(
+    "_StatusRequired",
+    {
+        # Id of the status (`sts_…`).
+        "statusId": str,
+        # Id of the session (`ses_…`).
+        "sessionId": str,
+        # Phone number digits of the person who posted it.
+        "from": str,
+        # Whether the session's own number posted it.
+        "fromMe": bool,
+        # Type of the status.
+        "type": Literal["text", "image", "video", "voice"],
+        # Text, or caption of the file.
+        "message": str,
+        # `sending`: the network has not confirmed it. If the server stopped meanwhile, it may or
+        # may not be visible.
+        "state": Literal["sending", "sent", "failed"],
+        # Why it could not be posted, as a sentence; null if there was no error.
+        "error": Optional[str],
+        # How many people have viewed it; 0 for statuses of others.
+        "views": int,
+        # When it was posted.
+        "timestamp": str,
+        # When it disappears.
+        "expiresAt": str,
+        # When the session marked it as viewed; null if it did not.
+        "viewedAt": Optional[str],
+    },
+)
+
+
+class Status(_StatusRequired, total=False):
+    media: StatusMedia
+    backgroundColor: str
+    """Color behind a text, such as `#1F6F5C`."""
+    font: int
+    """The network's number of the font of a text."""
+    contentHidden: Literal[True]
+    """Present if the content is left out because the API key has the permission `metadata` but
+    not `read`.
+    """
+
+
+class StatusListResult(TypedDict):
+    data: list[Status]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class StatusDeleteResult(TypedDict):
+    statusId: str
+    """Id of the status (`sts_…`)."""
+    deleted: Literal[True]
+    """Always true."""
+
+
+class StatusViewsResultData(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the person."""
+    emoji: Optional[str]
+    """Emoji of the reaction; null if there is none."""
+    viewedAt: str
+    """When the person viewed it."""
+
+
+class StatusViewsResult(TypedDict):
+    data: list[StatusViewsResultData]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class StatusMarkViewedResult(TypedDict):
+    statusId: str
+    """Id of the status (`sts_…`)."""
+    viewedAt: str
+    """When it was first marked as viewed."""
+
+
+class Channel(TypedDict):
+    channelId: str
+    """Id of the channel (`chn_…`)."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    networkChannelId: str
+    """Address of the channel on the network, such as `…@newsletter`."""
+    name: Optional[str]
+    """Name of the channel; null until the network has described it."""
+    description: Optional[str]
+    """Text that describes the channel; null if there is none."""
+    inviteLink: Optional[str]
+    """Link by which people find the channel; null if it is unknown."""
+    role: Optional[Literal["follower", "admin", "owner"]]
+    """Role of the session. Admins and the owner can post. null if the session does not follow
+    the channel.
+    """
+    muted: bool
+    """Whether the session has muted the channel."""
+    verified: bool
+    """Whether the network has verified who owns it."""
+    followers: Optional[int]
+    """How many people follow it; null if it is unknown."""
+    createdAt: Optional[str]
+    """When the channel was created; null if it is unknown."""
+
+
+class ChannelsListResult(TypedDict):
+    data: list[Channel]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class ChannelPreview(TypedDict):
+    networkChannelId: str
+    """Address of the channel on the network, such as `…@newsletter`."""
+    name: Optional[str]
+    """Name of the channel; null until the network has described it."""
+    description: Optional[str]
+    """Text that describes the channel; null if there is none."""
+    inviteLink: Optional[str]
+    """Link by which people find the channel; null if it is unknown."""
+    role: Optional[Literal["follower", "admin", "owner"]]
+    """Role of the session. Admins and the owner can post. null if the session does not follow
+    the channel.
+    """
+    muted: bool
+    """Whether the session has muted the channel."""
+    verified: bool
+    """Whether the network has verified who owns it."""
+    followers: Optional[int]
+    """How many people follow it; null if it is unknown."""
+    createdAt: Optional[str]
+    """When the channel was created; null if it is unknown."""
+
+
+class ChannelsRefreshResult(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    channels: int
+    """How many channels the session owns or follows."""
+
+
+class ChannelPostMedia(TypedDict):
+    mediaId: str
+    """Id of the media (`med_…`)."""
+    mimeType: str
+    """Media type of the file, such as `image/jpeg`."""
+    size: int
+    """Size of the file in bytes."""
+    fileName: Optional[str]
+    """Name that the sender gave the file; null if there is none."""
+    url: str
+    """Download the file here, with an API key that has `media:read`."""
+
+
+class _ChannelPostRequired(TypedDict):
+    postId: str
+    """Id of the post (`pst_…`)."""
+    channelId: str
+    """Id of the channel (`chn_…`)."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    fromMe: bool
+    """Whether it was posted with this API."""
+    type: Literal["text", "image", "video"]
+    """Type of the post."""
+    message: str
+    """Text, or caption of the file."""
+    state: Literal["sending", "sent", "failed"]
+    """`sending`: the network has not confirmed it. If the server stopped meanwhile, it may or
+    may not be visible.
+    """
+    error: Optional[str]
+    """Why it could not be posted, as a sentence; null if there was no error."""
+    views: Optional[int]
+    """How many people have seen it, as last reported; null if it is unknown."""
+    reactions: dict[str, int]
+    """How many people reacted with each emoji, as last reported."""
+    timestamp: str
+    """When it was posted."""
+
+
+class ChannelPost(_ChannelPostRequired, total=False):
+    media: ChannelPostMedia
+    contentHidden: Literal[True]
+    """Present if the content is left out because the API key has the permission `metadata` but
+    not `read`.
+    """
+
+
+class ChannelsMessagesResult(TypedDict):
+    data: list[ChannelPost]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class ChannelsRefreshMessagesResult(TypedDict):
+    channelId: str
+    """Id of the channel (`chn_…`)."""
+    posts: int
+    """How many posts the network returned."""
+
+
+class ChannelsReactResult(TypedDict):
+    postId: str
+    """Id of the post (`pst_…`)."""
+    emoji: Optional[str]
+    """The reaction; null if it was removed."""
+
+
+class MediaDeleteResult(TypedDict):
+    mediaId: str
+    """Id of the file (`med_…`)."""
+    deleted: Literal[True]
+    """Always true."""
+
+
 class _GroupParticipantRequired(TypedDict):
     phoneNumber: str
     """Phone number digits of the participant."""
@@ -1049,13 +2776,20 @@ class GroupParticipant(_GroupParticipantRequired, total=False):
     """Name that the person chose, if it is known."""
 
 
-class GroupSettings(TypedDict):
+class _GroupSettingsRequired(TypedDict):
     announce: bool
     """Only admins can send messages."""
     locked: bool
     """Only admins can change subject, description and picture."""
     joinApproval: bool
     """An admin must approve people who join with the invite link."""
+
+
+class GroupSettings(_GroupSettingsRequired, total=False):
+    memberAdd: Literal["admins", "all"]
+    """People who can add members, if it is known."""
+    disappearingSeconds: int
+    """Seconds until messages disappear, if it is known; 0 if they stay."""
 
 
 class _GroupRequired(TypedDict):
@@ -1079,6 +2813,12 @@ class _GroupRequired(TypedDict):
 class Group(_GroupRequired, total=False):
     networkGroupId: str
     """Address of the group at the network, such as `…@g.us`."""
+    isCommunity: Literal[True]
+    """Present if it is a community."""
+    communityId: str
+    """Id of its community (`grp_…`), if the session is a member of it."""
+    isAnnouncementGroup: Literal[True]
+    """Present if it is the group of its community in which only admins write."""
 
 
 class GroupsListResult(TypedDict):
@@ -1097,6 +2837,10 @@ class GroupsUpdateSettings(TypedDict, total=False):
     """Only admins can change the group."""
     joinApproval: bool
     """Admins approve people who join by link."""
+    memberAdd: Literal["admins", "all"]
+    """People who can add members."""
+    disappearingSeconds: int
+    """Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off."""
 
 
 class _GroupsUpdateParticipantsResultResultRequired(TypedDict):
@@ -1141,6 +2885,132 @@ class GroupsLeaveResult(TypedDict):
     """Always true."""
 
 
+class _InvitePreviewRequired(TypedDict):
+    networkGroupId: str
+    """Address of the group at the network, such as `…@g.us`."""
+    subject: str
+    """Name of the group."""
+    description: Optional[str]
+    """Text that describes the group; null if there is none."""
+    size: Optional[int]
+    """Number of members; null if the network does not report it."""
+    createdBy: Optional[str]
+    """Phone number digits of its creator; null if they are not known."""
+    createdAt: Optional[str]
+    """When the group was created; null if it is not known."""
+    joinApproval: bool
+    """An admin must approve people who join with the invite link."""
+
+
+class InvitePreview(_InvitePreviewRequired, total=False):
+    isCommunity: Literal[True]
+    """Present if it is a community."""
+
+
+class _GroupsListJoinRequestsResultDataRequired(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the person."""
+
+
+class GroupsListJoinRequestsResultData(_GroupsListJoinRequestsResultDataRequired, total=False):
+    unidentified: Literal[True]
+    """Present if the person hides the number: `phoneNumber` is then a placeholder."""
+    requestedAt: str
+    """When the person asked, if the network reports it."""
+    method: Literal["invite_link", "member", "community"]
+    """How the person asked, if the network reports it. `member`: a member proposed the person."""
+
+
+class GroupsListJoinRequestsResult(TypedDict):
+    groupId: str
+    """Id of the group (`grp_…`)."""
+    data: list[GroupsListJoinRequestsResultData]
+    """People who wait."""
+
+
+class _GroupsApproveJoinRequestsResultResultRequired(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the person."""
+    ok: bool
+    """Whether the request was decided."""
+
+
+class GroupsApproveJoinRequestsResultResult(_GroupsApproveJoinRequestsResultResultRequired, total=False):
+    reason: str
+    """Why it was not."""
+
+
+class GroupsApproveJoinRequestsResult(TypedDict):
+    groupId: str
+    """Id of the group (`grp_…`)."""
+    results: list[GroupsApproveJoinRequestsResultResult]
+    """One entry per number."""
+
+
+class _GroupsRejectJoinRequestsResultResultRequired(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the person."""
+    ok: bool
+    """Whether the request was decided."""
+
+
+class GroupsRejectJoinRequestsResultResult(_GroupsRejectJoinRequestsResultResultRequired, total=False):
+    reason: str
+    """Why it was not."""
+
+
+class GroupsRejectJoinRequestsResult(TypedDict):
+    groupId: str
+    """Id of the group (`grp_…`)."""
+    results: list[GroupsRejectJoinRequestsResultResult]
+    """One entry per number."""
+
+
+class CommunitiesListResult(TypedDict):
+    data: list[Group]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class CommunitiesListGroupsResultData(TypedDict):
+    groupId: Optional[str]
+    """Id of the group (`grp_…`); null if the session is not a member."""
+    networkGroupId: str
+    """Address of the group at the network, such as `…@g.us`."""
+    subject: str
+    """Name of the group."""
+    size: Optional[int]
+    """Number of members; null if the network does not report it."""
+
+
+class CommunitiesListGroupsResult(TypedDict):
+    communityId: str
+    """Id of the community: a group (`grp_…`) with `isCommunity`."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    data: list[CommunitiesListGroupsResultData]
+    """Groups of the community."""
+
+
+class CommunitiesLinkGroupResult(TypedDict):
+    communityId: str
+    """Id of the community: a group (`grp_…`) with `isCommunity`."""
+    groupId: str
+    """Id of the group (`grp_…`)."""
+    linked: Literal[True]
+    """Always true."""
+
+
+class CommunitiesUnlinkGroupResult(TypedDict):
+    communityId: str
+    """Id of the community: a group (`grp_…`) with `isCommunity`."""
+    groupId: str
+    """Id of the group (`grp_…`)."""
+    unlinked: Literal[True]
+    """Always true."""
+
+
 class _WebhookDestinationRequired(TypedDict):
     type: Literal["http", "rabbitmq", "nats", "redis", "kafka", "sqs"]
     """How events are sent; `http` by default."""
@@ -1178,7 +3048,7 @@ class WebhookEndpointFilters(TypedDict, total=False):
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
-    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
+    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]]
     """Only messages of these types."""
 
 
@@ -1295,7 +3165,7 @@ class WebhooksEndpointsCreateFilters(TypedDict, total=False):
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
-    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
+    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]]
     """Only messages of these types."""
 
 
@@ -1312,7 +3182,7 @@ class ChangedWebhookEndpointFilters(TypedDict, total=False):
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
-    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
+    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]]
     """Only messages of these types."""
 
 
@@ -1426,7 +3296,7 @@ class WebhooksEndpointsUpdateFilters(TypedDict, total=False):
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
-    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]]
+    messageTypes: list[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]]
     """Only messages of these types."""
 
 
@@ -1826,7 +3696,7 @@ class Delivery(TypedDict):
     """Id of the webhook (`whk_…`) or of the event subscription (`whs_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "message.location", "event.answer", "chat.updated", "chat.removed", "message.removed", "message.marked", "message.pinned", "label.updated", "contact.updated", "presence.updated", "session.status", "session.history", "session.updated", "template.updated", "group.participants", "group.join_request", "call.incoming", "call.ended", "status.received", "status.deleted", "status.viewed", "channel.message", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     state: Literal["pending", "delivered", "failed", "expired", "cancelled"]
     """`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too
@@ -1895,7 +3765,7 @@ class DeliveryWithAttempts(TypedDict):
     """Id of the webhook (`whk_…`) or of the event subscription (`whs_…`)."""
     eventId: str
     """Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "message.location", "event.answer", "chat.updated", "chat.removed", "message.removed", "message.marked", "message.pinned", "label.updated", "contact.updated", "presence.updated", "session.status", "session.history", "session.updated", "template.updated", "group.participants", "group.join_request", "call.incoming", "call.ended", "status.received", "status.deleted", "status.viewed", "channel.message", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     state: Literal["pending", "delivered", "failed", "expired", "cancelled"]
     """`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too
@@ -1952,7 +3822,7 @@ class WebhooksReplayResult(_WebhooksReplayResultRequired, total=False):
 class EventsListResultData(TypedDict):
     eventId: str
     """Id of the event (`evt_…`), which webhooks get as `X-Webhook-Id`."""
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "message.location", "event.answer", "chat.updated", "chat.removed", "message.removed", "message.marked", "message.pinned", "label.updated", "contact.updated", "presence.updated", "session.status", "session.history", "session.updated", "template.updated", "group.participants", "group.join_request", "call.incoming", "call.ended", "status.received", "status.deleted", "status.viewed", "channel.message", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     data: dict[str, Any]
     """Data of the event, with all fields that `include` adds at a webhook."""
@@ -1974,7 +3844,7 @@ class EventsListResult(TypedDict):
 
 
 class EventsTypesResultData(TypedDict):
-    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "chat.updated", "contact.updated", "presence.updated", "session.status", "group.participants", "call.incoming", "call.ended", "webhook.circuit_opened", "webhook.circuit_closed"]
+    event: Literal["message.incoming", "message.sent", "message.delivered", "message.read", "session.connected", "session.disconnected", "group.created", "group.updated", "message.reaction", "message.edited", "message.deleted", "message.failed", "message.queued", "message.approval", "poll.vote", "message.location", "event.answer", "chat.updated", "chat.removed", "message.removed", "message.marked", "message.pinned", "label.updated", "contact.updated", "presence.updated", "session.status", "session.history", "session.updated", "template.updated", "group.participants", "group.join_request", "call.incoming", "call.ended", "status.received", "status.deleted", "status.viewed", "channel.message", "webhook.circuit_opened", "webhook.circuit_closed"]
     """Event type."""
     description: str
     """Meaning of the event."""

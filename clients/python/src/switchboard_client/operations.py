@@ -8,6 +8,7 @@ from typing import Any, Literal, Optional, Union
 
 from ._transport import UNSET, Transport, Unset, quote
 from .models import (
+    Album,
     ApiKey,
     ApiKeysListCallsResult,
     ApiKeysListResult,
@@ -16,20 +17,45 @@ from .models import (
     AuthLogoutResult,
     AuthMeResult,
     BreakerReset,
+    CallsRejectResult,
     ChangedWebhookEndpoint,
+    Channel,
+    ChannelPost,
+    ChannelPreview,
+    ChannelsListResult,
+    ChannelsMessagesResult,
+    ChannelsReactResult,
+    ChannelsRefreshMessagesResult,
+    ChannelsRefreshResult,
     Chat,
+    ChatsAddLabelResult,
+    ChatsClearResult,
+    ChatsDeleteResult,
     ChatsListResult,
     ChatsMarkReadResult,
+    ChatsMarkUnreadResult,
+    ChatsRemoveLabelResult,
+    ChatsRequestHistoryResult,
     ChatsSetTypingResult,
     CircuitBreaker,
+    CommunitiesLinkGroupResult,
+    CommunitiesListGroupsResult,
+    CommunitiesListResult,
+    CommunitiesUnlinkGroupResult,
     ConnectionRequest,
     ConnectionsApproveResult,
     ConnectionsDenyResult,
     ConnectorsListResult,
     Contact,
+    ContactPresence,
     ContactWithIds,
+    ContactsBusinessProfileResult,
+    ContactsCatalogResult,
+    ContactsCatalogResultData,
     ContactsCheckResult,
+    ContactsCollectionsResult,
     ContactsListResult,
+    ContactsLookUpResult,
     Delivery,
     DeliveryWithAttempts,
     EventSubscription,
@@ -37,22 +63,37 @@ from .models import (
     EventsTypesResult,
     Group,
     GroupInvite,
+    GroupsApproveJoinRequestsResult,
     GroupsJoinResult,
     GroupsLeaveResult,
+    GroupsListJoinRequestsResult,
     GroupsListResult,
+    GroupsRejectJoinRequestsResult,
     GroupsUpdateParticipantsResult,
     GroupsUpdateSettings,
+    InvitePreview,
+    Label,
+    LabelsDeleteResult,
+    LabelsListResult,
     Login,
     Media,
+    MediaDeleteResult,
     Message,
     MessageStats,
     MessageWithHistory,
     MessagesListResult,
+    MessagesPreflightResult,
+    MessagesPreflightTemplate,
+    MessagesSendAlbumFile,
     MessagesSendBulkResult,
+    MessagesSendEventLocation,
     MessagesSendInteractiveButton,
     MessagesSendInteractiveLink,
     MessagesSendInteractiveList,
+    MessagesSendLinkPreview,
     NewApiKey,
+    OwnProfile,
+    Privacy,
     Profile,
     RevealedSecret,
     SecretRotation,
@@ -61,14 +102,36 @@ from .models import (
     SessionsGetQrResult,
     SessionsHistoryResult,
     SessionsHistoryResultData,
+    SessionsListDevicesResult,
     SessionsListResult,
     SessionsRequestPairingCodeResult,
+    SessionsSetPresenceResult,
+    SessionsSimulateBusiness,
+    SessionsSimulateChoice,
     SessionsSimulateContact,
+    SessionsSimulateEvent,
+    SessionsSimulateGroupInvite,
+    SessionsSimulateHistory,
     SessionsSimulateLocation,
+    SessionsSimulateNewChats,
+    SessionsSimulateOrder,
     SessionsSimulatePoll,
+    SessionsSimulateProduct,
     SessionsSimulateResult,
+    SessionsSimulateSettings,
+    SessionsUpdateProfileBusiness,
     SessionsUpdateProfileResult,
+    Status,
+    StatusDeleteResult,
+    StatusListResult,
+    StatusMarkViewedResult,
+    StatusViewsResult,
+    StatusViewsResultData,
+    Template,
+    TemplatesDeleteResult,
+    TemplatesListResult,
     ToolCall,
+    UpdatedChat,
     WebhookEndpoint,
     WebhookStats,
     WebhookTest,
@@ -774,12 +837,14 @@ class SessionsResource:
         name: Optional[str] = None,
         about: Optional[str] = None,
         picture_media_id: Union[Optional[str], Unset] = UNSET,
+        business: Optional[SessionsUpdateProfileBusiness] = None,
     ) -> SessionsUpdateProfileResult:
         """Update the profile of a session.
 
-        Change the name, the about text or the picture that other people see of the session's
-        number. Pass at least one of them. If the network does not support one of the changes,
-        the request fails with `not_supported` and changes nothing.
+        Change the name, the about text, the picture or the business data that other people
+        see of the session's number. Pass at least one of them. A network that reviews names
+        shows the new one once it is approved. If the network does not support one of the
+        changes, the request fails with `not_supported` and changes nothing.
 
         Requires the permission `sessions:write`.
 
@@ -787,6 +852,8 @@ class SessionsResource:
         :param name: Name that other people see.
         :param about: About text that other people see; empty removes it.
         :param picture_media_id: Id of an uploaded image; null removes the picture.
+        :param business: Data of the business that owns the number. An empty text or list
+            removes it.
         """
         result: SessionsUpdateProfileResult = self._transport.call(
             "PATCH",
@@ -795,6 +862,116 @@ class SessionsResource:
                 "name": UNSET if name is None else name,
                 "about": UNSET if about is None else about,
                 "pictureMediaId": picture_media_id,
+                "business": UNSET if business is None else business,
+            },
+        )
+        return result
+
+    def get_profile(
+        self,
+        session_id: str,
+    ) -> OwnProfile:
+        """Get the profile of a session.
+
+        Get the name, the about text and the picture of the session's own number. Asks the
+        network, because the phone can change them.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: OwnProfile = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/profile",
+            repeatable=True,
+        )
+        return result
+
+    def list_devices(
+        self,
+        session_id: str,
+    ) -> SessionsListDevicesResult:
+        """List the devices of an account.
+
+        List the devices of the session's account: the phone and those that are linked to it.
+        The network tells a linked device only their ids, not their names, nor when they were
+        last used.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: SessionsListDevicesResult = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/devices",
+            repeatable=True,
+        )
+        return result
+
+    def get_privacy(
+        self,
+        session_id: str,
+    ) -> Privacy:
+        """Get the privacy settings of a session.
+
+        Get the privacy settings of the session's account. Asks the network, because the phone
+        can change them.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        """
+        result: Privacy = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/privacy",
+            repeatable=True,
+        )
+        return result
+
+    def update_privacy(
+        self,
+        session_id: str,
+        *,
+        last_seen: Optional[Literal["everyone", "contacts", "nobody"]] = None,
+        online: Optional[Literal["everyone", "same_as_last_seen"]] = None,
+        profile_picture: Optional[Literal["everyone", "contacts", "nobody"]] = None,
+        about: Optional[Literal["everyone", "contacts", "nobody"]] = None,
+        read_receipts: Optional[bool] = None,
+        group_add: Optional[Literal["everyone", "contacts"]] = None,
+        calls: Optional[Literal["everyone", "known"]] = None,
+        disappearing_seconds: Optional[int] = None,
+    ) -> Privacy:
+        """Update the privacy settings of a session.
+
+        Change privacy settings of the session's account, also for its phone and other
+        devices. Fields that you leave out do not change. The network sets one after the
+        other, so if one fails, those before it are set.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param last_seen: People who see when the session was last online.
+        :param online: People who see that the session is online.
+        :param profile_picture: People who see the profile picture.
+        :param about: People who see the about text.
+        :param read_receipts: Whether others see that their messages were read.
+        :param group_add: People who can add the session to groups.
+        :param calls: People who can call. `known`: only those whom the session knows.
+        :param disappearing_seconds: Seconds until messages of new chats disappear; 0 if
+            they stay. Such as 86400, 604800 or 7776000.
+        """
+        result: Privacy = self._transport.call(
+            "PATCH",
+            f"/sessions/{quote(session_id)}/privacy",
+            body={
+                "lastSeen": UNSET if last_seen is None else last_seen,
+                "online": UNSET if online is None else online,
+                "profilePicture": UNSET if profile_picture is None else profile_picture,
+                "about": UNSET if about is None else about,
+                "readReceipts": UNSET if read_receipts is None else read_receipts,
+                "groupAdd": UNSET if group_add is None else group_add,
+                "calls": UNSET if calls is None else calls,
+                "disappearingSeconds": UNSET if disappearing_seconds is None else disappearing_seconds,
             },
         )
         return result
@@ -957,7 +1134,7 @@ class SessionsResource:
         self,
         session_id: str,
         *,
-        action: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename"],
+        action: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"],
         from_: Optional[str] = None,
         sender_name: Optional[str] = None,
         message: Optional[str] = None,
@@ -981,8 +1158,40 @@ class SessionsResource:
         pinned: Optional[bool] = None,
         muted_until: Union[Optional[str], Unset] = UNSET,
         read: Optional[Literal[True]] = None,
+        marked_unread: Optional[bool] = None,
+        starred: Optional[bool] = None,
+        pinned_until: Union[Optional[str], Unset] = UNSET,
+        disappearing_seconds: Union[Optional[int], Unset] = UNSET,
+        label_id: Optional[str] = None,
+        label_name: Optional[str] = None,
+        label_color: Optional[int] = None,
+        labeled: Optional[bool] = None,
+        no_new_chats_until: Union[Optional[str], Unset] = UNSET,
+        new_chats: Union[Optional[SessionsSimulateNewChats], Unset] = UNSET,
+        template_id: Optional[str] = None,
+        template_status: Optional[Literal["approved", "rejected", "paused", "disabled", "pending"]] = None,
+        quality: Optional[Literal["high", "medium", "low", "unknown"]] = None,
+        messaging_limit: Union[Optional[int], Unset] = UNSET,
+        status_id: Optional[str] = None,
+        channel_id: Optional[str] = None,
         subject: Optional[str] = None,
         phone_numbers: Optional[Sequence[str]] = None,
+        history: Optional[SessionsSimulateHistory] = None,
+        settings: Optional[SessionsSimulateSettings] = None,
+        business: Optional[SessionsSimulateBusiness] = None,
+        view_once: Optional[bool] = None,
+        gif: Optional[bool] = None,
+        video_note: Optional[bool] = None,
+        animated: Optional[bool] = None,
+        mention_all: Optional[bool] = None,
+        album_id: Optional[str] = None,
+        event: Optional[SessionsSimulateEvent] = None,
+        product: Optional[SessionsSimulateProduct] = None,
+        order: Optional[SessionsSimulateOrder] = None,
+        group_invite: Optional[SessionsSimulateGroupInvite] = None,
+        choice: Optional[SessionsSimulateChoice] = None,
+        raw_type: Optional[str] = None,
+        answer: Optional[Literal["going", "not_going", "maybe"]] = None,
     ) -> SessionsSimulateResult:
         """Play the other side of a sandbox session.
 
@@ -996,6 +1205,11 @@ class SessionsResource:
         reply.
         `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`,
         `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.
+        `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with
+        `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`,
+        `animated`, `mentionAll`, `albumId` and `choice` are added to any message.
+        `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`,
+        `location`) moves a live location.
         `receipt` (`messageId`, `status`) confirms a message that the session sent.
         `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the
         phone.
@@ -1005,8 +1219,42 @@ class SessionsResource:
         doing. `rename` (`from`, `senderName`) changes the name that a person shows.
         `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and
         `outcome`) ends the call.
-        `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil` or `read`)
-        changes a chat on another device of the account.
+        `history` (`history`) passes on chats, contacts and messages from before the session
+        was linked, as far as the option `history` of the session asks for them.
+        `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`,
+        `markedUnread` or `read`) changes a chat on another device of the account.
+        `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or
+        the chat, on another device of the account.
+        `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message
+        on another device.
+        `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete`
+        (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by
+        `from` or `groupId`) change labels on another device.
+        `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat;
+        null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`)
+        sets the timer of a chat as somebody in it.
+        `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a
+        group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the
+        picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a
+        group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with
+        the session in it.
+        `business_profile` (`from`, `business`) makes a number a business for this session,
+        with a profile and a catalog.
+        `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that
+        the session has created.
+        `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the
+        number; `reason` adds a notice.
+        `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the
+        account to that chat.
+        `block_report` makes somebody block or report the number. `standing`
+        (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it.
+        `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a
+        session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes
+        it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of
+        the session.
+        `channel_create` (`from`, `subject`) creates a channel, which the session follows.
+        `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it,
+        which a session with the option `channels` gets.
         Direct messages and actions of a blocked contact do not reach the session.
 
         Requires the permission `sessions:write`.
@@ -1039,9 +1287,47 @@ class SessionsResource:
         :param pinned: Whether the chat is pinned.
         :param muted_until: Until when the chat is muted; null unmutes it.
         :param read: Marks the chat as read.
-        :param subject: Name of the group.
+        :param marked_unread: Whether the chat is marked as unread.
+        :param starred: Whether the message is starred; true by default.
+        :param pinned_until: Until when the message is pinned; null unpins it.
+        :param disappearing_seconds: After how many seconds the messages of the chat
+            disappear, or the message of `incoming`; null for never.
+        :param label_id: Id of the label (`lbl_…`).
+        :param label_name: Name of the label.
+        :param label_color: Color of the label; 0 by default.
+        :param labeled: Whether the label is put on or taken off; true by default.
+        :param no_new_chats_until: Until when the network allows no new chats; null if it
+            does.
+        :param new_chats: The network's quota of new chats; null for none.
+        :param template_id: Id of the template.
+        :param template_status: Status of the template after the review.
+        :param quality: Quality of the number.
+        :param messaging_limit: People to whom the business may start to write within 24
+            hours; null for any number.
+        :param status_id: Id of the status (`sts_…`).
+        :param channel_id: Id of the channel (`chn_…`).
+        :param subject: Name of the group or channel.
         :param phone_numbers: Other members of the new group. In international form, such as
             491701234567; +, spaces and dashes are ignored.
+        :param history: The history that the phone passes on; `generate` adds made-up
+            messages.
+        :param settings: Settings of the group that change.
+        :param business: Profile and catalog of the business.
+        :param view_once: Whether the file can be opened only once.
+        :param gif: Whether the video plays like a GIF.
+        :param video_note: Whether the video is a round video note.
+        :param animated: Whether the sticker is animated.
+        :param mention_all: Whether everybody in the group is mentioned.
+        :param album_id: The same for all files of an album.
+        :param event: Event to send; its name is in `message`.
+        :param product: Product to send.
+        :param order: Order to send.
+        :param group_invite: Invite to a group, to send.
+        :param choice: Answers buttons, a list, a template or a form; the title of the
+            choice is in `message`.
+        :param raw_type: The network's name of a kind of message that the server does not
+            know.
+        :param answer: Whether the person comes to the event.
         """
         result: SessionsSimulateResult = self._transport.call(
             "POST",
@@ -1071,9 +1357,239 @@ class SessionsResource:
                 "pinned": UNSET if pinned is None else pinned,
                 "mutedUntil": muted_until,
                 "read": UNSET if read is None else read,
+                "markedUnread": UNSET if marked_unread is None else marked_unread,
+                "starred": UNSET if starred is None else starred,
+                "pinnedUntil": pinned_until,
+                "disappearingSeconds": disappearing_seconds,
+                "labelId": UNSET if label_id is None else label_id,
+                "labelName": UNSET if label_name is None else label_name,
+                "labelColor": UNSET if label_color is None else label_color,
+                "labeled": UNSET if labeled is None else labeled,
+                "noNewChatsUntil": no_new_chats_until,
+                "newChats": new_chats,
+                "templateId": UNSET if template_id is None else template_id,
+                "templateStatus": UNSET if template_status is None else template_status,
+                "quality": UNSET if quality is None else quality,
+                "messagingLimit": messaging_limit,
+                "statusId": UNSET if status_id is None else status_id,
+                "channelId": UNSET if channel_id is None else channel_id,
                 "subject": UNSET if subject is None else subject,
                 "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
+                "history": UNSET if history is None else history,
+                "settings": UNSET if settings is None else settings,
+                "business": UNSET if business is None else business,
+                "viewOnce": UNSET if view_once is None else view_once,
+                "gif": UNSET if gif is None else gif,
+                "videoNote": UNSET if video_note is None else video_note,
+                "animated": UNSET if animated is None else animated,
+                "mentionAll": UNSET if mention_all is None else mention_all,
+                "albumId": UNSET if album_id is None else album_id,
+                "event": UNSET if event is None else event,
+                "product": UNSET if product is None else product,
+                "order": UNSET if order is None else order,
+                "groupInvite": UNSET if group_invite is None else group_invite,
+                "choice": UNSET if choice is None else choice,
+                "rawType": UNSET if raw_type is None else raw_type,
+                "answer": UNSET if answer is None else answer,
             },
+        )
+        return result
+
+    def set_presence(
+        self,
+        session_id: str,
+        *,
+        presence: Literal["online", "offline"],
+    ) -> SessionsSetPresenceResult:
+        """Show a session as online or offline.
+
+        Show a session as online, or as offline, which is the default. While it is online, the
+        phone of the account may not ring for new messages. It stays online after a reconnect,
+        until `until`.
+
+        Requires the permission `chats:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param presence: Whether others see the session as online.
+        """
+        result: SessionsSetPresenceResult = self._transport.call(
+            "PUT",
+            f"/sessions/{quote(session_id)}/presence",
+            body={
+                "presence": presence,
+            },
+        )
+        return result
+
+
+class TemplatesResource:
+    """Texts that the network of a business number approves in advance."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        session_id: str,
+        *,
+        name: Optional[str] = None,
+        status: Optional[str] = None,
+        language: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> TemplatesListResult:
+        """List templates.
+
+        List the templates of the session's business account, read from the network, with
+        their review and quality. A page can have fewer entries than `limit`, even if more
+        follow.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param name: Only templates with this name.
+        :param status: Only templates with this status, such as `approved`.
+        :param language: Language of the template, such as `en_US`.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: TemplatesListResult = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/templates",
+            query={
+                "name": UNSET if name is None else name,
+                "status": UNSET if status is None else status,
+                "language": UNSET if language is None else language,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        session_id: str,
+        *,
+        name: Optional[str] = None,
+        status: Optional[str] = None,
+        language: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Template]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id, name=name, status=status, language=language, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        session_id: str,
+        *,
+        name: str,
+        language: str,
+        category: Literal["marketing", "utility", "authentication"],
+        components: Sequence[Mapping[str, Any]],
+    ) -> Template:
+        """Create a template.
+
+        Create a template, which the network reviews before it can be sent. Subscribe to
+        `template.updated` to learn the outcome. A name in several languages is several
+        templates.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param name: Name in small letters, digits and underscores.
+        :param language: Language of the template, such as `en_US`.
+        :param category: Category, on which the price and the review depend.
+        :param components: Header, body, footer and buttons, in the network's format.
+        """
+        result: Template = self._transport.call(
+            "POST",
+            f"/sessions/{quote(session_id)}/templates",
+            body={
+                "name": name,
+                "language": language,
+                "category": category,
+                "components": components,
+            },
+        )
+        return result
+
+    def get(
+        self,
+        session_id: str,
+        template_id: str,
+    ) -> Template:
+        """Get a template.
+
+        Get one template with its content and its review, read from the network.
+
+        Requires the permission `sessions:read`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param template_id: Id of the template at the network.
+        """
+        result: Template = self._transport.call(
+            "GET",
+            f"/sessions/{quote(session_id)}/templates/{quote(template_id)}",
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        session_id: str,
+        template_id: str,
+        *,
+        category: Optional[Literal["marketing", "utility", "authentication"]] = None,
+        components: Optional[Sequence[Mapping[str, Any]]] = None,
+    ) -> Template:
+        """Update a template.
+
+        Change the category or the components of a template; `components` replaces all of
+        them. The network reviews the template again, and limits how often an approved one can
+        change.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param template_id: Id of the template at the network.
+        :param category: Category, on which the price and the review depend.
+        :param components: Header, body, footer and buttons, in the network's format.
+        """
+        result: Template = self._transport.call(
+            "PATCH",
+            f"/sessions/{quote(session_id)}/templates/{quote(template_id)}",
+            body={
+                "category": UNSET if category is None else category,
+                "components": UNSET if components is None else components,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        session_id: str,
+        template_id: str,
+    ) -> TemplatesDeleteResult:
+        """Delete a template.
+
+        Delete a template in one language. This cannot be undone, and the network may refuse a
+        new template of the same name for 30 days.
+
+        Requires the permission `sessions:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param template_id: Id of the template at the network.
+        """
+        result: TemplatesDeleteResult = self._transport.call(
+            "DELETE",
+            f"/sessions/{quote(session_id)}/templates/{quote(template_id)}",
         )
         return result
 
@@ -1093,6 +1609,8 @@ class MessagesResource:
         reply_to: Optional[str] = None,
         send_at: Optional[str] = None,
         mentions: Optional[Sequence[str]] = None,
+        link_preview: Optional[Union[bool, MessagesSendLinkPreview]] = None,
+        mention_all: Optional[bool] = None,
         idempotency_key: Optional[str] = None,
     ) -> Message:
         """Send a text message.
@@ -1114,6 +1632,12 @@ class MessagesResource:
             2026-07-01T14:00:00+02:00.
         :param mentions: People to mention, up to 256. In international form, such as
             491701234567; +, spaces and dashes are ignored.
+        :param link_preview: Preview of the first link in the text. With true, the server
+            fetches the page, over https only, and sends the text without a preview if there
+        is
+            none. Pass an object to choose what it shows. By default the network decides;
+            WhatsApp then shows none.
+        :param mention_all: Mention everybody in the group. Only for groups.
         :param idempotency_key: Replaces the key that the client generates.
         """
         result: Message = self._transport.call(
@@ -1126,6 +1650,8 @@ class MessagesResource:
                 "sendAt": UNSET if send_at is None else send_at,
                 "message": message,
                 "mentions": UNSET if mentions is None else mentions,
+                "linkPreview": UNSET if link_preview is None else link_preview,
+                "mentionAll": UNSET if mention_all is None else mention_all,
             },
             idempotent=True,
             idempotency_key=idempotency_key,
@@ -1147,6 +1673,10 @@ class MessagesResource:
         caption: Optional[str] = None,
         file_name: Optional[str] = None,
         mentions: Optional[Sequence[str]] = None,
+        view_once: Optional[bool] = None,
+        gif: Optional[bool] = None,
+        video_note: Optional[bool] = None,
+        mention_all: Optional[bool] = None,
         idempotency_key: Optional[str] = None,
     ) -> Message:
         """Send a file.
@@ -1173,6 +1703,11 @@ class MessagesResource:
         :param file_name: File name to show to the recipient, such as `invoice.pdf`.
         :param mentions: People to mention, up to 256. In international form, such as
             491701234567; +, spaces and dashes are ignored.
+        :param view_once: The recipient can open the file once. For images, videos and voice
+            messages.
+        :param gif: Plays a video like a GIF: in a loop, without sound.
+        :param video_note: Shows a video as a round video note, which has no caption.
+        :param mention_all: Mention everybody in the group. Only for groups.
         :param idempotency_key: Replaces the key that the client generates.
         """
         result: Message = self._transport.call(
@@ -1191,6 +1726,10 @@ class MessagesResource:
                 "caption": UNSET if caption is None else caption,
                 "fileName": UNSET if file_name is None else file_name,
                 "mentions": UNSET if mentions is None else mentions,
+                "viewOnce": UNSET if view_once is None else view_once,
+                "gif": UNSET if gif is None else gif,
+                "videoNote": UNSET if video_note is None else video_note,
+                "mentionAll": UNSET if mention_all is None else mention_all,
             },
             idempotent=True,
             idempotency_key=idempotency_key,
@@ -1343,6 +1882,109 @@ class MessagesResource:
         )
         return result
 
+    def send_event(
+        self,
+        *,
+        to: str,
+        name: str,
+        starts_at: str,
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        description: Optional[str] = None,
+        ends_at: Optional[str] = None,
+        location: Optional[MessagesSendEventLocation] = None,
+        extra_guests: Optional[bool] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Message:
+        """Send an event.
+
+        Send an event with its time and place, which recipients can answer. The answers are
+        stored on the message; read them with `messages.get`.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param name: Name of the event.
+        :param starts_at: When it begins. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param description: Description of the event.
+        :param ends_at: When it ends; after `startsAt`.
+        :param location: Where it is: a name, coordinates, or both.
+        :param extra_guests: Guests can bring others; false by default.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            "/messages/send-event",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "name": name,
+                "description": UNSET if description is None else description,
+                "startsAt": starts_at,
+                "endsAt": UNSET if ends_at is None else ends_at,
+                "location": UNSET if location is None else location,
+                "extraGuests": UNSET if extra_guests is None else extra_guests,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def send_album(
+        self,
+        *,
+        to: str,
+        files: Sequence[MessagesSendAlbumFile],
+        session_id: Optional[str] = None,
+        reply_to: Optional[str] = None,
+        send_at: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Album:
+        """Send an album.
+
+        Send 2 to 30 images and videos that the recipient sees as one album. Each is a message
+        of its own, with the same `album.albumId`. All are stored before the response and go
+        out one after the other, so a restart loses none. Pass `mediaId` or `url` for each.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param to: Phone number in international form, such as 491701234567 (+, spaces and
+            dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).
+        :param files: The files, in the order in which they are shown.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param reply_to: Id of a message (`msg_…`) in the same session, to reply to it.
+        :param send_at: Send later, up to 366 days ahead. Time with an offset, such as
+            2026-07-01T14:00:00+02:00.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Album = self._transport.call(
+            "POST",
+            "/messages/send-album",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "replyTo": UNSET if reply_to is None else reply_to,
+                "sendAt": UNSET if send_at is None else send_at,
+                "files": files,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
     def send_bulk(
         self,
         *,
@@ -1385,6 +2027,41 @@ class MessagesResource:
         )
         return result
 
+    def preflight(
+        self,
+        *,
+        to: Sequence[str],
+        session_id: Optional[str] = None,
+        message: Optional[str] = None,
+        template: Optional[MessagesPreflightTemplate] = None,
+    ) -> MessagesPreflightResult:
+        """Check messages before they are sent.
+
+        Say for up to 100 recipients what would happen to a message now, without sending it.
+        Limits count the recipients in their order. Numbers that were not checked within a day
+        are checked at the network, at most 20 in a call and 200 in a day, because networks
+        ban numbers that look up many.
+
+        Requires the permission `messages:send`.
+
+        :param to: Recipients. Each gets a result, in this order.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param message: Text of the message.
+        :param template: The template to send instead of a text.
+        """
+        result: MessagesPreflightResult = self._transport.call(
+            "POST",
+            "/messages/preflight",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "to": to,
+                "message": UNSET if message is None else message,
+                "template": UNSET if template is None else template,
+            },
+        )
+        return result
+
     def list(
         self,
         *,
@@ -1392,8 +2069,11 @@ class MessagesResource:
         chat_id: Optional[str] = None,
         from_: Optional[str] = None,
         direction: Optional[Literal["incoming", "outgoing"]] = None,
-        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
+        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]] = None,
         status: Optional[Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        origin: Optional[Literal["history", "live"]] = None,
+        starred: Optional[Literal[True]] = None,
+        label_id: Optional[str] = None,
         after_time: Optional[str] = None,
         before_time: Optional[str] = None,
         q: Optional[str] = None,
@@ -1417,6 +2097,10 @@ class MessagesResource:
         :param direction: Only received or only sent ones.
         :param type: Only those of this type.
         :param status: Only those with this status.
+        :param origin: `history`: only those from before the session was linked; `live`:
+            only others.
+        :param starred: Only starred ones.
+        :param label_id: Only those with this label (`lbl_…`).
         :param after_time: Only at or after this time, such as 2026-07-01T12:00:00Z.
         :param before_time: Only before this time.
         :param q: Only those with all of these words; the last can be the start of a word.
@@ -1436,6 +2120,9 @@ class MessagesResource:
                 "direction": UNSET if direction is None else direction,
                 "type": UNSET if type is None else type,
                 "status": UNSET if status is None else status,
+                "origin": UNSET if origin is None else origin,
+                "starred": UNSET if starred is None else starred,
+                "labelId": UNSET if label_id is None else label_id,
                 "afterTime": UNSET if after_time is None else after_time,
                 "beforeTime": UNSET if before_time is None else before_time,
                 "q": UNSET if q is None else q,
@@ -1455,8 +2142,11 @@ class MessagesResource:
         chat_id: Optional[str] = None,
         from_: Optional[str] = None,
         direction: Optional[Literal["incoming", "outgoing"]] = None,
-        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive"]] = None,
+        type: Optional[Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"]] = None,
         status: Optional[Literal["pending_approval", "queued", "scheduled", "sent", "delivered", "read", "failed"]] = None,
+        origin: Optional[Literal["history", "live"]] = None,
+        starred: Optional[Literal[True]] = None,
+        label_id: Optional[str] = None,
         after_time: Optional[str] = None,
         before_time: Optional[str] = None,
         q: Optional[str] = None,
@@ -1467,7 +2157,7 @@ class MessagesResource:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, after_time=after_time, before_time=before_time, q=q, limit=limit, after=after, before=before, cursor=cursor)
+            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, origin=origin, starred=starred, label_id=label_id, after_time=after_time, before_time=before_time, q=q, limit=limit, after=after, before=before, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -1494,6 +2184,7 @@ class MessagesResource:
         *,
         wait: Optional[int] = None,
         until: Optional[Literal["sent", "delivered", "read"]] = None,
+        include: Optional[Literal["content"]] = None,
     ) -> MessageWithHistory:
         """Get a message.
 
@@ -1506,6 +2197,8 @@ class MessagesResource:
         :param message_id: Id of the message (`msg_…`).
         :param wait: Seconds to wait until the message reaches `until` or fails; up to 30.
         :param until: The status to wait for; `delivered` by default.
+        :param include: `content` returns the file of the message in base64, of up to 1 MiB.
+            Needs `media:read`.
         """
         result: MessageWithHistory = self._transport.call(
             "GET",
@@ -1513,6 +2206,7 @@ class MessagesResource:
             query={
                 "wait": UNSET if wait is None else wait,
                 "until": UNSET if until is None else until,
+                "include": UNSET if include is None else include,
             },
             repeatable=True,
         )
@@ -1548,6 +2242,8 @@ class MessagesResource:
     def delete(
         self,
         message_id: str,
+        *,
+        for_: Optional[Literal["everyone", "me"]] = None,
     ) -> Message:
         """Delete a message.
 
@@ -1559,10 +2255,39 @@ class MessagesResource:
         `messages:read` gets the result without message content.
 
         :param message_id: Id of the message (`msg_…`).
+        :param for_: `me` deletes any message, also a received one, for the session only: it
+            leaves all lists, here and on the phone. That requires `chats:delete`. `everyone`
+        by
+            default.
         """
         result: Message = self._transport.call(
             "DELETE",
             f"/messages/{quote(message_id)}",
+            query={
+                "for": UNSET if for_ is None else for_,
+            },
+        )
+        return result
+
+    def fetch_media(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Fetch the file of a message.
+
+        Fetch and store the file of a message from the history, which has `remoteMedia`.
+        Returns the message with `media`. Networks delete files after some weeks; WhatsApp
+        then asks the phone for it, which must be online.
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/media",
+            body={},
         )
         return result
 
@@ -1587,6 +2312,32 @@ class MessagesResource:
             f"/messages/{quote(message_id)}/reaction",
             body={
                 "emoji": emoji,
+            },
+        )
+        return result
+
+    def vote(
+        self,
+        message_id: str,
+        *,
+        options: Sequence[str],
+    ) -> Message:
+        """Vote in a poll.
+
+        Vote in a poll that the session received or sent. The vote replaces the previous one
+        of the session.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param options: The chosen options; empty withdraws the vote.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/vote",
+            body={
+                "options": options,
             },
         )
         return result
@@ -1810,6 +2561,135 @@ class MessagesResource:
         )
         return result
 
+    def star(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Star a message.
+
+        Star a message, on the phone as well. Nobody else sees it. List starred messages with
+        `starred`.
+
+        Requires the permission `chats:write`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "PUT",
+            f"/messages/{quote(message_id)}/star",
+            body={},
+        )
+        return result
+
+    def unstar(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Remove the star of a message.
+
+        Remove the star of a message, on the phone as well.
+
+        Requires the permission `chats:write`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "DELETE",
+            f"/messages/{quote(message_id)}/star",
+        )
+        return result
+
+    def pin(
+        self,
+        message_id: str,
+        *,
+        duration: Optional[Literal["24h", "7d", "30d"]] = None,
+    ) -> Message:
+        """Pin a message.
+
+        Pin a message at the top of its chat, for everyone in it. In some groups only admins
+        may. Networks limit how many messages of a chat are pinned at a time, and show the
+        newest pins.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param duration: How long the message stays pinned; `7d` by default.
+        """
+        result: Message = self._transport.call(
+            "POST",
+            f"/messages/{quote(message_id)}/pin",
+            body={
+                "duration": UNSET if duration is None else duration,
+            },
+        )
+        return result
+
+    def unpin(
+        self,
+        message_id: str,
+    ) -> Message:
+        """Unpin a message.
+
+        Remove the pin of a message, for everyone in the chat.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        """
+        result: Message = self._transport.call(
+            "DELETE",
+            f"/messages/{quote(message_id)}/pin",
+        )
+        return result
+
+    def add_label(
+        self,
+        message_id: str,
+        label_id: str,
+    ) -> Message:
+        """Put a label on a message.
+
+        Put a label on a message, on the phone as well. Nobody else sees it.
+
+        Requires the permission `chats:write`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param label_id: Id of the label (`lbl_…`).
+        """
+        result: Message = self._transport.call(
+            "PUT",
+            f"/messages/{quote(message_id)}/labels/{quote(label_id)}",
+            body={},
+        )
+        return result
+
+    def remove_label(
+        self,
+        message_id: str,
+        label_id: str,
+    ) -> Message:
+        """Take a label off a message.
+
+        Take a label off a message, on the phone as well.
+
+        Requires the permission `chats:write`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param message_id: Id of the message (`msg_…`).
+        :param label_id: Id of the label (`lbl_…`).
+        """
+        result: Message = self._transport.call(
+            "DELETE",
+            f"/messages/{quote(message_id)}/labels/{quote(label_id)}",
+        )
+        return result
+
 
 class ChatsResource:
     """List and manage the chats of a session."""
@@ -1822,6 +2702,7 @@ class ChatsResource:
         *,
         session_id: Optional[str] = None,
         unread: Optional[bool] = None,
+        label_id: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
     ) -> ChatsListResult:
@@ -1835,6 +2716,7 @@ class ChatsResource:
 
         :param session_id: Only those of this session (`ses_…`).
         :param unread: `true`: only chats with unread messages; `false`: only others.
+        :param label_id: Only chats with this label (`lbl_…`).
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -1844,6 +2726,7 @@ class ChatsResource:
             query={
                 "sessionId": UNSET if session_id is None else session_id,
                 "unread": UNSET if unread is None else unread,
+                "labelId": UNSET if label_id is None else label_id,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
             },
@@ -1856,12 +2739,13 @@ class ChatsResource:
         *,
         session_id: Optional[str] = None,
         unread: Optional[bool] = None,
+        label_id: Optional[str] = None,
         limit: Optional[int] = None,
     ) -> Iterator[Chat]:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, unread=unread, limit=limit, cursor=cursor)
+            page = self.list(session_id=session_id, unread=unread, label_id=label_id, limit=limit, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -1903,11 +2787,13 @@ class ChatsResource:
         archived: Optional[bool] = None,
         pinned: Optional[bool] = None,
         muted_until: Union[Optional[str], Unset] = UNSET,
-    ) -> Chat:
+        disappearing_seconds: Union[Optional[int], Unset] = UNSET,
+    ) -> UpdatedChat:
         """Update a chat.
 
-        Archive, pin or mute a chat in Switchboard. The network and the other people in the
-        chat do not see it. Fields that you leave out do not change.
+        Archive, pin or mute a chat, on the phone as well if the network supports that and the
+        session is connected. The other people in the chat see only `disappearingSeconds`.
+        Fields that you leave out do not change.
 
         Requires the permission `chats:write`. A key that has `chats:metadata` but not
         `chats:read` gets the result without message content.
@@ -1919,8 +2805,11 @@ class ChatsResource:
         :param archived: true archives the chat, false restores it.
         :param pinned: true pins the chat, false unpins it.
         :param muted_until: Mutes the chat until this time; null unmutes it.
+        :param disappearing_seconds: After how many seconds new messages disappear, for
+            everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a
+            connected session.
         """
-        result: Chat = self._transport.call(
+        result: UpdatedChat = self._transport.call(
             "PATCH",
             f"/chats/{quote(chat_id)}",
             body={
@@ -1928,6 +2817,36 @@ class ChatsResource:
                 "archived": UNSET if archived is None else archived,
                 "pinned": UNSET if pinned is None else pinned,
                 "mutedUntil": muted_until,
+                "disappearingSeconds": disappearing_seconds,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsDeleteResult:
+        """Delete a chat.
+
+        Delete a chat with all of its messages from Switchboard, and from the phone where the
+        network supports that. The other people keep their messages, and the session stays in
+        a group. Messages that wait to be sent stay, and the chat with them. A new message
+        begins the chat again.
+
+        Requires the permission `chats:delete`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsDeleteResult = self._transport.call(
+            "DELETE",
+            f"/chats/{quote(chat_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
             },
         )
         return result
@@ -1985,6 +2904,267 @@ class ChatsResource:
             body={
                 "sessionId": UNSET if session_id is None else session_id,
                 "state": state,
+            },
+        )
+        return result
+
+    def request_history(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+        count: Optional[int] = None,
+    ) -> ChatsRequestHistoryResult:
+        """Request older messages of a chat.
+
+        Ask the network for messages that are older than the oldest known one of a chat. They
+        arrive within seconds to minutes, if the phone of the session is online and has some,
+        and are listed with `origin` history. Each session has a limit of such requests.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param count: How many messages; 50 by default.
+        """
+        result: ChatsRequestHistoryResult = self._transport.call(
+            "POST",
+            f"/chats/{quote(chat_id)}/history",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "count": UNSET if count is None else count,
+            },
+        )
+        return result
+
+    def mark_unread(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsMarkUnreadResult:
+        """Mark a chat as unread.
+
+        Mark a chat as unread in Switchboard, and on the phone where the network supports
+        that. Its messages and `unreadCount` do not change, and nobody else sees it. Marking
+        the chat as read ends it.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsMarkUnreadResult = self._transport.call(
+            "POST",
+            f"/chats/{quote(chat_id)}/unread",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def clear(
+        self,
+        chat_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsClearResult:
+        """Delete the messages of a chat.
+
+        Delete all messages of a chat from Switchboard, and from the phone where the network
+        supports that. The chat stays in the list, and the other people keep their messages.
+        Messages that wait to be sent stay.
+
+        Requires the permission `chats:delete`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsClearResult = self._transport.call(
+            "POST",
+            f"/chats/{quote(chat_id)}/clear",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def add_label(
+        self,
+        chat_id: str,
+        label_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsAddLabelResult:
+        """Put a label on a chat.
+
+        Put a label on a chat, on the phone as well. Nobody else sees it.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param label_id: Id of the label (`lbl_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsAddLabelResult = self._transport.call(
+            "PUT",
+            f"/chats/{quote(chat_id)}/labels/{quote(label_id)}",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def remove_label(
+        self,
+        chat_id: str,
+        label_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChatsRemoveLabelResult:
+        """Take a label off a chat.
+
+        Take a label off a chat, on the phone as well.
+
+        Requires the permission `chats:write`.
+
+        :param chat_id: Phone number digits of the other person, or the id of the group
+            (`grp_…`).
+        :param label_id: Id of the label (`lbl_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChatsRemoveLabelResult = self._transport.call(
+            "DELETE",
+            f"/chats/{quote(chat_id)}/labels/{quote(label_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+
+class LabelsResource:
+    """Label chats and messages, for yourself."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+    ) -> LabelsListResult:
+        """List labels.
+
+        List the labels of a session, or of all sessions, in the order in which they were
+        created. List the chats with a label with `labelId`. On WhatsApp, only business
+        accounts have labels.
+
+        Requires the permission `chats:metadata`.
+
+        :param session_id: Only those of this session (`ses_…`).
+        """
+        result: LabelsListResult = self._transport.call(
+            "GET",
+            "/labels",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def create(
+        self,
+        *,
+        name: str,
+        session_id: Optional[str] = None,
+        color: Optional[int] = None,
+    ) -> Label:
+        """Create a label.
+
+        Create a label, on the phone as well.
+
+        Requires the permission `chats:write`.
+
+        :param name: Name of the label.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param color: Index into the palette of the network; WhatsApp has 20 colors.
+        """
+        result: Label = self._transport.call(
+            "POST",
+            "/labels",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "name": name,
+                "color": UNSET if color is None else color,
+            },
+        )
+        return result
+
+    def update(
+        self,
+        label_id: str,
+        *,
+        session_id: Optional[str] = None,
+        name: Optional[str] = None,
+        color: Optional[int] = None,
+    ) -> Label:
+        """Change a label.
+
+        Change the name or color of a label, on the phone as well. Fields that you leave out
+        do not change.
+
+        Requires the permission `chats:write`.
+
+        :param label_id: Id of the label (`lbl_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param name: Name of the label.
+        :param color: Index into the palette of the network; WhatsApp has 20 colors.
+        """
+        result: Label = self._transport.call(
+            "PATCH",
+            f"/labels/{quote(label_id)}",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "name": UNSET if name is None else name,
+                "color": UNSET if color is None else color,
+            },
+        )
+        return result
+
+    def delete(
+        self,
+        label_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> LabelsDeleteResult:
+        """Delete a label.
+
+        Delete a label, on the phone as well, and take it off all chats and messages.
+
+        Requires the permission `chats:write`.
+
+        :param label_id: Id of the label (`lbl_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: LabelsDeleteResult = self._transport.call(
+            "DELETE",
+            f"/labels/{quote(label_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
             },
         )
         return result
@@ -2173,6 +3353,859 @@ class ContactsResource:
         )
         return result
 
+    def look_up(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        phone_numbers: Optional[Sequence[str]] = None,
+        lids: Optional[Sequence[str]] = None,
+    ) -> ContactsLookUpResult:
+        """Look up LIDs and phone numbers.
+
+        Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers
+        from what it knows and, while it is connected, asks the network for the LIDs of other
+        numbers. No network tells the number of a LID whose owner hides it. Do not look up in
+        bulk: networks ban sessions that do.
+
+        Requires the permission `contacts:check`.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param phone_numbers: Up to 50 numbers. In international form, such as 491701234567;
+            +, spaces and dashes are ignored.
+        :param lids: Up to 50 LIDs: digits, with or without `@lid`, or placeholders
+            (`000…`).
+        """
+        result: ContactsLookUpResult = self._transport.call(
+            "GET",
+            "/contacts/lookup",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
+                "lids": UNSET if lids is None else lids,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def business_profile(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactsBusinessProfileResult:
+        """Get the business profile of a contact.
+
+        Get what a business shows about itself: description, category, address, opening hours
+        and websites. Every call asks the network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsBusinessProfileResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/business-profile",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def catalog(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ContactsCatalogResult:
+        """List the products of a business.
+
+        List the products in the catalog of a business, page by page. Every call asks the
+        network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of products per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ContactsCatalogResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/catalog",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def catalog_all(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[ContactsCatalogResultData]:
+        """Iterate over all pages of `catalog`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.catalog(phone_number, session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def collections(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactsCollectionsResult:
+        """List the collections of a business.
+
+        List the collections into which a business sorts its products. Every call asks the
+        network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsCollectionsResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/catalog/collections",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def follow_presence(
+        self,
+        phone_number: str,
+        *,
+        followed: bool,
+        session_id: Optional[str] = None,
+    ) -> ContactPresence:
+        """Follow a contact's presence.
+
+        Ask the network to report when a contact is online, as the event `presence.updated`. A
+        session follows up to 50 contacts, also after a reconnect, until you stop it with
+        `followed: false`. Networks report presence only to sessions that are online
+        themselves, and not if the contact hides it.
+
+        Requires the permission `chats:write`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param followed: true follows the contact, false stops that.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactPresence = self._transport.call(
+            "PUT",
+            f"/contacts/{quote(phone_number)}/presence",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "followed": followed,
+            },
+        )
+        return result
+
+    def presence(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactPresence:
+        """Get a contact's presence.
+
+        Get what the network last reported about the presence of a contact that the session
+        follows.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactPresence = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/presence",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+
+class CallsResource:
+    """Reject calls."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def reject(
+        self,
+        call_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> CallsRejectResult:
+        """Reject a call.
+
+        Reject a call that rings. The event `call.incoming` has its id. To reject all calls of
+        a session, set its option `calls`.
+
+        Requires the permission `chats:write`.
+
+        :param call_id: Id of the call, from the event `call.incoming`.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: CallsRejectResult = self._transport.call(
+            "POST",
+            f"/calls/{quote(call_id)}/reject",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+
+class StatusResource:
+    """Post and view statuses (stories)."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def post(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        type: Optional[Literal["text", "image", "video", "voice"]] = None,
+        message: Optional[str] = None,
+        media_id: Optional[str] = None,
+        url: Optional[str] = None,
+        content: Optional[str] = None,
+        background_color: Optional[str] = None,
+        font: Optional[int] = None,
+        phone_numbers: Optional[Sequence[str]] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Status:
+        """Post a status.
+
+        Post a status (story), which disappears after 24 hours: a text, or with `type` a file
+        from `mediaId`, `url` or `content`. `phoneNumbers` sees it, or all contacts of the
+        session that are not blocked, up to 1000. On WhatsApp, people who have not saved the
+        number do not see its statuses.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param type: Type of the status; `text` by default.
+        :param message: Text, or caption of the file.
+        :param media_id: Id of an uploaded or received file (`med_…`).
+        :param url: https URL of the file.
+        :param content: A small file in base64, up to 700,000 characters.
+        :param background_color: Color behind a text or a voice message, such as `#1F6F5C`.
+        :param font: The network's number of the font of a text.
+        :param phone_numbers: The people who see it, up to 1000; all contacts if left out.
+            In international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Status = self._transport.call(
+            "POST",
+            "/status",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "type": UNSET if type is None else type,
+                "message": UNSET if message is None else message,
+                "mediaId": UNSET if media_id is None else media_id,
+                "url": UNSET if url is None else url,
+                "content": UNSET if content is None else content,
+                "backgroundColor": UNSET if background_color is None else background_color,
+                "font": UNSET if font is None else font,
+                "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        by: Optional[Literal["me", "others"]] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> StatusListResult:
+        """List statuses.
+
+        List the statuses (stories) that have not expired, newest first: own ones, and those
+        of others for sessions with the option `statuses`.
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param session_id: Only those of this session (`ses_…`).
+        :param phone_number: Only those of this person. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param by: Only own statuses, or only those of others.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: StatusListResult = self._transport.call(
+            "GET",
+            "/status",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
+                "by": UNSET if by is None else by,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        by: Optional[Literal["me", "others"]] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Status]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, phone_number=phone_number, by=by, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def delete(
+        self,
+        status_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> StatusDeleteResult:
+        """Delete a status.
+
+        Delete an own status, which was posted with this API, for everybody who can see it.
+
+        Requires the permission `messages:delete`.
+
+        :param status_id: Id of the status (`sts_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: StatusDeleteResult = self._transport.call(
+            "DELETE",
+            f"/status/{quote(status_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def views(
+        self,
+        status_id: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> StatusViewsResult:
+        """List the views of a status.
+
+        List the people who have viewed an own status, with their reactions, ordered by phone
+        number.
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param status_id: Id of the status (`sts_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: StatusViewsResult = self._transport.call(
+            "GET",
+            f"/status/{quote(status_id)}/views",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def views_all(
+        self,
+        status_id: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[StatusViewsResultData]:
+        """Iterate over all pages of `views`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.views(status_id, session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def mark_viewed(
+        self,
+        status_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> StatusMarkViewedResult:
+        """Mark a status as viewed.
+
+        Tell the author of a status that the session has viewed it.
+
+        Requires the permission `chats:write`.
+
+        :param status_id: Id of the status (`sts_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: StatusMarkViewedResult = self._transport.call(
+            "POST",
+            f"/status/{quote(status_id)}/viewed",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+
+class ChannelsResource:
+    """Follow channels, and post in own ones."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ChannelsListResult:
+        """List channels.
+
+        List the channels that sessions own or follow, as far as they are known here, newest
+        first. Call `channels.refresh` to learn which channels the account followed on its
+        phone.
+
+        Requires the permission `groups:read`.
+
+        :param session_id: Only those of this session (`ses_…`).
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ChannelsListResult = self._transport.call(
+            "GET",
+            "/channels",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Channel]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        *,
+        name: str,
+        session_id: Optional[str] = None,
+        description: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Channel:
+        """Create a channel.
+
+        Create a channel with the session as its owner. Anybody who has its link can follow
+        it.
+
+        Requires the permission `groups:write`.
+
+        :param name: Name of the channel.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param description: Text that describes the channel.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Channel = self._transport.call(
+            "POST",
+            "/channels",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "name": name,
+                "description": UNSET if description is None else description,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def preview(
+        self,
+        *,
+        channel: str,
+        session_id: Optional[str] = None,
+    ) -> ChannelPreview:
+        """Preview a channel.
+
+        Ask the network about a channel by its link, invite code or address, for example
+        before following it.
+
+        Requires the permission `groups:read`.
+
+        :param channel: Link or invite code of the channel, its address on the network
+            (`…@newsletter`), or its id (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChannelPreview = self._transport.call(
+            "GET",
+            "/channels/preview",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "channel": channel,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def refresh(
+        self,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ChannelsRefreshResult:
+        """Refresh the list of channels.
+
+        Ask the network which channels the session owns and follows, and store them.
+
+        Requires the permission `groups:write`.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChannelsRefreshResult = self._transport.call(
+            "POST",
+            "/channels/refresh",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def follow(
+        self,
+        *,
+        channel: str,
+        session_id: Optional[str] = None,
+    ) -> Channel:
+        """Follow a channel.
+
+        Follow a channel by its link, invite code or address.
+
+        Requires the permission `groups:write`.
+
+        :param channel: Link or invite code of the channel, its address on the network
+            (`…@newsletter`), or its id (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Channel = self._transport.call(
+            "POST",
+            "/channels/follow",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "channel": channel,
+            },
+        )
+        return result
+
+    def get(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> Channel:
+        """Get a channel.
+
+        Get one channel that the session owns, follows or has followed.
+
+        Requires the permission `groups:read`.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Channel = self._transport.call(
+            "GET",
+            f"/channels/{quote(channel_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def update(
+        self,
+        channel_id: str,
+        *,
+        muted: bool,
+        session_id: Optional[str] = None,
+    ) -> Channel:
+        """Mute or unmute a channel.
+
+        Mute or unmute a channel for the account. A muted channel still reports its posts.
+
+        Requires the permission `groups:write`.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param muted: Whether the channel is muted.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Channel = self._transport.call(
+            "PATCH",
+            f"/channels/{quote(channel_id)}",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "muted": muted,
+            },
+        )
+        return result
+
+    def unfollow(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> Channel:
+        """Unfollow a channel.
+
+        Stop following a channel. The posts that the session has received stay.
+
+        Requires the permission `groups:write`.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Channel = self._transport.call(
+            "POST",
+            f"/channels/{quote(channel_id)}/unfollow",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+    def messages(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ChannelsMessagesResult:
+        """List the posts of a channel.
+
+        List the stored posts of a channel, newest first: own ones, those that arrived in a
+        session with the option `channels`, and those that `channels.refresh_messages`
+        fetched. The newest 1000 are kept.
+
+        Requires the permission `messages:read`. With `messages:metadata` instead, the content
+        of messages is left out.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ChannelsMessagesResult = self._transport.call(
+            "GET",
+            f"/channels/{quote(channel_id)}/messages",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def messages_all(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[ChannelPost]:
+        """Iterate over all pages of `messages`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.messages(channel_id, session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def post(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+        type: Optional[Literal["text", "image", "video"]] = None,
+        message: Optional[str] = None,
+        media_id: Optional[str] = None,
+        url: Optional[str] = None,
+        content: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> ChannelPost:
+        """Post to a channel.
+
+        Post a text, or with `type` a file from `mediaId`, `url` or `content`, to a channel
+        that the session owns or administers. A key with `allowedRecipients` cannot post.
+
+        Requires the permission `messages:send`. A key that has `messages:metadata` but not
+        `messages:read` gets the result without message content.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param type: Type of the post; `text` by default.
+        :param message: Text, or caption of the file.
+        :param media_id: Id of an uploaded or received file (`med_…`).
+        :param url: https URL of the file.
+        :param content: A small file in base64, up to 700,000 characters.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: ChannelPost = self._transport.call(
+            "POST",
+            f"/channels/{quote(channel_id)}/messages",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "type": UNSET if type is None else type,
+                "message": UNSET if message is None else message,
+                "mediaId": UNSET if media_id is None else media_id,
+                "url": UNSET if url is None else url,
+                "content": UNSET if content is None else content,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def refresh_messages(
+        self,
+        channel_id: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> ChannelsRefreshMessagesResult:
+        """Refresh the posts of a channel.
+
+        Ask the network for the newest posts of a channel, and for how many people have seen
+        them and reacted. New posts are stored without an event and without their files.
+
+        Requires the permission `messages:read`.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: How many posts to ask for.
+        """
+        result: ChannelsRefreshMessagesResult = self._transport.call(
+            "POST",
+            f"/channels/{quote(channel_id)}/messages/refresh",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+            },
+        )
+        return result
+
+    def react(
+        self,
+        channel_id: str,
+        post_id: str,
+        *,
+        emoji: str,
+        session_id: Optional[str] = None,
+    ) -> ChannelsReactResult:
+        """React to a post of a channel.
+
+        React to a post of a channel with an emoji, or remove the reaction with an empty one.
+
+        Requires the permission `messages:send`.
+
+        :param channel_id: Id of the channel (`chn_…`).
+        :param post_id: Id of the post (`pst_…`).
+        :param emoji: A single emoji; empty removes the reaction.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ChannelsReactResult = self._transport.call(
+            "POST",
+            f"/channels/{quote(channel_id)}/messages/{quote(post_id)}/reaction",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "emoji": emoji,
+            },
+        )
+        return result
+
 
 class MediaResource:
     """Upload and download the files of messages."""
@@ -2183,6 +4216,8 @@ class MediaResource:
     def get(
         self,
         media_id: str,
+        *,
+        encoding: Optional[Literal["base64"]] = None,
     ) -> Media:
         """Get a file.
 
@@ -2194,11 +4229,35 @@ class MediaResource:
         Requires the permission `media:read`.
 
         :param media_id: Id of the file (`med_…`).
+        :param encoding: `base64` also returns the content, of files of up to 1 MiB.
         """
         result: Media = self._transport.call(
             "GET",
             f"/media/{quote(media_id)}",
+            query={
+                "encoding": UNSET if encoding is None else encoding,
+            },
             repeatable=True,
+        )
+        return result
+
+    def delete(
+        self,
+        media_id: str,
+    ) -> MediaDeleteResult:
+        """Delete a file.
+
+        Delete a file. This cannot be undone. Messages that were sent or received with it
+        stay, and show it with `available: false`. A file that a scheduled or queued message
+        or the picture of a group needs is not deleted.
+
+        Requires the permission `media:write`.
+
+        :param media_id: Id of the file (`med_…`).
+        """
+        result: MediaDeleteResult = self._transport.call(
+            "DELETE",
+            f"/media/{quote(media_id)}",
         )
         return result
 
@@ -2461,6 +4520,259 @@ class GroupsResource:
             "POST",
             f"/groups/{quote(group_id)}/leave",
             body={},
+        )
+        return result
+
+    def preview_invite(
+        self,
+        *,
+        invite: str,
+        session_id: Optional[str] = None,
+    ) -> InvitePreview:
+        """Preview a group invite.
+
+        Show the group behind an invite, without joining it. Asks the network. Join it with
+        `groups.join`.
+
+        Requires the permission `groups:read`.
+
+        :param invite: Invite link (`https://chat.whatsapp.com/…`) or the code after its
+            last slash.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: InvitePreview = self._transport.call(
+            "GET",
+            "/groups/preview",
+            query={
+                "invite": invite,
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_join_requests(
+        self,
+        group_id: str,
+    ) -> GroupsListJoinRequestsResult:
+        """List requests to join a group.
+
+        List the people who wait to join a group with `joinApproval`, the oldest first. Asks
+        the network. The session must be an admin. The event `group.join_request` reports new
+        ones.
+
+        Requires the permission `groups:read`.
+
+        :param group_id: Id of the group (`grp_…`).
+        """
+        result: GroupsListJoinRequestsResult = self._transport.call(
+            "GET",
+            f"/groups/{quote(group_id)}/join-requests",
+            repeatable=True,
+        )
+        return result
+
+    def approve_join_requests(
+        self,
+        group_id: str,
+        *,
+        phone_numbers: Sequence[str],
+    ) -> GroupsApproveJoinRequestsResult:
+        """Approve requests to join a group.
+
+        Let people in who wait to join a group. The session must be an admin. Returns one
+        result per number, because some can fail.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        :param phone_numbers: Participants, up to 1024. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        """
+        result: GroupsApproveJoinRequestsResult = self._transport.call(
+            "POST",
+            f"/groups/{quote(group_id)}/join-requests/approve",
+            body={
+                "phoneNumbers": phone_numbers,
+            },
+        )
+        return result
+
+    def reject_join_requests(
+        self,
+        group_id: str,
+        *,
+        phone_numbers: Sequence[str],
+    ) -> GroupsRejectJoinRequestsResult:
+        """Reject requests to join a group.
+
+        Turn down people who wait to join a group. The session must be an admin. Returns one
+        result per number, because some can fail.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the group (`grp_…`).
+        :param phone_numbers: Participants, up to 1024. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        """
+        result: GroupsRejectJoinRequestsResult = self._transport.call(
+            "POST",
+            f"/groups/{quote(group_id)}/join-requests/reject",
+            body={
+                "phoneNumbers": phone_numbers,
+            },
+        )
+        return result
+
+
+class CommunitiesResource:
+    """Operations of `communities`."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> CommunitiesListResult:
+        """List communities.
+
+        List the communities that sessions are members of, newest first.
+
+        Requires the permission `groups:read`.
+
+        :param session_id: Only those of this session (`ses_…`).
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: CommunitiesListResult = self._transport.call(
+            "GET",
+            "/communities",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Group]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def create(
+        self,
+        *,
+        subject: str,
+        session_id: Optional[str] = None,
+        description: Optional[str] = None,
+        idempotency_key: Optional[str] = None,
+    ) -> Group:
+        """Create a community.
+
+        Create a community with the session as its owner. The network adds its announcement
+        group, which `groups.list` shows with `isAnnouncementGroup`. Link groups to it
+        afterwards.
+
+        Requires the permission `groups:write`.
+
+        :param subject: Name of the group.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param description: Text that describes the community.
+        :param idempotency_key: Replaces the key that the client generates.
+        """
+        result: Group = self._transport.call(
+            "POST",
+            "/communities",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "subject": subject,
+                "description": UNSET if description is None else description,
+            },
+            idempotent=True,
+            idempotency_key=idempotency_key,
+        )
+        return result
+
+    def list_groups(
+        self,
+        group_id: str,
+    ) -> CommunitiesListGroupsResult:
+        """List the groups of a community.
+
+        List the groups that are linked to a community, also those that the session has not
+        joined. Asks the network.
+
+        Requires the permission `groups:read`.
+
+        :param group_id: Id of the community: a group (`grp_…`) with `isCommunity`.
+        """
+        result: CommunitiesListGroupsResult = self._transport.call(
+            "GET",
+            f"/communities/{quote(group_id)}/groups",
+            repeatable=True,
+        )
+        return result
+
+    def link_group(
+        self,
+        group_id: str,
+        linked_group_id: str,
+    ) -> CommunitiesLinkGroupResult:
+        """Link a group to a community.
+
+        Make a group part of a community. The session must be an admin of both. The members of
+        the group become members of the community.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the community: a group (`grp_…`) with `isCommunity`.
+        :param linked_group_id: Id of the group (`grp_…`) of the same session, or its
+            address at the network.
+        """
+        result: CommunitiesLinkGroupResult = self._transport.call(
+            "PUT",
+            f"/communities/{quote(group_id)}/groups/{quote(linked_group_id)}",
+            body={},
+        )
+        return result
+
+    def unlink_group(
+        self,
+        group_id: str,
+        linked_group_id: str,
+    ) -> CommunitiesUnlinkGroupResult:
+        """Unlink a group from a community.
+
+        Take a group out of a community. The group stays. The session must be an admin of the
+        community.
+
+        Requires the permission `groups:write`.
+
+        :param group_id: Id of the community: a group (`grp_…`) with `isCommunity`.
+        :param linked_group_id: Id of the group (`grp_…`) of the same session, or its
+            address at the network.
+        """
+        result: CommunitiesUnlinkGroupResult = self._transport.call(
+            "DELETE",
+            f"/communities/{quote(group_id)}/groups/{quote(linked_group_id)}",
         )
         return result
 
@@ -3450,8 +5762,14 @@ class Resources:
         self.connections = ConnectionsResource(transport)
         self.connectors = ConnectorsResource(transport)
         self.sessions = SessionsResource(transport)
+        self.templates = TemplatesResource(transport)
         self.messages = MessagesResource(transport)
         self.chats = ChatsResource(transport)
+        self.labels = LabelsResource(transport)
         self.contacts = ContactsResource(transport)
+        self.calls = CallsResource(transport)
+        self.status = StatusResource(transport)
+        self.channels = ChannelsResource(transport)
         self.groups = GroupsResource(transport)
+        self.communities = CommunitiesResource(transport)
         self.webhooks = WebhooksResource(transport)
