@@ -43,9 +43,10 @@ describe('groups pages', async () => {
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { level: 1, name: 'Gardens' }).waitFor();
     const { body } = await call('GET', `/groups/${groupId}`);
+    const { announce, locked, joinApproval } = body.settings;
     assert.deepEqual(
-      [body.subject, body.description, body.settings],
-      ['Gardens', 'Every Sunday', { announce: true, locked: false, joinApproval: false }],
+      [body.subject, body.description, announce, locked, joinApproval],
+      ['Gardens', 'Every Sunday', true, false, false],
     );
   });
 

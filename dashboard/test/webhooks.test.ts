@@ -333,7 +333,7 @@ describe('webhooks pages', async () => {
     await page.getByText('Five consecutive attempts failed.').first().waitFor();
     await page.getByText(/Last error: .*502/).waitFor();
     await page.getByText(/6 events are held; next probe in \d+ min/).waitFor();
-    await page.getByText('History').click();
+    await page.getByText('History', { exact: true }).click();
     await page.getByText('Closed → open').waitFor();
     await assertAccessible(page);
     receiver.respond(200);

@@ -2622,7 +2622,7 @@ export interface Operations {
     };
     output: Privacy;
   };
-  /** Connect a session. Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`. */
+  /** Connect a session. Connect a session to its network. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`. */
   'sessions.connect': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -3794,7 +3794,7 @@ export interface Operations {
       read: number;
     };
   };
-  /** Show a typing indicator. Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds. */
+  /** Show a typing indicator. Show in a chat that the session is typing or recording. Networks hide it after some seconds. */
   'chats.set_typing': {
     input: {
       /** Phone number digits of the other person, or the id of the group (`grp_…`). */

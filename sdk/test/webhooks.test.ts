@@ -521,9 +521,9 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
     approval: 'rejected',
     keyId: 'key_1',
   },
-  'message.location': { ...change, location: { latitude: 52.5, longitude: 13.4, live: { sequence: 2 } } },
   'poll.vote': { ...change, options: ['Yes'] },
-  'event.answer': { ...change, answer: 'going' },
+  'message.location': change,
+  'event.answer': change,
   'chat.updated': {
     chatId: '491701234567',
     sessionId: 'ses_1',
@@ -808,6 +808,8 @@ describe('parsing', () => {
         'queued',
         'rejected',
         'msg_1',
+        'msg_1',
+        'msg_1',
         timestamp,
         'cleared',
         'msg_1',
@@ -818,7 +820,8 @@ describe('parsing', () => {
         'typing',
         'disconnected',
       ],
-      ...['Tea house', 'Reviewed', 'add', 'c1', 'c1', 'https://example.com', 'https://example.com'],
+      ...['importing', 'Tea house', 'Reviewed', 'add', 'created', 'c1', 'c1', 'sts_1', 'sts_1', 'sts_1', 'chn_1'],
+      ...['https://example.com', 'https://example.com'],
     ]);
   });
 });

@@ -22,7 +22,8 @@ describeOnEachDatabase('event types', (_, database) => {
     test.after(() => receiver.close());
     const set = await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: subscribed });
     assert.equal(set.status, 200, JSON.stringify(set.body));
-    const sessionId = await connectSession(call);
+    const options = { statuses: true, channels: true };
+    const sessionId = await connectSession(call, undefined, { options });
     const simulate = async (action: string, fields: object = {}) => {
       const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, { action, ...fields });
       assert.equal(status, 200, JSON.stringify(body));
@@ -84,7 +85,16 @@ describeOnEachDatabase('event types', (_, database) => {
     await simulate('delete_for_me', { messageId: incoming });
     await simulate('incoming', { from, groupId, message: 'Hi' });
     await simulate('chat_clear', { groupId });
-    await simulate('number_update', { quality: 'low' });
+    await simulate('status', { from, message: 'Out for tea' });
+    const theirs = await eventOf(call, 'status.received');
+    await simulate('status_delete', { from, statusId: theirs.statusId });
+    const status = { sessionId, message: 'Open', phoneNumbers: [ANN] };
+    const { statusId } = (await call('POST', '/status', status)).body;
+    await simulate('status_view', { from, statusId });
+    await simulate('channel_create', { from, subject: 'News' });
+    const [{ channelId }] = (await call('GET', `/channels?sessionId=${sessionId}`)).body.data;
+    await simulate('channel_post', { channelId, message: 'Hello' });
+    await simulate('number_update', { quality: 'high' });
     const template = { name: 'tea', language: 'en', category: 'utility', components: [{ type: 'BODY', text: 'Tea?' }] };
     const { templateId } = (await call('POST', `/sessions/${sessionId}/templates`, template)).body;
     await simulate('template_review', { templateId, templateStatus: 'approved' });

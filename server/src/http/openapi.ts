@@ -245,6 +245,7 @@ const tags: Readonly<Record<string, string>> = {
   chats: 'List and manage the chats of a session.',
   contacts: 'Find, check and block contacts.',
   groups: 'Manage groups, their participants, settings and invites.',
+  communities: 'Manage communities, and the groups that belong to them.',
   labels: 'Label chats and messages, for yourself.',
   calls: 'Reject calls.',
   status: 'Post and view statuses (stories).',

@@ -22,6 +22,7 @@ const resources = {
   groupId: 'group',
   messageId: 'message',
   webhookId: 'webhook',
+  labelId: 'label',
 } as const;
 
 export type FilterField = keyof typeof resources;
@@ -77,6 +78,8 @@ export class Filters {
         return isAllowed(await findSessionOf(database.reader, 'groupId', { accountId, id }));
       case 'messageId':
         return isAllowed(await sessionOfMessage(database.reader, accountId, id));
+      case 'labelId':
+        return isAllowed((await labelById.first(database.reader, { accountId, labelId: id }))?.session_id);
       case 'webhookId':
         return this.#hasWebhook(accountId, id, allowed);
     }
@@ -138,6 +141,10 @@ const eventOfMessage = query((db, p: { accountId: string; messageId: string }) =
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId)
     .limit(1),
+);
+
+const labelById = query((db, p: { accountId: string; labelId: string }) =>
+  db.selectFrom('labels').select('session_id').where('account_id', '=', p.accountId).where('label_id', '=', p.labelId),
 );
 
 const webhookById = query((db, p: { accountId: string; webhookId: string }) =>

@@ -23,6 +23,7 @@ type List =
   | 'channel_posts'
   | 'channels'
   | 'chats'
+  | 'communities'
   | 'contacts'
   | 'deliveries'
   | 'endpoints'

@@ -248,8 +248,7 @@ export const setTyping = defineOperation({
   isRepeatable: true,
   tool: true,
   summary: 'Show a typing indicator',
-  description:
-    'Show in a chat that the session is typing or recording, such as while you prepare an answer. Networks hide it after some seconds.',
+  description: 'Show in a chat that the session is typing or recording. Networks hide it after some seconds.',
   input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,

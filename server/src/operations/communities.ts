@@ -39,7 +39,7 @@ export const listCommunities = defineOperation({
       .where(isOfSessions(ctx, sessionIds))
       .where('is_community', '=', 1)
       .where('left_at', 'is', null);
-    return readPage('groups', present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
+    return readPage('communities', present, 'group_id', input, async (rows) => rows.map(await groupReader(ctx, rows)));
   },
 });
 

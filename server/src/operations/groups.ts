@@ -54,10 +54,14 @@ export const Group = named('Group', {
     announce: boolean('Only admins can send messages.'),
     locked: boolean('Only admins can change subject, description and picture.'),
     joinApproval: boolean('An admin must approve people who join with the invite link.'),
-    memberAdd: optional(oneOf(['admins', 'all'], 'People who can add members, if it is known.')),
-    disappearingSeconds: optional(
-      integer('Seconds until messages disappear, if it is known; 0 if they stay.', { minimum: 0 }),
-    ),
+    memberAdd: optional({
+      ...oneOf(['admins', 'all'], 'People who can add members, if it is known.'),
+      ...notForAgents,
+    }),
+    disappearingSeconds: optional({
+      ...integer('Seconds until messages disappear, if it is known; 0 if they stay.', { minimum: 0 }),
+      ...notForAgents,
+    }),
   }),
   pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
   createdAt: time('When the group was created.'),

@@ -25,7 +25,7 @@ export const connectSession = defineOperation({
   receipt: sessionReceipt,
   summary: 'Connect a session',
   description:
-    'Connect a session to its network, so that it can send and receive. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.',
+    'Connect a session to its network. Returns within seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.',
   input: sessionInput,
   output: Session,
   errors: ['not_found', 'phone_number_in_use', 'not_supported'],

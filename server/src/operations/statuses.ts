@@ -288,6 +288,7 @@ export const markViewed = defineOperation({
     const { status_id: statusId } = row;
     if (row.is_own === 1) throw invalidField('statusId', 'The session itself posted this status');
     if (row.viewed_at !== null) return { statusId, viewedAt: isoTime(row.viewed_at) };
+    requireRecipient(ctx, row.from_number);
     const actions = await ctx.liveSessions.part(session, 'status');
     await actions.markViewed([{ networkId: row.network_id, from: row.from_number }]);
     const now = ctx.clock.now();

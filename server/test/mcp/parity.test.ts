@@ -89,6 +89,8 @@ async function walk(
 const HIDDEN = [
   ...['networkId', 'networkChatId', 'networkGroupId', 'toNumber'],
   ...['markedUnread', 'disappearingSeconds', 'labelIds', 'starred', 'pinnedUntil'],
+  ...['memberAdd', 'health', 'history', 'network', 'savedName', 'pushName'],
+  ...['width', 'height', 'durationSeconds', 'waveform', 'hasThumbnail'],
 ];
 
 /** The output without what an agent does not get: ids of the network, and what a preview repeats. */

@@ -158,7 +158,7 @@ it('does not download a history from a URL that the phone names', async (test) =
       historySyncNotification: historySyncNotification as proto.Message.IHistorySyncNotification,
     },
   });
-  await logged.waitFor((line) => line.includes('error in handling message'));
+  await logged.waitFor((line) => line.includes('announced a part of the history incompletely'));
   await bob.sendText(me.number, 'after');
   assert.equal(await resultOf('after'), 'no file');
   assert.deepEqual(visits, []);

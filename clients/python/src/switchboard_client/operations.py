@@ -982,8 +982,8 @@ class SessionsResource:
     ) -> Session:
         """Connect a session.
 
-        Connect a session to its network, so that it can send and receive. Returns within
-        seconds. If the status is `awaiting_pairing`, link a phone with `sessions.get_qr` or
+        Connect a session to its network. Returns within seconds. If the status is
+        `awaiting_pairing`, link a phone with `sessions.get_qr` or
         `sessions.request_pairing_code`. If it is `connecting`, check `sessions.get`.
 
         Requires the permission `sessions:write`.
@@ -2887,8 +2887,8 @@ class ChatsResource:
     ) -> ChatsSetTypingResult:
         """Show a typing indicator.
 
-        Show in a chat that the session is typing or recording, such as while you prepare an
-        answer. Networks hide it after some seconds.
+        Show in a chat that the session is typing or recording. Networks hide it after some
+        seconds.
 
         Requires the permission `chats:write`.
 
@@ -4627,7 +4627,7 @@ class GroupsResource:
 
 
 class CommunitiesResource:
-    """Operations of `communities`."""
+    """Manage communities, and the groups that belong to them."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

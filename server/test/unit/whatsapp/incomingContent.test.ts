@@ -273,6 +273,7 @@ describe('a file in a WhatsApp message', () => {
         mimeType: 'image/png',
         size: 12,
         fileName: null,
+        facts: {},
         file: {
           directPath: file.directPath,
           mediaKey: bytes(32),
