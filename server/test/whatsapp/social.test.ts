@@ -1,12 +1,15 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { it } from 'node:test';
+import { AppError } from '../../src/errors.ts';
 import type { EventKind } from '../../src/events/events.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { createLog } from '../support/fakeWhatsapp/log.ts';
 import { STATUS } from '../support/fakeWhatsapp/stanza.ts';
 import { picture } from '../support/media.ts';
 import { type Answer, eventOf } from '../support/server.ts';
+import { linkAsHost } from './host.ts';
 import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /* Presence, calls, statuses and channels. */
@@ -267,4 +270,24 @@ it('creates a channel, and posts texts and files in it', async () => {
   await ok(call('POST', `${path}/${post.postId}/reaction`, { sessionId, emoji: '🎉' }));
   assert.deepEqual([...(posts[0]?.reactions.values() ?? [])], ['🎉']);
   assert.deepEqual(setting.whatsapp.troubles, []);
+});
+
+it('leaves a post unconfirmed that the session could not store before it ended', async (test) => {
+  const { whatsapp } = setting;
+  const tried = createLog<string>('reports of posts', (type) => type);
+  const session = await linkAsHost(test, whatsapp, {
+    options: { channels: true },
+    async onEvent({ type }) {
+      if (type !== 'channel_post') return;
+      tried.add(type);
+      throw new AppError('storage_unavailable');
+    },
+  });
+  const { jid } = bob.createChannel('News without a disk');
+  session.me.follow(jid);
+  const postId = bob.post(jid, { conversation: 'never stored' });
+  await tried.waitFor((type) => type === 'channel_post');
+  await session.connection.close();
+  await session.logged.waitFor((line) => line.includes('failed to report a post'));
+  assert.equal(session.me.haveConfirmed(postId), false);
 });

@@ -60,10 +60,21 @@ export class Broadcasts {
     );
   }
 
-  /** @returns whether it is stored, or has no content for people */
+  /** @returns whether it is stored, or has no content for people. The server repeats one that is not confirmed. */
   async #receivePost(node: BinaryNode): Promise<boolean> {
+    try {
+      await this.#reportPost(node);
+      return true;
+    } catch (error) {
+      this.#session.host.log.warn({ err: error, post: node.attrs['id'] }, 'failed to report a post');
+      return false;
+    }
+  }
+
+  /** @throws {Error} the session ended before the post was stored */
+  async #reportPost(node: BinaryNode): Promise<void> {
     const post = postOf(this.#session.baileys, node);
-    if (post === undefined || post.content === undefined) return true;
+    if (post === undefined || post.content === undefined) return;
     const { from: channel = '' } = node.attrs;
     const { file, content, ...about } = post;
     const open = file && (() => openPlainFile(this.#session, file));
@@ -78,12 +89,7 @@ export class Broadcasts {
       networkId: toOwnId(post.networkId),
       content: withFile,
     };
-    let isStored = false;
-    await this.#channels.run(channel, async () => {
-      await this.#storePost(event, content);
-      isStored = true;
-    });
-    return isStored;
+    await this.#channels.run(channel, () => this.#storePost(event, content));
   }
 
   /** The file may be gone or too large: then the post arrives without it. */

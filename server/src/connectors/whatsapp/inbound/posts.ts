@@ -30,12 +30,13 @@ export function postOf(baileys: Baileys, node: BinaryNode): ReadPost | undefined
 function readContent(baileys: Baileys, bytes: Uint8Array | Buffer) {
   const { Message } = baileys.proto;
   let whole: ReturnType<typeof Message.decode>;
+  let parsed: ReturnType<typeof parseContent>;
   try {
     whole = Message.decode(bytes);
+    parsed = parseContent(baileys, whole);
   } catch {
     return undefined; // anybody may own a channel
   }
-  const parsed = parseContent(baileys, whole);
   if (parsed === undefined) return undefined;
   const { type, text } = parsed.content;
   if (type !== 'image' && type !== 'video') return { content: { type: 'text', text } as const, file: undefined };
