@@ -1,9 +1,10 @@
 import type { NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
-import { noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
+import type { Queryable } from '../db/dialect.ts';
+import { isNewPost, noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
 import type { StoredMedia } from './content.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { deleteStatus, noteView, storeStatus } from './statuses.ts';
+import { deleteStatus, isNewStatus, noteView, storeStatus } from './statuses.ts';
 import type { SessionRef } from './store.ts';
 
 type Broadcast = Extract<NetworkEvent, { type: `status${string}` | `channel${string}` }>;
@@ -32,4 +33,16 @@ export async function storeBroadcast(
     case 'channel_figures':
       return noteFigures(tx, session, event);
   }
+}
+
+/** Whether the file of a report is worth fetching. Other people decide how often they repeat a status or a post. */
+export async function isFileWanted(
+  on: Queryable,
+  session: SessionRef,
+  event: NetworkEvent,
+  now: number,
+): Promise<boolean> {
+  if (event.type === 'status') return isNewStatus(on, session, event, now);
+  if (event.type === 'channel_post') return isNewPost(on, session, event);
+  return true;
 }

@@ -1,6 +1,7 @@
 import { isoTime } from '../clock.ts';
 import type { ChannelFigures, ChannelPost, NetworkChannel, NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
 import type { ChannelPostTable, ChannelTable } from '../db/schema.ts';
 import { mediaPart, type StoredMedia } from './content.ts';
 import { cut } from './contentParts.ts';
@@ -13,8 +14,8 @@ type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }
 
 /** The newest posts of a channel that are kept. */
 const MAX_POSTS = 1000;
-/** Channels of a session, counting those that it no longer follows: reports about further ones are dropped. */
-const MAX_CHANNELS = 1000;
+/** Channels of a session. Those that it no longer follows make room for new ones. */
+export const MAX_CHANNELS = 1000;
 const NAME_CHARACTERS = 200;
 const DESCRIPTION_CHARACTERS = 4096;
 const LINK_CHARACTERS = 500;
@@ -61,12 +62,16 @@ async function requireChannel(
   networkId: string,
 ): Promise<ChannelTable | undefined> {
   const { accountId, sessionId } = session;
-  const ofSession = tx.kysely.selectFrom('channels').where('session_id', '=', sessionId);
-  const found = await ofSession.selectAll().where('network_id', '=', networkId).executeTakeFirst();
+  const found = await tx.kysely
+    .selectFrom('channels')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .executeTakeFirst();
   if (found !== undefined) return found;
   if ((await findSession(tx, session)) === undefined) return undefined;
-  const { count } = await ofSession.select(({ fn }) => fn.countAll<number>().as('count')).executeTakeFirstOrThrow();
-  if (Number(count) >= MAX_CHANNELS) return undefined;
+  if (!(await makeRoomForChannel(tx, session))) return undefined;
   const row: ChannelTable = {
     account_id: accountId,
     session_id: sessionId,
@@ -83,6 +88,78 @@ async function requireChannel(
   };
   await tx.kysely.insertInto('channels').values(row).execute();
   return row;
+}
+
+/** Whether a session may follow a channel that it does not follow yet. */
+export async function hasRoomForChannel({ kysely }: Queryable, { accountId, sessionId }: SessionRef): Promise<boolean> {
+  const { count } = await kysely
+    .selectFrom('channels')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('role', 'is not', null)
+    .executeTakeFirstOrThrow();
+  return Number(count) < MAX_CHANNELS;
+}
+
+/** Deletes the oldest channels that the session no longer follows, with their posts, until one more has room. */
+async function makeRoomForChannel({ kysely }: Tx, { accountId, sessionId }: SessionRef): Promise<boolean> {
+  const present = await kysely
+    .selectFrom('channels')
+    .select(['channel_id', 'role'])
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .orderBy('channel_id')
+    .execute();
+  const excess = present.length - (MAX_CHANNELS - 1);
+  if (excess <= 0) return true;
+  const evicted = present.filter(({ role }) => role === null).slice(0, excess);
+  if (evicted.length < excess) return false;
+  for (const table of ['channel_posts', 'channels'] as const)
+    await kysely
+      .deleteFrom(table)
+      .where('account_id', '=', accountId)
+      .where(
+        'channel_id',
+        'in',
+        evicted.map(({ channel_id }) => channel_id),
+      )
+      .execute();
+  return true;
+}
+
+/** Whether a post is not stored yet and can be, so that its file is worth fetching. */
+export async function isNewPost(
+  on: Queryable,
+  { accountId, sessionId }: SessionRef,
+  { channel, networkId, serverId }: EventOf<'channel_post'>,
+): Promise<boolean> {
+  const present = await on.kysely
+    .selectFrom('channels')
+    .select('channel_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', channel)
+    .executeTakeFirst();
+  if (present === undefined) return hasRoomForChannel(on, { accountId, sessionId });
+  return (await findKnownPost(on, accountId, present.channel_id, { networkId, serverId })) === undefined;
+}
+
+function findKnownPost(
+  { kysely }: Queryable,
+  accountId: string,
+  channelId: string,
+  { networkId, serverId }: Pick<ChannelPost, 'networkId' | 'serverId'>,
+) {
+  return kysely
+    .selectFrom('channel_posts')
+    .select('post_id')
+    .where('account_id', '=', accountId)
+    .where('channel_id', '=', channelId)
+    .where((eb) =>
+      eb.or([eb('network_id', '=', networkId), ...(serverId === null ? [] : [eb('server_id', '=', serverId)])]),
+    )
+    .executeTakeFirst();
 }
 
 /** Stores a post that the network has reported, with its event. */
@@ -121,21 +198,16 @@ export async function storePost(
   file: StoredMedia | undefined,
 ): Promise<ChannelPostTable | undefined> {
   const { channel_id, account_id, session_id } = channel;
-  const known = await tx.kysely
-    .selectFrom('channel_posts')
-    .select('post_id')
-    .where('channel_id', '=', channel_id)
-    .where((eb) =>
-      eb.or([
-        eb('network_id', '=', post.networkId),
-        ...(post.serverId === null ? [] : [eb('server_id', '=', post.serverId)]),
-      ]),
-    )
-    .executeTakeFirst();
+  const known = await findKnownPost(tx, account_id, channel_id, post);
   if (known !== undefined) {
     const change = { ...(post.serverId !== null && { server_id: post.serverId }), ...figureColumns(post) };
     if (Object.keys(change).length > 0)
-      await tx.kysely.updateTable('channel_posts').set(change).where('post_id', '=', known.post_id).execute();
+      await tx.kysely
+        .updateTable('channel_posts')
+        .set(change)
+        .where('account_id', '=', account_id)
+        .where('post_id', '=', known.post_id)
+        .execute();
     return undefined;
   }
   if (post.content === undefined) return undefined;

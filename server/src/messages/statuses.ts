@@ -32,6 +32,25 @@ const MAX_FONT = 100;
 export const statusContent = ({ content }: Pick<StatusTable, 'content'>): StoredStatus =>
   content === null ? {} : JSON.parse(content);
 
+/** Whether a status is neither stored nor expired, so that its file is worth fetching. */
+export async function isNewStatus(
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
+  { networkId, from, timestamp }: EventOf<'status'>,
+  now: number,
+): Promise<boolean> {
+  if (timestamp + STATUS_MS <= now) return false;
+  const known = await kysely
+    .selectFrom('statuses')
+    .select('status_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .where('from_number', '=', from)
+    .executeTakeFirst();
+  return known === undefined;
+}
+
 /** Stores a status that the session received, or that its own number posted from another device, with its event. */
 export async function storeStatus(
   { media, clock, newId, emit }: InboxOptions,
@@ -97,10 +116,11 @@ export async function storeStatus(
   emit(tx, { accountId, kind: 'status.received', data, conversation: sessionId });
 }
 
-async function makeRoom({ kysely }: Tx, { sessionId }: SessionRef): Promise<void> {
+async function makeRoom({ kysely }: Tx, { accountId, sessionId }: SessionRef): Promise<void> {
   const last = await kysely
     .selectFrom('statuses')
     .select('status_id')
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('is_own', '=', 0)
     .orderBy('status_id', 'desc')
@@ -110,6 +130,7 @@ async function makeRoom({ kysely }: Tx, { sessionId }: SessionRef): Promise<void
   if (last === undefined) return;
   await kysely
     .deleteFrom('statuses')
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('is_own', '=', 0)
     .where('status_id', '<=', last.status_id)
@@ -140,7 +161,11 @@ export async function emitDeleted(
   { account_id: accountId, session_id: sessionId, status_id: statusId, from_number: from, is_own }: StatusTable,
   timestamp: number,
 ): Promise<void> {
-  await tx.kysely.deleteFrom('status_views').where('status_id', '=', statusId).execute();
+  await tx.kysely
+    .deleteFrom('status_views')
+    .where('account_id', '=', accountId)
+    .where('status_id', '=', statusId)
+    .execute();
   const data = {
     statusId,
     sessionId,
@@ -165,13 +190,14 @@ export async function noteView(
   const status = await kysely
     .selectFrom('statuses')
     .select('status_id')
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('network_id', '=', event.networkId)
     .where('is_own', '=', 1)
     .executeTakeFirst();
   if (status === undefined) return;
   const { status_id: statusId } = status;
-  const views = kysely.selectFrom('status_views').where('status_id', '=', statusId);
+  const views = kysely.selectFrom('status_views').where('account_id', '=', accountId).where('status_id', '=', statusId);
   const before = await views.selectAll().where('phone_number', '=', from).executeTakeFirst();
   const emoji =
     event.type === 'status_reaction' ? event.emoji && cut(event.emoji, EMOJI_CHARACTERS) : (before?.emoji ?? null);
@@ -220,6 +246,7 @@ export async function renameInStatuses(
       kysely
         .selectFrom(table as 'status_views')
         .select(key as 'status_id')
+        .where('account_id', '=', accountId)
         .where('session_id', '=', sessionId)
         .where(column as 'phone_number', '=', number);
     await kysely

@@ -1,6 +1,8 @@
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import type { NetworkChannel } from '../connectors/connector.ts';
+import type { Tx } from '../db/commit.ts';
+import type { Queryable } from '../db/dialect.ts';
 import type { ChannelTable } from '../db/schema.ts';
 import { AppError, noSuch } from '../errors.ts';
 import {
@@ -17,7 +19,7 @@ import {
 } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
-import { storeChannel } from '../messages/channels.ts';
+import { hasRoomForChannel, MAX_CHANNELS, storeChannel } from '../messages/channels.ts';
 import type { SessionRef } from '../messages/store.ts';
 import {
   isOfSessions,
@@ -134,12 +136,7 @@ export const refreshChannels = defineOperation({
     const { list } = await channelActions(ctx, session);
     const channels = await list();
     await ctx.database.commit(async (tx) => {
-      await tx.kysely
-        .updateTable('channels')
-        .set({ role: null })
-        .where('account_id', '=', session.accountId)
-        .where('session_id', '=', session.sessionId)
-        .execute();
+      await endFollowing(tx, session, new Set(channels.map(({ networkId }) => networkId)));
       for (const channel of channels) await storeChannel(ctx, tx, session, channel);
     }, session.sessionId);
     return { sessionId: session.sessionId, channels: channels.length };
@@ -165,6 +162,7 @@ export const createChannel = defineOperation({
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const { create } = await channelActions(ctx, session);
+    if (!(await hasRoomForChannel(ctx.database.reader, session))) throw tooManyChannels();
     return keep(ctx, session, await create(input.name, input.description ?? null));
   },
 });
@@ -183,6 +181,7 @@ export const followChannel = defineOperation({
     const session = await resolveSession(ctx, input.sessionId);
     const { find, follow } = await channelActions(ctx, session);
     const { networkId } = await find(await networkChannel(ctx, session, input.channel));
+    await requireRoomFor(ctx, session, networkId);
     return keep(ctx, session, await follow(networkId));
   },
 });
@@ -277,10 +276,46 @@ async function networkChannel(ctx: Context, session: SessionRef, given: string):
   return given.startsWith('chn_') ? (await findChannel(ctx, session, given)).network_id : given;
 }
 
+/** @throws {AppError} `too_many` before the network is asked to follow one that could not be stored */
+async function requireRoomFor(ctx: Context, session: SessionRef, networkId: string): Promise<void> {
+  const { reader } = ctx.database;
+  if (await hasRoomForChannel(reader, session)) return;
+  const followed = await followedChannels(reader, session);
+  if (!followed.some(({ network_id }) => network_id === networkId)) throw tooManyChannels();
+}
+
+const tooManyChannels = () =>
+  new AppError('too_many', `The session has ${MAX_CHANNELS} channels, which is the limit; unfollow some`);
+
+function followedChannels({ kysely }: Queryable, { accountId, sessionId }: SessionRef) {
+  return kysely
+    .selectFrom('channels')
+    .select(['channel_id', 'network_id'])
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('role', 'is not', null)
+    .execute();
+}
+
+/** Marks all channels but these as no longer followed. */
+async function endFollowing(tx: Tx, session: SessionRef, present: ReadonlySet<string>): Promise<void> {
+  const ended = (await followedChannels(tx, session)).filter(({ network_id }) => !present.has(network_id));
+  if (ended.length === 0) return;
+  await tx.kysely
+    .updateTable('channels')
+    .set({ role: null })
+    .where('account_id', '=', session.accountId)
+    .where(
+      'channel_id',
+      'in',
+      ended.map(({ channel_id }) => channel_id),
+    )
+    .execute();
+}
+
 async function keep(ctx: Context, session: SessionRef, channel: NetworkChannel) {
   const row = await ctx.database.commit((tx) => storeChannel(ctx, tx, session, channel), session.sessionId);
-  if (row === undefined)
-    throw new AppError('too_many', 'The session has as many channels as this server stores; unfollow some');
+  if (row === undefined) throw tooManyChannels();
   return toChannel(row);
 }
 

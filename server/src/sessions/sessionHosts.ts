@@ -8,6 +8,7 @@ import { aboutFile } from '../db/sealing.ts';
 import { AppError } from '../errors.ts';
 import { type Log, redactSecrets } from '../log.ts';
 import type { Media } from '../media/media.ts';
+import { isFileWanted } from '../messages/broadcastInbox.ts';
 import { type StoredMedia, storedMedia } from '../messages/content.ts';
 import { readGroups } from '../messages/groupStore.ts';
 import type { Inbox } from '../messages/inbox.ts';
@@ -143,10 +144,11 @@ export class SessionHosts {
   }
 
   /** Stores the file of an event before the row that refers to it. */
-  async #keepFile({ accountId }: SessionState, event: NetworkEvent): Promise<StoredMedia | undefined> {
+  async #keepFile(state: SessionState, event: NetworkEvent): Promise<StoredMedia | undefined> {
     const file = fileOf(event);
-    if (file === undefined) return undefined;
-    const { media } = this.#options;
+    const { media, database, clock } = this.#options;
+    if (file === undefined || !(await isFileWanted(database.reader, state, event, clock.now()))) return undefined;
+    const { accountId } = state;
     const { mimeType, fileName } = file;
     const row = await media.keep(accountId, { stream: await file.open(), mimeType, fileName });
     const facts = row.facts === null ? statedFacts(file.facts) : undefined;

@@ -20,6 +20,8 @@ export const puppet: {
   host: SessionHost | undefined;
   /** The number of the next connection. */
   phoneNumber: string;
+  /** What the next connections can do besides sending. */
+  parts: Partial<Connection>;
 } = {
   send: async () => ({ timestamp: Date.now() }),
   opening: async () => {},
@@ -27,6 +29,7 @@ export const puppet: {
   open: 0,
   host: undefined,
   phoneNumber: PUPPET_NUMBER,
+  parts: {},
 };
 
 export function createConnector(): Connector {
@@ -40,6 +43,7 @@ export function createConnector(): Connector {
       await host.onEvent({ type: 'connected', phoneNumber: puppet.phoneNumber });
       puppet.open++;
       return {
+        ...puppet.parts,
         send: (message: OutgoingMessage) => puppet.send(message),
         async close() {
           puppet.open--;
