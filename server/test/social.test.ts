@@ -138,6 +138,11 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
       data.map(({ message, reactions }: Answer['body']) => [message, reactions]),
       [['First', { '👍': 1 }]],
     );
+    const wordy = call('POST', `/channels/${followed.channelId}/messages/${event.postId}/reaction`, {
+      sessionId: theirs,
+      emoji: 'not an emoji',
+    });
+    assert.deepEqual(await codeOf(wordy), [400, 'validation_failed']);
     const foreign = { sessionId: theirs, message: 'not mine' };
     assert.deepEqual(await codeOf(call('POST', `/channels/${followed.channelId}/messages`, foreign)), [
       403,
@@ -150,6 +155,15 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.equal((await ok(call('POST', '/channels/refresh', { sessionId: theirs }))).channels, 1);
     await ok(call('POST', `/channels/${followed.channelId}/unfollow`, { sessionId: theirs }));
     assert.deepEqual((await ok(call('GET', `/channels?sessionId=${theirs}`))).data, []);
+  });
+
+  it('deletes the channels of a number with its session', async () => {
+    const owner = await connectSession(call, undefined, { options });
+    const { inviteLink } = await ok(call('POST', '/channels', { sessionId: owner, name: 'Short-lived' }), 201);
+    const preview = () => call('GET', `/channels/preview?sessionId=${mine}&channel=${encodeURIComponent(inviteLink)}`);
+    await ok(preview());
+    await ok(call('DELETE', `/sessions/${owner}`));
+    assert.deepEqual(await codeOf(preview()), [404, 'not_found']);
   });
 
   it('lists the posts of a channel in the order of their times', async () => {

@@ -4,9 +4,11 @@ import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import type { ChannelActions, Connection, NetworkChannel, NetworkEvent } from '../src/connectors/connector.ts';
 import type { ChannelTable } from '../src/db/schema.ts';
+import { AppError } from '../src/errors.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { picture } from './support/media.ts';
-import { puppet } from './support/networks/puppet.ts';
+import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { startServer } from './support/server.ts';
 
 /* What a session keeps of statuses, channels and presences that other people cause. */
@@ -131,5 +133,75 @@ describeOnEachDatabase('the limits of statuses, channels and presences', (_, dat
     const present = await stored.reader.kysely.selectFrom('channels').select('network_id').execute();
     const ids = new Set(present.map(({ network_id }) => network_id));
     assert.deepEqual([ids.size, ids.has('0@old'), ids.has('1@old'), ids.has('2@old')], [1000, false, false, true]);
+  });
+
+  it('merges a post with the one that a refresh stored before the network confirmed it', async (test) => {
+    let refresh = async () => {};
+    const content = { type: 'text', text: 'News' } as const;
+    const channels: Partial<ChannelActions> = {
+      posts: async () => [{ networkId: 'other', serverId: '7', content, timestamp: 1, views: 3 }],
+      async post() {
+        await refresh();
+        return { timestamp: 1, serverId: '7' };
+      },
+    };
+    const setting = await connected(test, { channels: channels as ChannelActions });
+    const { call, sessionId, stored } = setting;
+    await stored.commit(({ kysely }) => kysely.insertInto('channels').values(channelRow(setting, 1, 'owner')).execute());
+    const path = `/channels/${channelRow(setting, 1, 'owner').channel_id}/messages`;
+    refresh = async () => assert.equal((await call('POST', `${path}/refresh`, { sessionId })).status, 200);
+    const { status, body } = await call('POST', path, { sessionId, message: 'News' });
+    assert.deepEqual([status, body.state, body.views], [201, 'sent', 3]);
+    const { data } = (await call('GET', `${path}?sessionId=${sessionId}`)).body;
+    assert.deepEqual([data.length, data[0].postId, data[0].fromMe], [1, body.postId, true]);
+  });
+
+  it('follows no contact that the network refuses, and renews the others after a reconnect', async (test) => {
+    const asked: string[] = [];
+    const refused = new Set(['491700000001']);
+    const { call, sessionId, report } = await connected(test, {
+      async followPresence(number) {
+        asked.push(number);
+        if (refused.has(number)) throw new AppError('send_failed');
+      },
+    });
+    const pathOf = (number: string) => `/contacts/${number}/presence`;
+    const follow = (number: string) => call('PUT', pathOf(number), { sessionId, followed: true });
+    assert.equal((await follow('491700000001')).body.code, 'send_failed');
+    assert.equal((await call('GET', `${pathOf('491700000001')}?sessionId=${sessionId}`)).body.followed, false);
+    for (const number of ['491700000002', '491700000003']) assert.equal((await follow(number)).status, 200);
+    refused.add('491700000002');
+    asked.length = 0;
+    await report({ type: 'disconnected', reason: 'a fault', willReconnect: true });
+    await report({ type: 'connected', phoneNumber: PUPPET_NUMBER });
+    await eventually(
+      async () => asked.length,
+      (count) => count === 2,
+    );
+    assert.deepEqual(asked.toSorted(), ['491700000002', '491700000003']);
+  });
+
+  it('writes to each caller once and to 20 at most, also if all call at the same time', async (test) => {
+    const rejected = new Set<string>();
+    const { call, sessionId, report } = await connected(test, {
+      rejectCall: async ({ callId }) => void rejected.add(callId),
+    });
+    const calls = { autoReject: true, message: 'Please write' };
+    assert.equal((await call('PATCH', `/sessions/${sessionId}`, { options: { calls } })).status, 200);
+    const ring = (n: number) => {
+      const from = `4917000000${10 + (n % 30)}`;
+      const chat = { type: 'direct', id: from } as const;
+      return report({ type: 'call', callId: `C${n}`, chat, from, isVideo: false, timestamp: Date.now() });
+    };
+    await Promise.all(Array.from({ length: 60 }, (_one, n) => ring(n)));
+    await eventually(
+      async () => rejected.size,
+      (count) => count === 60,
+    );
+    const told = async (): Promise<string[]> =>
+      (await call('GET', `/messages?sessionId=${sessionId}&limit=100`)).body.data.map(({ to }: { to: string }) => to);
+    const callers = await eventually(told, ({ length }) => length >= 20);
+    assert.deepEqual([callers.length, new Set(callers).size], [20, 20]);
+    assert.equal((await told()).length, 20);
   });
 });

@@ -671,6 +671,8 @@ export interface Schema {
   sandbox_channels: {
     network_id: string;
     invite_code: string;
+    /** Address of the number that owns it. */
+    owner: string;
     /** JSON of the channel with its followers and newest posts. */
     state: string;
   };

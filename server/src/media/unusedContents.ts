@@ -89,7 +89,7 @@ export class UnusedContents {
 async function isReferredTo(tx: Tx, hash: string): Promise<boolean> {
   if ((await findFile.first(tx, { hash })) !== undefined) return true;
   const text = `%${hash}%`;
-  const places = [inMailbox, inProfile, inGroup];
+  const places = [inMailbox, inProfile, inGroup, inChannel];
   for (const place of places) if ((await place.first(tx, { text })) !== undefined) return true;
   return false;
 }
@@ -108,6 +108,10 @@ const inProfile = query((db, p: { text: string }) =>
 
 const inGroup = query((db, p: { text: string }) =>
   db.selectFrom('sandbox_groups').select('network_id').where('state', 'like', p.text).limit(1),
+);
+
+const inChannel = query((db, p: { text: string }) =>
+  db.selectFrom('sandbox_channels').select('network_id').where('state', 'like', p.text).limit(1),
 );
 
 const findMark = query((db, p: { hash: string }) =>

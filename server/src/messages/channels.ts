@@ -234,6 +234,33 @@ export async function storePost(
   return row;
 }
 
+/** Stores that the network has accepted a post, and merges the row that a refresh stored of it meanwhile. */
+export async function confirmPost(
+  { kysely }: Tx,
+  { account_id, channel_id, post_id }: Pick<ChannelPostTable, 'account_id' | 'channel_id' | 'post_id'>,
+  { timestamp, serverId }: { readonly timestamp: number; readonly serverId: string | null },
+): Promise<Partial<ChannelPostTable>> {
+  const twin =
+    serverId === null
+      ? undefined
+      : await kysely
+          .deleteFrom('channel_posts')
+          .where('account_id', '=', account_id)
+          .where('channel_id', '=', channel_id)
+          .where('server_id', '=', serverId)
+          .where('post_id', '!=', post_id)
+          .returning(['views', 'reactions'])
+          .executeTakeFirst();
+  const sent = { state: 'sent', error: null, timestamp, server_id: serverId, ...twin } as const;
+  await kysely
+    .updateTable('channel_posts')
+    .set(sent)
+    .where('account_id', '=', account_id)
+    .where('post_id', '=', post_id)
+    .execute();
+  return sent;
+}
+
 async function makeRoom({ kysely }: Tx, channelId: string): Promise<void> {
   const last = await kysely
     .selectFrom('channel_posts')

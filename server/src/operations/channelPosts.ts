@@ -23,6 +23,7 @@ import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
 import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
+import { isEmoji } from './messageChanges.ts';
 import { quotaOf } from './send.ts';
 import { preparedFile } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
@@ -68,7 +69,11 @@ export const listPosts = defineOperation({
     const session = await resolveSession(ctx, input.sessionId);
     const { channel_id } = await findChannel(ctx, session, input.channelId);
     const { after, limit, rows } = pageStart('channel_posts', input);
-    let posts = ctx.database.reader.kysely.selectFrom('channel_posts').selectAll().where('channel_id', '=', channel_id);
+    let posts = ctx.database.reader.kysely
+      .selectFrom('channel_posts')
+      .selectAll()
+      .where('account_id', '=', ctx.accountId)
+      .where('channel_id', '=', channel_id);
     if (after !== undefined) {
       const [timestamp = '', postId = ''] = after.split('|');
       const at = Number(timestamp);
@@ -200,6 +205,8 @@ export const reactToPost = defineOperation({
   example: { channelId: 'chn_01JZ0000000000000000000000', postId: 'pst_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
+    const { emoji: given } = input;
+    if (given !== '' && !isEmoji(given)) throw invalidField('emoji', `"${given}" is not a single emoji`, 'emoji');
     const channel = await findChannel(ctx, session, input.channelId);
     requireRecipient(ctx, channel.channel_id);
     const post = await ctx.database.reader.kysely
@@ -213,7 +220,7 @@ export const reactToPost = defineOperation({
     if (post.server_id === null)
       throw new AppError('message_state', 'The network has not confirmed this post; refresh the posts of the channel');
     const { react } = await channelActions(ctx, session);
-    const emoji = input.emoji === '' ? null : input.emoji;
+    const emoji = given === '' ? null : given;
     await react(channel.network_id, post.server_id, emoji);
     return { postId: post.post_id, emoji };
   },

@@ -177,6 +177,7 @@ export function sessionOf(row: MessageRow): SessionRef {
   return { accountId: row.account_id, sessionId: row.session_id };
 }
 
-function isEmoji(text: string): boolean {
+/** Whether a text is a single emoji, as reactions need it. */
+export function isEmoji(text: string): boolean {
   return /^\p{RGI_Emoji}$/v.test(text) || /^\p{Extended_Pictographic}\ufe0f?$/u.test(text);
 }

@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import type { ChannelPostTable, ChannelTable, PostState, StatusTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
-import { postMedia } from '../messages/channels.ts';
+import { confirmPost, postMedia } from '../messages/channels.ts';
 import { toNetworkMedia } from '../messages/content.ts';
 import { STATUS_MS, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
@@ -57,7 +57,12 @@ export class Posts {
     if (stored.state === 'sent') return stored;
     const settle = (change: Partial<StatusTable>) =>
       database.commit(
-        ({ kysely }) => kysely.updateTable('statuses').set(change).where('status_id', '=', row.status_id).execute(),
+        ({ kysely }) => kysely
+            .updateTable('statuses')
+            .set(change)
+            .where('account_id', '=', session.accountId)
+            .where('status_id', '=', row.status_id)
+            .execute(),
         session.sessionId,
       );
     const { media: file, ...content } = statusContent(stored);
@@ -100,7 +105,12 @@ export class Posts {
     if (stored.state === 'sent') return stored;
     const settle = (change: Partial<ChannelPostTable>) =>
       database.commit(
-        ({ kysely }) => kysely.updateTable('channel_posts').set(change).where('post_id', '=', row.post_id).execute(),
+        ({ kysely }) => kysely
+            .updateTable('channel_posts')
+            .set(change)
+            .where('account_id', '=', session.accountId)
+            .where('post_id', '=', row.post_id)
+            .execute(),
         session.sessionId,
       );
     const file = postMedia(stored);
@@ -109,9 +119,8 @@ export class Posts {
       channel,
       content: { type: stored.type, text: stored.body, ...(file && { media: toNetworkMedia(file, media) }) },
     });
-    const { timestamp, serverId } = await this.#settled(session, posting, settle);
-    const sent = { state: 'sent', error: null, timestamp, server_id: serverId } as const;
-    await settle(sent);
+    const accepted = await this.#settled(session, posting, settle);
+    const sent = await database.commit((tx) => confirmPost(tx, stored, accepted), session.sessionId);
     return { ...stored, ...sent };
   }
 

@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
@@ -19,6 +20,8 @@ const MAX_FOLLOWED = 50;
 /** The contacts whose presence sessions follow. Networks forget them with the connection, so they are asked for again. */
 export class FollowedPresences {
   readonly #options: Options;
+  /** By session and contact. */
+  readonly #queue = new KeyedQueue();
   readonly #onConnected = (session: LiveSession) => {
     this.#renew(session).catch((error) =>
       this.#options.log.warn({ err: error, session: session.sessionId }, 'failed to follow the presence of contacts'),
@@ -42,12 +45,29 @@ export class FollowedPresences {
    * @throws {MovedError} another node owns the session
    * @throws {AppError} `too_many`, `not_supported`, `session_not_connected`, or the network's error
    */
-  async follow(session: SessionRef, phoneNumber: string): Promise<void> {
-    const { database, live, clock } = this.#options;
-    const follow = await live.part(session, 'followPresence');
-    await database.commit(async (tx) => {
+  follow(session: SessionRef, phoneNumber: string): Promise<void> {
+    return this.#queue.run(`${session.sessionId} ${phoneNumber}`, async () => {
+      const { live } = this.#options;
+      const follow = await live.part(session, 'followPresence');
+      // Stored first, because the network may report the presence before it answers.
+      const isNew = await this.#store(session, phoneNumber);
+      const presences = live.stateOf(session)?.presences;
+      presences?.followed.add(phoneNumber);
+      try {
+        await follow(phoneNumber);
+      } catch (error) {
+        if (isNew) await this.unfollow(session, phoneNumber);
+        throw error;
+      }
+    });
+  }
+
+  /** @returns whether the session did not follow the contact before */
+  #store(session: SessionRef, phoneNumber: string): Promise<boolean> {
+    const { database, clock } = this.#options;
+    return database.commit(async (tx) => {
       const followed = await followedBy.all(tx, session);
-      if (followed.some(({ phone_number }) => phone_number === phoneNumber)) return;
+      if (followed.some(({ phone_number }) => phone_number === phoneNumber)) return false;
       if (followed.length >= MAX_FOLLOWED)
         throw new AppError(
           'too_many',
@@ -66,12 +86,14 @@ export class FollowedPresences {
         })
         .onConflict((conflict) => conflict.doNothing())
         .execute();
+      return true;
     }, session.sessionId);
-    await follow(phoneNumber);
   }
 
-  async unfollow({ accountId, sessionId }: SessionRef, phoneNumber: string): Promise<void> {
-    await this.#options.database.commit(
+  async unfollow(session: SessionRef, phoneNumber: string): Promise<void> {
+    const { database, live } = this.#options;
+    const { accountId, sessionId } = session;
+    await database.commit(
       ({ kysely }) =>
         kysely
           .deleteFrom('followed_presences')
@@ -81,13 +103,23 @@ export class FollowedPresences {
           .execute(),
       sessionId,
     );
+    live.stateOf(session)?.presences.followed.delete(phoneNumber);
   }
 
   async #renew(session: LiveSession): Promise<void> {
     const { followPresence } = session.connection;
     if (followPresence === undefined) return;
-    for (const { phone_number } of await followedBy.all(this.#options.database.reader, session))
-      await followPresence.call(session.connection, phone_number);
+    const { database, log } = this.#options;
+    const contacts = (await followedBy.all(database.reader, session)).map(({ phone_number }) => phone_number);
+    for (const contact of contacts) session.presences.followed.add(contact);
+    for (const contact of contacts) {
+      try {
+        await followPresence.call(session.connection, contact);
+      } catch (error) {
+        if (session.isEnding) return;
+        log.warn({ err: error, session: session.sessionId, contact }, 'failed to follow the presence of a contact');
+      }
+    }
   }
 }
 

@@ -58,6 +58,12 @@ export class DatabaseSandboxStore implements SandboxStore {
 
   async release(sessionId: string): Promise<void> {
     await this.#database.commit(async ({ kysely }) => {
+      await kysely
+        .deleteFrom('sandbox_channels')
+        .where('owner', 'in', (eb) =>
+          eb.selectFrom('sandbox_numbers').select('number').where('session_id', '=', sessionId),
+        )
+        .execute();
       await kysely.deleteFrom('sandbox_numbers').where('session_id', '=', sessionId).execute();
       await kysely.deleteFrom('sandbox_mailbox').where('session_id', '=', sessionId).execute();
     });
@@ -239,6 +245,7 @@ export class DatabaseSandboxStore implements SandboxStore {
       const changed = {
         network_id: address,
         invite_code: prefix + channel.inviteCode,
+        owner: prefix + channel.owner,
         state: JSON.stringify(channel),
       };
       await tx.kysely

@@ -27,4 +27,16 @@ describe('the limit of presence reports', () => {
     assert.equal(admittedAt(120_000), 60);
     assert.equal(admittedAt(0), 60); // the clock was set back
   });
+
+  it('keeps a share for followed contacts, which is bounded too', () => {
+    const limit = new PresenceLimit();
+    limit.followed.add('friend');
+    for (let n = 0; n < 100; n++) limit.admits(report(String(n), 'typing', 1000));
+    const inGroup = { ...report('friend', 'typing', 1000), chat: { type: 'group', id: 'grp_1' } } as const;
+    assert.equal(limit.admits(inGroup), false);
+    const admitted = Array.from({ length: 100 }, (_, n) =>
+      limit.admits(report('friend', n % 2 === 0 ? 'online' : 'offline', 1000 + n)),
+    );
+    assert.equal(admitted.filter(Boolean).length, 60);
+  });
 });

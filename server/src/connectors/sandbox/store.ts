@@ -103,7 +103,7 @@ export interface SandboxProfile extends Profile {
 export interface SandboxStore {
   /** Registers an address, unless another session has it. Returns the session that has it. */
   claim(address: string, sessionId: string): Promise<string>;
-  /** Removes the numbers of a session, their profiles, and its mailbox. */
+  /** Removes the numbers of a session, their profiles and channels, and its mailbox. */
   release(sessionId: string): Promise<void>;
   /** Returns those of the addresses that are registered. */
   signedUp(addresses: readonly string[]): Promise<ReadonlySet<string>>;

@@ -35,7 +35,8 @@ export const social: Migration = {
       account_id text not null, session_id text not null, phone_number text not null, followed_at bigint not null,
       presence text, last_seen bigint, updated_at bigint, primary key (session_id, phone_number))`,
     `create table sandbox_channels (
-      network_id text primary key, invite_code text not null, state text not null)`,
+      network_id text primary key, invite_code text not null, owner text not null, state text not null)`,
+    `create index sandbox_channels_owner on sandbox_channels (owner)`,
     `create unique index sandbox_channels_invite on sandbox_channels (invite_code)`,
   ],
 };

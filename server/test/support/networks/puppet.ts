@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Connection, Connector, OutgoingMessage, SessionHost } from '../../../src/connectors/connector.ts';
+import { callsOption } from '../../../src/connectors/socialOptions.ts';
 
 export const PUPPET_NUMBER = '4930123456';
 
@@ -35,7 +36,7 @@ export const puppet: {
 export function createConnector(): Connector {
   return {
     name: 'puppet',
-    options: Type.Object({}),
+    options: Type.Object({ calls: callsOption }),
     messageTypes: ['text'],
     async open(host) {
       puppet.host = host;
