@@ -58,7 +58,7 @@ export interface ChatParts {
   removeForMe?(message: LastMessage): Promise<void>;
   /** Pins a message for everyone in the chat. @param seconds null removes the pin */
   pin?(message: MessageKey, seconds: number | null): Promise<void>;
-  /** Lets new messages of a chat disappear after some time, for everyone. @param seconds null turns it off */
+  /** Lets new messages of a direct chat disappear after some time, for both sides. @param seconds null turns it off */
   setDisappearing?(chat: NetworkChat, seconds: number | null): Promise<void>;
 }
 
@@ -90,7 +90,10 @@ export type ChatEvent =
       readonly until: number | null;
       readonly timestamp: number;
     }
-  /** Somebody changed after how many seconds new messages of a chat disappear; null turns it off. */
+  /**
+   * Somebody changed after how many seconds new messages of a direct chat disappear; null turns it off. The timer of a
+   * group is one of its settings.
+   */
   | { readonly type: 'disappearing'; readonly chat: NetworkChat; readonly seconds: number | null }
   | { readonly type: 'label_updated'; readonly label: NetworkLabel }
   | { readonly type: 'label_removed'; readonly networkId: string }

@@ -2,7 +2,7 @@ import { isoTime } from '../clock.ts';
 import { isPlaceholder, type NetworkChat, type NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Emit } from '../webhooks/emit.ts';
-import { groupIdOf } from './groupInbox.ts';
+import { groupIdOf } from './groupStore.ts';
 import type { SessionRef } from './store.ts';
 
 /* Reports of networks about people that become events and are not stored otherwise. */

@@ -7,7 +7,7 @@ import type { EventData } from '../events/events.ts';
 import { isGroupId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { contentOf, searchText } from './content.ts';
-import { groupIdOf } from './groupInbox.ts';
+import { groupIdOf } from './groupStore.ts';
 import { emissionOf } from './outgoingProgress.ts';
 import { dropWords, indexWords } from './search.ts';
 import { findMessage, findSession, type SessionRef } from './store.ts';

@@ -6,7 +6,7 @@ import type { ChatTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { findByNetworkId } from './changes.ts';
-import { groupIdOf } from './groupInbox.ts';
+import { groupIdOf } from './groupStore.ts';
 import type { SessionRef } from './store.ts';
 
 interface Parts {
@@ -53,7 +53,10 @@ export async function changeChat(
 /** Longer timers than a phone offers come from modified apps. */
 const MAX_DISAPPEARING_SECONDS = 366 * 86_400;
 
-/** Sets after how many seconds new messages of a chat disappear. Creates the chat, because it can begin with that. */
+/**
+ * Sets after how many seconds new messages of a chat disappear. Creates a direct chat, because it can begin with that.
+ * The chat of a group begins with the timer of the group.
+ */
 export async function setDisappearing(
   parts: Parts,
   tx: Tx,
@@ -62,9 +65,8 @@ export async function setDisappearing(
   seconds: number | null,
 ): Promise<void> {
   const disappearing_seconds = withinDisappearing(seconds);
-  if (disappearing_seconds !== null) {
-    const type = isGroupId(chatId) ? 'group' : 'direct';
-    const row = { ...keyOf(session, chatId), type, unread_count: 0, archived: 0, pinned: 0 } as const;
+  if (disappearing_seconds !== null && !isGroupId(chatId)) {
+    const row = { ...keyOf(session, chatId), type: 'direct', unread_count: 0, archived: 0, pinned: 0 } as const;
     await tx.kysely
       .insertInto('chats')
       .values(row)

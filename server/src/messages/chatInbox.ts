@@ -4,7 +4,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { findByNetworkId } from './changes.ts';
 import { setDisappearing } from './chatChanges.ts';
 import { removeChat, removeMessage } from './chatRemoval.ts';
-import { groupIdOf } from './groupInbox.ts';
+import { groupIdOf } from './groupStore.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { findLabelByNetworkId, putLabel, removeLabel, setChatLabel, setMessageLabel } from './labels.ts';
 import { setPinned, setStarred } from './marks.ts';
@@ -38,11 +38,10 @@ export async function storeChatEvent(
       return removeLabel(options, tx, session, event.networkId);
     case 'label_assigned':
       return storeAssignment(options, tx, session, event);
-    case 'disappearing': {
-      const chatId = await chatIdOf(tx, session, event.chat);
-      if (chatId !== undefined) await setDisappearing(options, tx, session, chatId, event.seconds);
+    case 'disappearing':
+      // The timer of a group is reported with the group.
+      if (event.chat.type === 'direct') await setDisappearing(options, tx, session, event.chat.id, event.seconds);
       return;
-    }
     case 'message_removed': {
       const row = await messageOf(tx, session, event);
       if (row !== undefined) await removeMessage(options, tx, row);

@@ -1,9 +1,10 @@
 import { isoTime } from '../clock.ts';
 import type { NetworkEvent, NetworkGroup } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
-import { query } from '../db/query.ts';
 import type { GroupChange } from '../events/networkTypes.ts';
+import { setDisappearing, withinDisappearing } from './chatChanges.ts';
 import type { StoredMedia } from './content.ts';
+import { groupByNetworkId } from './groupStore.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { endJoinRequest } from './joinRequests.ts';
 import { findSession, type SessionRef } from './store.ts';
@@ -52,6 +53,7 @@ export class GroupInbox {
         unread_count: 0,
         archived: 0,
         pinned: 0,
+        disappearing_seconds: withinDisappearing(group.settings.disappearingSeconds),
       })
       .execute();
     const { subject, createdBy } = group;
@@ -105,6 +107,7 @@ export class GroupInbox {
     const data = { groupId, sessionId, subject: group.subject, change, timestamp: isoTime(timestamp) };
     const conversation = `${sessionId}/${groupId}`;
     this.#options.emit(tx, { accountId, kind: 'group.updated', data, conversation });
+    await setTimer(this.#options, tx, session, groupId, group);
     const { action, phoneNumbers = [] } = change;
     if (change.type !== 'participants' || action === undefined) return;
     const { change: _, ...shared } = data;
@@ -124,14 +127,32 @@ export class GroupInbox {
 }
 
 /** Stores what a session has learned about a group that did not change. */
-export async function noteGroup(tx: Tx, session: SessionRef, group: NetworkGroup): Promise<void> {
-  await tx.kysely
+export async function noteGroup(
+  options: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  group: NetworkGroup,
+): Promise<void> {
+  const noted = await tx.kysely
     .updateTable('groups')
     .set({ ...settingColumns(group), ...placeColumns(group) })
     .where('account_id', '=', session.accountId)
     .where('session_id', '=', session.sessionId)
     .where('network_id', '=', group.networkId)
-    .execute();
+    .returning('group_id')
+    .executeTakeFirst();
+  if (noted !== undefined) await setTimer(options, tx, session, noted.group_id, group);
+}
+
+/** Gives the chat of a group the timer of the group. */
+async function setTimer(
+  options: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  groupId: string,
+  { settings: { disappearingSeconds } }: NetworkGroup,
+): Promise<void> {
+  if (disappearingSeconds !== undefined) await setDisappearing(options, tx, session, groupId, disappearingSeconds);
 }
 
 async function putParticipants(
@@ -167,7 +188,7 @@ function settingColumns({
     locked: Number(locked),
     join_approval: Number(joinApproval),
     ...(memberAdd !== undefined && { member_add: memberAdd }),
-    ...(disappearingSeconds !== undefined && { disappearing_seconds: disappearingSeconds }),
+    ...(disappearingSeconds !== undefined && { disappearing_seconds: withinDisappearing(disappearingSeconds) ?? 0 }),
   };
 }
 
@@ -178,16 +199,3 @@ function placeColumns({ isCommunity, community, isAnnouncementGroup }: NetworkGr
     ...(isAnnouncementGroup !== undefined && { is_announcement_group: Number(isAnnouncementGroup) }),
   };
 }
-
-export async function groupIdOf(tx: Tx, session: SessionRef, networkId: string): Promise<string | undefined> {
-  return (await groupByNetworkId.first(tx, { ...session, networkId }))?.group_id;
-}
-
-const groupByNetworkId = query((db, p: SessionRef & { networkId: string }) =>
-  db
-    .selectFrom('groups')
-    .select(['group_id', 'left_at', 'last_change_id'])
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('network_id', '=', p.networkId),
-);

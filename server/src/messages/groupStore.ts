@@ -1,5 +1,6 @@
 import type { NetworkGroup } from '../connectors/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
+import { query } from '../db/query.ts';
 import type { Media } from '../media/media.ts';
 import { storedMedia, toNetworkMedia } from './content.ts';
 import type { SessionRef } from './store.ts';
@@ -56,3 +57,16 @@ export async function readGroups(
     })),
   );
 }
+
+export async function groupIdOf(on: Queryable, session: SessionRef, networkId: string): Promise<string | undefined> {
+  return (await groupByNetworkId.first(on, { ...session, networkId }))?.group_id;
+}
+
+export const groupByNetworkId = query((db, p: SessionRef & { networkId: string }) =>
+  db
+    .selectFrom('groups')
+    .select(['group_id', 'left_at', 'last_change_id'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', '=', p.networkId),
+);

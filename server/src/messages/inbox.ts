@@ -196,7 +196,7 @@ async function store(
     case 'contact_saved':
       return saveContact(options, tx, session, event.phoneNumber, event.name);
     case 'group_noted':
-      return noteGroup(tx, session, event.group);
+      return noteGroup(options, tx, session, event.group);
     case 'join_request':
       return storeJoinRequest(options, tx, session, event);
   }

@@ -5,7 +5,7 @@ import { findByNetworkId } from './changes.ts';
 import { withinDisappearing } from './chatChanges.ts';
 import { noteContact } from './contactChanges.ts';
 import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from './content.ts';
-import { groupIdOf } from './groupInbox.ts';
+import { groupIdOf } from './groupStore.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { moveLocation } from './liveLocations.ts';
 import { statusOf } from './outgoingProgress.ts';

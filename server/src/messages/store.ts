@@ -189,7 +189,10 @@ export const insertMessages = batch(messageColumns, ({ row, from }) => {
     on conflict do nothing returning message_id, seq`;
 });
 
-/** Updates the last message of chats, and creates chats with their first one. Each chat occurs once. */
+/**
+ * Updates the last message of chats, and creates chats with their first one. Each chat occurs once. The chat of a group
+ * that was deleted begins again with the timer of the group.
+ */
 const touchChats = batch(
   {
     account_id: 'text',
@@ -202,9 +205,13 @@ const touchChats = batch(
   },
   ({ row, from }) => sql<Timer>`
     insert into chats
-      (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned)
+      (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned,
+      disappearing_seconds)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, ${row.last_message_id},
-      ${row.last_message_at}, ${row.unread}, 0, 0 ${from}
+      ${row.last_message_at}, ${row.unread}, 0, 0,
+      case when ${row.type} = 'group' then (
+        select nullif(g.disappearing_seconds, 0) from groups as g
+        where g.account_id = ${row.account_id} and g.group_id = ${row.chat_id}) end ${from}
     on conflict (session_id, chat_id) do update set
       last_message_id = excluded.last_message_id,
       last_message_at = excluded.last_message_at,

@@ -5,6 +5,7 @@ import type { ChatChange } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
+import { isGroupId } from '../ids.ts';
 import {
   boolean,
   integer,
@@ -172,7 +173,7 @@ export const updateChat = defineOperation({
   effect: 'write',
   summary: 'Update a chat',
   description:
-    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other people in the chat see only `disappearingSeconds`. Fields that you leave out do not change.',
+    'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change.',
   input: {
     chatId: ChatId,
     sessionId: OptionalSessionId,
@@ -182,7 +183,7 @@ export const updateChat = defineOperation({
     disappearingSeconds: optional(
       orNull(
         Type.Integer(),
-        'After how many seconds new messages disappear, for everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a connected session.',
+        'After how many seconds new messages of a direct chat disappear, for both sides: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. In a group, it is a setting of the group.',
       ),
     ),
   },
@@ -219,9 +220,15 @@ const TIMERS: readonly number[] = [86_400, 604_800, 7_776_000];
 
 /** @throws {AppError} `validation_failed`, `permission_denied`, `session_not_connected`, `not_supported` */
 async function changeTimer(ctx: Context, session: SessionRef, chatId: string, seconds: number | null): Promise<void> {
+  if (isGroupId(chatId))
+    throw invalidField(
+      'disappearingSeconds',
+      'is a setting of the group; change it with `groups.update` (`settings.disappearingSeconds`)',
+      'group',
+    );
   if (seconds !== null && !TIMERS.includes(seconds))
     throw invalidField('disappearingSeconds', `must be ${TIMERS.join(', ')} or null`, 'enum');
-  // Unlike the other settings, it reaches everyone in the chat.
+  // Unlike the other settings, it reaches the other person.
   requireRecipient(ctx, chatId);
   const change = await ctx.liveSessions.part(session, 'setDisappearing');
   await change(await chatOf(ctx.database.reader, session, chatId), seconds);

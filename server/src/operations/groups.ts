@@ -25,6 +25,7 @@ import {
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
+import { requireRecipient } from '../invoke/recipients.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { PictureMediaId, pictureOf } from './media.ts';
 import {
@@ -203,6 +204,8 @@ export const updateGroup = defineOperation({
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
     const changes = changedSettings(row, settings);
+    // Unlike the other settings, the timer applies to every message that is written to the group.
+    if (changes.disappearingSeconds !== undefined) requireRecipient(ctx, groupId);
     await requireSettings(ctx, row, changes);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);

@@ -311,6 +311,25 @@ describeOnEachDeployment('chats', (_, database) => {
       await ok('DELETE', `/sessions/${other}`);
     });
 
+    it('have the timer of the group in a group, also if its chat begins again', async () => {
+      const friend = newNumber();
+      const group = await ok('POST', '/groups', { sessionId, subject: 'Timer', phoneNumbers: [friend] });
+      const { groupId } = group;
+      const { body } = await call('PATCH', `/chats/${groupId}`, { sessionId, disappearingSeconds: 86_400 });
+      assert.deepEqual([body.code, body.errors[0].field], ['validation_failed', 'disappearingSeconds']);
+      await ok('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds: 86_400 } });
+      await next('chat.updated', (data) => data.chatId === groupId && data.disappearingSeconds === 86_400);
+      await ok('DELETE', `/chats/${groupId}?sessionId=${sessionId}`);
+      await ok('PATCH', `/groups/${groupId}`, { subject: 'Another subject' });
+      assert.equal((await call('GET', `/chats/${groupId}?sessionId=${sessionId}`)).status, 404, 'it stays deleted');
+      const { messageId } = await ok('POST', '/messages/send', { sessionId, to: groupId, message: 'goes' });
+      assert.ok('expiresAt' in (await ok('GET', `/messages/${messageId}`)));
+      await ok('POST', `/groups/${groupId}/participants`, { action: 'promote', phoneNumbers: [friend] });
+      await simulate('disappearing', { groupId, from: friend, disappearingSeconds: null });
+      assert.equal((await ok('GET', `/groups/${groupId}`)).settings.disappearingSeconds, 0);
+      assert.equal((await ok('GET', `/chats/${groupId}?sessionId=${sessionId}`)).disappearingSeconds, null);
+    });
+
     it('accept the timers of phones only', async () => {
       const { from } = await written('timer');
       const { status, body } = await call('PATCH', `/chats/${from}`, { sessionId, disappearingSeconds: 60 });
@@ -352,6 +371,10 @@ describeOnEachDeployment('chats', (_, database) => {
     const set = (disappearingSeconds: number | null) =>
       limited('PATCH', `/chats/${from}`, { sessionId, disappearingSeconds });
     assert.deepEqual([(await set(86_400)).status, (await set(null)).body.code], [403, 'permission_denied']);
+    const { groupId } = await ok('POST', '/groups', { sessionId, subject: 'Limits', phoneNumbers: [from] });
+    const inGroup = await limited('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds: 86_400 } });
+    assert.equal(inGroup.body.code, 'permission_denied');
+    assert.equal((await limited('PATCH', `/groups/${groupId}`, { settings: { locked: true } })).status, 200);
     const { messageId } = (await messagesOf(from))[0];
     assert.equal((await limited('POST', `/messages/${messageId}/pin`, {})).status, 403);
     assert.equal((await limited('PUT', `/messages/${messageId}/star`, {})).status, 200, 'nobody else sees a star');

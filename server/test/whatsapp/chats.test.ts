@@ -216,12 +216,39 @@ it('sets and shows the timer of a group', async () => {
   bob.groups.setTimer(group, 604_800);
   await next('chat.updated', (data) => data.chatId === groupId && data.disappearingSeconds === 604_800);
   bob.groups.change(group, 'promote', [me.number]);
-  const chat = await ok('PATCH', `/chats/${groupId}`, { ...own, disappearingSeconds: null });
-  assert.equal(chat.disappearingSeconds, null);
-  await ok('PATCH', `/chats/${groupId}`, { ...own, disappearingSeconds: 86_400 });
+  const set = (disappearingSeconds: number) => ok('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds } });
+  await set(0);
+  assert.equal((await ok('GET', `/chats/${groupId}?sessionId=${sessionId}`)).disappearingSeconds, null);
+  await set(86_400);
   await ok('POST', '/messages/send', { ...own, to: groupId, message: 'in the group' });
   const { message } = await bob.messages.waitFor(({ chat: at }) => at === group);
   assert.equal(message.extendedTextMessage?.contextInfo?.expiration, 86_400);
+});
+
+it('notices that the timer of a group was turned off while the server was away', async () => {
+  const bob = nextPhone(setting.whatsapp, 'Bob');
+  const group = bob.groups.create('Away', [me.number]);
+  const { groupId } = await next('group.created', ({ subject }) => subject === 'Away');
+  bob.groups.setTimer(group, 604_800);
+  await next('chat.updated', (data) => data.chatId === groupId && data.disappearingSeconds === 604_800);
+  await ok('POST', `/sessions/${sessionId}/disconnect`);
+  bob.groups.setTimer(group, 0);
+  await ok('POST', `/sessions/${sessionId}/connect`);
+  await next('chat.updated', (data) => data.chatId === groupId && data.disappearingSeconds === null);
+  const { messageId } = await ok('POST', '/messages/send', { ...own, to: groupId, message: 'stays' });
+  assert.equal('expiresAt' in (await ok('GET', `/messages/${messageId}`)), false);
+});
+
+it('ignores a message of a member that claims to set the timer of a group', async () => {
+  const bob = nextPhone(setting.whatsapp, 'Bob');
+  const carol = nextPhone(setting.whatsapp, 'Carol');
+  const group = bob.groups.create('Fixed timer', [me.number, carol.number]);
+  const { groupId } = await next('group.created', ({ subject }) => subject === 'Fixed timer');
+  const { EPHEMERAL_SETTING } = proto.Message.ProtocolMessage.Type;
+  await carol.send(group, { protocolMessage: { type: EPHEMERAL_SETTING, ephemeralExpiration: 86_400 } });
+  await carol.send(group, { conversation: 'after the timer' });
+  await next('message.incoming', ({ message }) => message === 'after the timer');
+  assert.equal((await ok('GET', `/chats/${groupId}?sessionId=${sessionId}`)).disappearingSeconds, null);
 });
 
 it('repeats a change that another device has overtaken', async () => {

@@ -427,6 +427,8 @@ export class SandboxConnection implements Connection, Phone {
     if (isReported(action)) return this.#report(action);
     if (isChatAction(action)) {
       this.requireOnline();
+      if (action.action === 'disappearing' && action.chat.type === 'group')
+        return this.#groupsOf(action.from).setSettings(action.chat.id, { disappearingSeconds: action.seconds ?? 0 });
       return this.#host.onEvent(chatEventOf(action, this.#now()));
     }
     switch (action.action) {

@@ -141,8 +141,11 @@ export class MessageReader {
     }
     if (protocolMessage) {
       const { REVOKE, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
-      if (protocolMessage.type === EPHEMERAL_SETTING)
+      if (protocolMessage.type === EPHEMERAL_SETTING) {
+        // The timer of a group is a setting of the group, and the server checks who may change it.
+        if (chat.type === 'group') return undefined;
         return { type: 'disappearing', chat, seconds: protocolMessage.ephemeralExpiration || null };
+      }
       const { id, participant, fromMe } = protocolMessage.key ?? {};
       // In a group, an admin may delete a message of ours.
       const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));

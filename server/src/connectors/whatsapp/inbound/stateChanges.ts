@@ -1,4 +1,4 @@
-import type { BinaryNode, Chat, GroupMetadata, proto, SignalDataTypeMap, WAMessageKey, WASocket } from 'baileys';
+import type { BinaryNode, Chat, proto, SignalDataTypeMap, WAMessageKey, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
 import type { ChatEvent } from '../../chatActions.ts';
 import type { NetworkChat, NetworkEvent } from '../../connector.ts';
@@ -14,8 +14,6 @@ export class StateChanges {
   readonly #session: Session;
   readonly #addresses: Addresses;
   readonly #queue = new KeyedQueue();
-  /** Groups whose messages disappear → after how many seconds, as they were reported. */
-  readonly #timers = new Map<string, number>();
 
   constructor(session: Session, addresses: Addresses) {
     this.#session = session;
@@ -27,9 +25,6 @@ export class StateChanges {
     const { ev, ws } = socket;
     ev.on('chats.update', (chats) => {
       for (const chat of chats) this.#inOrder(() => this.#chat(chat));
-    });
-    ev.on('groups.update', (groups) => {
-      for (const group of groups) this.#inOrder(() => this.#group(group));
     });
     ev.on('messages.update', (updates) => {
       for (const { key, update } of updates)
@@ -81,26 +76,10 @@ export class StateChanges {
   }
 
   /** The network counts −1 unread messages in a chat that is marked as unread. */
-  async #chat({ id, unreadCount, ephemeralExpiration }: Partial<Chat>): Promise<void> {
+  async #chat({ id, unreadCount }: Partial<Chat>): Promise<void> {
+    if (unreadCount !== -1 && unreadCount !== 0) return;
     const chat = await this.#chatOf(id);
-    if (chat === undefined) return;
-    if (unreadCount === -1 || unreadCount === 0)
-      await this.#report({ type: 'chat_updated', chat, markedUnread: unreadCount === -1 });
-    // In a direct chat, the timer is set by a message, which has its own way.
-    if (chat.type === 'group' && ephemeralExpiration !== undefined) await this.#timer(chat, ephemeralExpiration ?? 0);
-  }
-
-  /** Some reports have only the fields that changed. */
-  async #group({ id, ephemeralDuration, participants }: Partial<GroupMetadata>): Promise<void> {
-    if (participants === undefined || id === undefined) return;
-    if ((ephemeralDuration ?? 0) === (this.#timers.get(id) ?? 0)) return;
-    await this.#timer({ type: 'group', id }, ephemeralDuration ?? 0);
-  }
-
-  async #timer(chat: NetworkChat, seconds: number): Promise<void> {
-    await this.#report({ type: 'disappearing', chat, seconds: seconds || null });
-    if (seconds > 0) this.#timers.set(chat.id, seconds);
-    else this.#timers.delete(chat.id);
+    if (chat !== undefined) await this.#report({ type: 'chat_updated', chat, markedUnread: unreadCount === -1 });
   }
 
   async #starred(key: WAMessageKey, isStarred: boolean): Promise<void> {

@@ -11,7 +11,7 @@ import type { SharedState } from './sharedState.ts';
 export const FOREVER = Date.UTC(9999, 11, 31);
 
 /** The actions of a connection that arrange chats. */
-export function createChatParts({ self, requests }: Session, state: SharedState, sender: Sender): Required<ChatParts> {
+export function createChatParts({ self }: Session, state: SharedState, sender: Sender): Required<ChatParts> {
   const messagesUpTo = (last: LastMessage | null) =>
     last === null ? [] : [{ key: keyOf(last, self.phoneNumber), messageTimestamp: Math.floor(last.timestamp / 1000) }];
   const change = (modification: ChatModification, chat: NetworkChat) => state.change(modification, jidOfChat(chat));
@@ -53,11 +53,7 @@ export function createChatParts({ self, requests }: Session, state: SharedState,
       return change({ deleteForMe: { deleteMedia: false, key, timestamp } }, message.chat);
     },
     pin: (message, seconds) => sender.pin(message, seconds),
-    async setDisappearing(chat, seconds) {
-      if (chat.type === 'direct') return sender.setDisappearing(chat, seconds);
-      // In a group it is a setting of the group, which no message acknowledges.
-      await requests.ask((socket) => socket.groupToggleEphemeral(chat.id, seconds ?? 0));
-    },
+    setDisappearing: (chat, seconds) => sender.setDisappearing(chat, seconds),
   };
 }
 
