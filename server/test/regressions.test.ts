@@ -289,6 +289,58 @@ it('a person who is known under two names keeps the later of two reactions', asy
   );
 });
 
+it('a person who is known under two names keeps the timer and the marks of chat and messages', async (test) => {
+  const { call, sessionId } = await connectPuppet(test);
+  const [placeholder, phoneNumber, labelId] = ['000123456780', '491702222223', '7'];
+  const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
+  const chatOf = (id: string) => ({ type: 'direct', id }) as const;
+  const written = (networkId: string, from: string) =>
+    report({
+      type: 'message',
+      networkId,
+      chat: chatOf(from),
+      from,
+      content: { type: 'text', text: networkId },
+      timestamp: Date.now(),
+      replyTo: null,
+    });
+  const messages = async (): Promise<Answer['body'][]> => (await call('GET', '/messages')).body.data;
+  await written('repeated', placeholder);
+  const chat = chatOf(placeholder);
+  await report({ type: 'disappearing', chat, seconds: 86_400 });
+  await report({ type: 'chat_updated', chat, markedUnread: true });
+  await report({ type: 'message_starred', networkId: 'repeated', chat, isStarred: true });
+  const until = Date.now() + 3_600_000;
+  await report({
+    type: 'message_pinned',
+    networkId: 'repeated',
+    chat,
+    from: placeholder,
+    until,
+    timestamp: Date.now(),
+  });
+  await report({ type: 'label_updated', label: { networkId: labelId, name: 'Lead', color: 1 } });
+  await report({ type: 'label_assigned', labelId, chat, message: 'repeated', isSet: true });
+  const emoji = '👍';
+  await report({ type: 'reaction', networkId: 'repeated', from: placeholder, emoji, timestamp: Date.now() });
+  await written('repeated', phoneNumber);
+  assert.equal((await messages()).length, 2);
+
+  await report({ type: 'identified', standIn: placeholder, phoneNumber });
+  const [kept, ...others] = await messages();
+  assert.deepEqual([kept.chatId, kept.starred, kept.labelIds.length, others.length], [phoneNumber, true, 1, 0]);
+  assert.equal(Date.parse(kept.pinnedUntil), until);
+  assert.deepEqual(
+    kept.reactions.map((one: Answer['body']) => [one.from, one.emoji]),
+    [[phoneNumber, emoji]],
+  );
+  const merged = (await call('GET', `/chats/${phoneNumber}?sessionId=${sessionId}`)).body;
+  assert.deepEqual(
+    [merged.disappearingSeconds, merged.markedUnread, merged.unreadCount, merged.lastMessage.messageId],
+    [86_400, true, 1, kept.messageId],
+  );
+});
+
 it('another account cannot take over an offline number and its mail', async (test) => {
   const { server, call, sessionId } = await setUp(test, sharedSandbox);
   await call('POST', `/sessions/${sessionId}/disconnect`);

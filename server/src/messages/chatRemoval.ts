@@ -100,8 +100,8 @@ async function removeBatch(
   return batch;
 }
 
-/** Returns whether any of them was there. */
-async function removeRows(
+/** Deletes messages with everything that belongs to them. Returns whether any of them was there. */
+export async function removeRows(
   tx: Tx,
   accountId: string,
   rows: readonly Pick<MessageRow, 'message_id' | 'seq'>[],
@@ -152,7 +152,7 @@ async function settle(
 }
 
 /** Finds the last message of a chat and its unread messages again. Returns undefined if there is no such chat. */
-async function countAgain(
+export async function countAgain(
   { kysely }: Tx,
   { accountId, sessionId }: SessionRef,
   chatId: string,

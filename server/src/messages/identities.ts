@@ -1,8 +1,9 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
+import type { MessageRow } from '../db/schema.ts';
+import { countAgain, removeRows } from './chatRemoval.ts';
 import { emitContact } from './contactChanges.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { dropWords } from './search.ts';
 import { moveStartedChat } from './sessionRisk.ts';
 import { renameInStatuses } from './statuses.ts';
 import type { SessionRef } from './store.ts';
@@ -30,11 +31,12 @@ export async function identify(
   await mergeReactionsAndVotes(tx, person);
   await moveLabels(tx, person);
   await renameInStatuses(tx, person, placeholder, phoneNumber);
-  await deleteDuplicates(tx, person);
+  const shortened = await deleteDuplicates(tx, person);
   // Only by indexed columns: messages to somebody are found by their chat.
   await rename(tx, person, 'from_number', 'from_number');
   await rename(tx, person, 'to_id', 'chat_id');
   await rename(tx, person, 'chat_id', 'chat_id');
+  for (const chatId of shortened) await countAgain(tx, { accountId, sessionId }, chatId);
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;
   const contact = {
@@ -74,21 +76,54 @@ async function rename(
     .execute();
 }
 
-/** Deletes messages that the network has already repeated under the number. */
-async function deleteDuplicates(tx: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person): Promise<void> {
+/**
+ * Deletes messages that the network has already repeated under the number, which keep what was done with the deleted
+ * ones. Returns the chats that have fewer messages now.
+ */
+async function deleteDuplicates(
+  tx: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
+): Promise<ReadonlySet<string>> {
   const shown = (column: 'chat_id' | 'from_number') =>
     sql`case when old.${sql.ref(column)} = ${placeholder} then ${phoneNumber} else old.${sql.ref(column)} end`;
-  const duplicates = await sql<{ seq: number }>`
-    select old.seq from messages as old join messages as twin
+  const duplicates = await sql<Duplicate>`
+    select old.seq, old.message_id, old.starred_at, old.pinned_until,
+      twin.message_id as twin_id, twin.chat_id as twin_chat
+    from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
         and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
     where old.account_id = ${accountId} and old.session_id = ${sessionId}
       and (old.chat_id = ${placeholder} or old.from_number = ${placeholder})`.execute(tx.kysely);
-  if (duplicates.rows.length === 0) return;
-  const seqs = duplicates.rows.map(({ seq }) => seq);
-  await tx.kysely.deleteFrom('messages').where('seq', 'in', seqs).execute();
-  const rows = seqs.map((rowid) => ({ rowid }));
-  await dropWords.run(tx, rows);
+  for (const duplicate of duplicates.rows) await moveMarks(tx, accountId, duplicate);
+  await removeRows(tx, accountId, duplicates.rows);
+  return new Set(duplicates.rows.map(({ twin_chat }) => twin_chat));
+}
+
+interface Duplicate extends Pick<MessageRow, 'seq' | 'message_id' | 'starred_at' | 'pinned_until'> {
+  /** The message that stays. */
+  readonly twin_id: string;
+  readonly twin_chat: string;
+}
+
+/** What the message that stays has already is kept. */
+async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
+  const keys = { reactions: 'from_number', poll_votes: 'from_number', message_labels: 'label_id' };
+  for (const [name, key] of Object.entries(keys)) {
+    const [table, column] = [sql.table(name), sql.ref(key)];
+    await sql`
+      update ${table} set message_id = ${twin_id}
+      where account_id = ${accountId} and message_id = ${message_id} and ${column} not in (
+        select ${column} from ${table} where account_id = ${accountId} and message_id = ${twin_id})`.execute(kysely);
+  }
+  await kysely
+    .updateTable('messages')
+    .set(({ fn, val }) => ({
+      starred_at: fn.coalesce('starred_at', val(old.starred_at)),
+      pinned_until: fn.coalesce('pinned_until', val(old.pinned_until)),
+    }))
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', twin_id)
+    .execute();
 }
 
 /** Returns whether there was a chat under the placeholder. */
@@ -115,7 +150,16 @@ async function mergeChats(
   const isNewer = (present?.last_message_at ?? 0) > (old.last_message_at ?? 0);
   const { last_message_id, last_message_at } = isNewer && present !== undefined ? present : old;
   const unread_count = old.unread_count + (present?.unread_count ?? 0);
-  const merged = { ...old, ...present, chat_id: phoneNumber, last_message_id, last_message_at, unread_count };
+  const merged = {
+    ...old,
+    ...present,
+    chat_id: phoneNumber,
+    last_message_id,
+    last_message_at,
+    unread_count,
+    marked_unread: Math.max(old.marked_unread, present?.marked_unread ?? 0),
+    disappearing_seconds: present?.disappearing_seconds ?? old.disappearing_seconds,
+  };
   await kysely.insertInto('chats').values(merged).execute();
   return true;
 }
