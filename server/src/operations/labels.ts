@@ -1,3 +1,4 @@
+import { KeyedQueue } from '../async.ts';
 import type { LabelTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { integer, list, named, object, onlyTrue, optional, string } from '../invoke/fields.ts';
@@ -76,13 +77,18 @@ export const createLabel = defineOperation({
   async run(ctx, { sessionId, name, color = 0 }) {
     const session = await resolveSession(ctx, sessionId);
     const labels = await ctx.liveSessions.part(session, 'labels');
-    const label = { networkId: await freeNetworkId(ctx, session), name, color };
-    await labels.put(label);
-    const row = await ctx.database.commit((tx) => putLabel(ctx, tx, session, label), session.sessionId);
-    if (row === undefined) throw tooMany();
-    return toLabel(row);
+    return creations.run(session.sessionId, async () => {
+      const label = { networkId: await freeNetworkId(ctx, session), name, color };
+      await labels.put(label);
+      const row = await ctx.database.commit((tx) => putLabel(ctx, tx, session, label), session.sessionId);
+      if (row === undefined) throw tooMany();
+      return toLabel(row);
+    });
   },
 });
+
+/** Two labels at a time would get the same network id. All labels of a session are created on the node that owns it. */
+const creations = new KeyedQueue();
 
 export const updateLabel = defineOperation({
   id: 'labels.update',

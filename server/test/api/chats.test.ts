@@ -250,6 +250,14 @@ describeOnEachDeployment('chats', (_, database) => {
       assert.equal(event.name, 'Paid');
     });
 
+    it('get different numbers if they are created at the same time', async () => {
+      const names = ['Red', 'Green', 'Blue'];
+      const created = await Promise.all(names.map((name) => ok('POST', '/labels', { sessionId, name })));
+      assert.equal(new Set(created.map(({ labelId }) => labelId)).size, names.length);
+      const listed: Data[] = (await ok('GET', `/labels?sessionId=${sessionId}`)).data;
+      for (const { labelId, name } of created) assert.equal(listed.find((one) => one.labelId === labelId)?.name, name);
+    });
+
     it('of another session are unknown', async () => {
       const other = await connectSession(call);
       const { labelId } = await ok('POST', '/labels', { sessionId: other, name: 'Theirs' });
