@@ -26,7 +26,7 @@ export interface LabelText {
 export const MAX_LABELS = 200;
 export const LABEL_CHARACTERS = 100;
 /** Chats that do not exist yet can have labels too, so their number has a limit. */
-const CHAT_LABELS = 50_000;
+export const MAX_CHAT_LABELS = 50_000;
 
 /**
  * Creates a label, or changes its name and color. Emits nothing if they are the same.
@@ -75,23 +75,40 @@ export async function removeLabel(parts: Parts, tx: Tx, session: SessionRef, net
   emitLabel(parts, tx, label, true);
 }
 
+/** Returns whether a label is on a chat already, or the session may have it on one more. */
+export async function hasRoomFor(
+  { kysely }: Pick<Tx, 'kysely'>,
+  { session_id, label_id }: LabelTable,
+  chatId: string,
+): Promise<boolean> {
+  const present = await kysely
+    .selectFrom('chat_labels')
+    .select('label_id')
+    .where('session_id', '=', session_id)
+    .where('chat_id', '=', chatId)
+    .where('label_id', '=', label_id)
+    .executeTakeFirst();
+  if (present !== undefined) return true;
+  const { count } = await kysely
+    .selectFrom('chat_labels')
+    .select(({ fn }) => fn.countAll<number>().as('count'))
+    .where('session_id', '=', session_id)
+    .executeTakeFirstOrThrow();
+  return Number(count) < MAX_CHAT_LABELS;
+}
+
+/** Returns false, and changes nothing, if the session has too many labels on chats. */
 export async function setChatLabel(
   parts: Parts,
   tx: Tx,
-  { account_id, session_id, label_id }: LabelTable,
+  label: LabelTable,
   chatId: string,
   isSet: boolean,
-): Promise<void> {
+): Promise<boolean> {
+  const { account_id, session_id, label_id } = label;
   const row = { account_id, session_id, chat_id: chatId, label_id };
   const { kysely } = tx;
-  if (isSet) {
-    const { count } = await kysely
-      .selectFrom('chat_labels')
-      .select(({ fn }) => fn.countAll<number>().as('count'))
-      .where('session_id', '=', session_id)
-      .executeTakeFirstOrThrow();
-    if (Number(count) >= CHAT_LABELS) return;
-  }
+  if (isSet && !(await hasRoomFor(tx, label, chatId))) return false;
   const { changed } = isSet
     ? await kysely
         .insertInto('chat_labels')
@@ -105,6 +122,7 @@ export async function setChatLabel(
         .executeTakeFirst()
         .then(({ numDeletedRows }) => ({ changed: numDeletedRows }));
   if (changed > 0n) await emitChatById(parts, tx, { accountId: account_id, sessionId: session_id }, chatId);
+  return true;
 }
 
 export async function setMessageLabel(

@@ -4,8 +4,10 @@ import { AppError } from '../errors.ts';
 import { integer, list, named, object, onlyTrue, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import {
+  hasRoomFor,
   LABEL_CHARACTERS,
   labelsOfChats,
+  MAX_CHAT_LABELS,
   MAX_LABELS,
   putLabel,
   removeLabel,
@@ -143,6 +145,7 @@ export const labelChat = defineOperation({
   ...onChat,
   summary: 'Put a label on a chat',
   description: 'Put a label on a chat, on the phone as well. Nobody else sees it.',
+  errors: [...changing.errors, 'too_many'],
   run: (ctx, input) => setOnChat(ctx, input, true),
 });
 
@@ -195,8 +198,10 @@ async function setOnChat(
   await requireChat(ctx, session, chatId);
   const label = await requireLabel(ctx, session, input.labelId);
   const labels = await ctx.liveSessions.part(session, 'labels');
+  if (isSet && !(await hasRoomFor(ctx.database.reader, label, chatId))) throw tooManyOnChats();
   await labels.setOnChat(label.network_id, await chatOf(ctx.database.reader, session, chatId), isSet);
-  await ctx.database.commit((tx) => setChatLabel(ctx, tx, label, chatId, isSet), session.sessionId);
+  const isStored = await ctx.database.commit((tx) => setChatLabel(ctx, tx, label, chatId, isSet), session.sessionId);
+  if (!isStored) throw tooManyOnChats();
   const rows = await labelsOfChats.all(ctx.database.reader, {
     accountId: ctx.accountId,
     sessionIds: JSON.stringify([session.sessionId]),
@@ -249,6 +254,9 @@ async function freeNetworkId(ctx: Context, { sessionId }: SessionRef): Promise<s
 }
 
 const tooMany = () => new AppError('too_many', `The session has ${MAX_LABELS} labels; delete one first`);
+
+const tooManyOnChats = () =>
+  new AppError('too_many', `The session has ${MAX_CHAT_LABELS} labels on chats; take some off first`);
 
 function toLabel({ label_id: labelId, session_id: sessionId, name, color }: LabelTable) {
   return { labelId, sessionId, name, color };

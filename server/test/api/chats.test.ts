@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import { sql } from 'kysely';
 import type { EventKind } from '../../src/events/events.ts';
+import { MAX_CHAT_LABELS } from '../../src/messages/labels.ts';
 import { newRow, storeMessages } from '../../src/messages/store.ts';
 import { ADA, cloudSession } from '../support/cloudSession.ts';
 import { describeOnEachDeployment } from '../support/databases.ts';
@@ -256,6 +258,28 @@ describeOnEachDeployment('chats', (_, database) => {
       assert.equal(new Set(created.map(({ labelId }) => labelId)).size, names.length);
       const listed: Data[] = (await ok('GET', `/labels?sessionId=${sessionId}`)).data;
       for (const { labelId, name } of created) assert.equal(listed.find((one) => one.labelId === labelId)?.name, name);
+    });
+
+    it('are on a limited number of chats', async () => {
+      const other = await connectSession(call);
+      const { labelId } = await ok('POST', '/labels', { sessionId: other, name: 'Everyone' });
+      const chatIds = [newNumber(), newNumber()];
+      for (const to of chatIds) await ok('POST', '/messages/send', { sessionId: other, to, message: 'Hello' });
+      const [first, second] = chatIds.map((chatId) => `/chats/${chatId}/labels/${labelId}`);
+      await ok('PUT', first ?? '', { sessionId: other });
+      const { account_id } = await accountOf(other);
+      await server.app.services.database.commit(({ kysely }) =>
+        sql`
+          with recursive numbers (n) as (select 2 union all select n + 1 from numbers where n < ${MAX_CHAT_LABELS})
+          insert into chat_labels (account_id, session_id, chat_id, label_id)
+          select ${account_id}, ${other}, cast(n as text), ${labelId} from numbers`.execute(kysely),
+      );
+      const refused = await call('PUT', second ?? '', { sessionId: other });
+      assert.deepEqual([refused.status, refused.body.code], [409, 'too_many']);
+      assert.deepEqual((await ok('PUT', first ?? '', { sessionId: other })).labelIds, [labelId]);
+      await ok('DELETE', `${first}?sessionId=${other}`);
+      assert.deepEqual((await ok('PUT', second ?? '', { sessionId: other })).labelIds, [labelId]);
+      await ok('DELETE', `/sessions/${other}`);
     });
 
     it('of another session are unknown', async () => {
