@@ -249,6 +249,13 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
       assert.equal((await onlyAda('POST', path, { phoneNumbers: [EVE] })).body.code, 'permission_denied');
       assert.equal((await onlyAda('POST', path, { phoneNumbers: [ADA] })).status, 200);
     }
+    const community = await ask('POST', '/communities', { subject: 'Closed' });
+    const link = `/communities/${community.groupId}/groups/${groupId}`;
+    assert.equal((await onlyAda('PUT', link)).body.code, 'permission_denied');
+    const asking = await keyOf({ confirm: ['new_recipients'] });
+    assert.equal((await asking('PUT', link)).body.code, 'confirmation_required');
+    const ofGroup = await keyOf({ allowedRecipients: [ADA, groupId] });
+    assert.equal((await ofGroup('PUT', link)).status, 200);
     const reader = await keyOf({ permissions: ['groups:read'] });
     assert.equal((await reader('GET', `/groups/${groupId}/join-requests`)).status, 200);
     for (const [path, body] of [

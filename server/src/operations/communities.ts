@@ -4,6 +4,7 @@ import { invalidField } from '../errors.ts';
 import { entries, IdempotencyKey, integer, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
+import { requireRecipient } from '../invoke/recipients.ts';
 import { changing, findGroup, Group, GroupId, groupOnNetwork, groupReader, Subject, toGroup } from './groups.ts';
 import {
   isOfSessions,
@@ -132,13 +133,15 @@ export const linkGroup = defineOperation({
   id: 'communities.link_group',
   route: 'PUT /communities/{groupId}/groups/{linkedGroupId}',
   ...linking,
+  reachesStrangers: true,
   summary: 'Link a group to a community',
   description:
-    'Make a group part of a community. The session must be an admin of both. The members of the group become members of the community.',
+    'Make a group part of a community. The session must be an admin of both. The members of the group become members of the community, so a key with `allowedRecipients` needs the group among them.',
   output: object({ communityId: CommunityId, groupId: GroupId, linked: onlyTrue() }),
   async run(ctx, { groupId, linkedGroupId }) {
     const { row, communities } = await reachCommunity(ctx, groupId);
     const group = await requireGroupBeside(ctx, row, linkedGroupId);
+    requireRecipient(ctx, group.group_id);
     await communities.link(row.network_id, group.network_id);
     return { communityId: groupId, groupId: group.group_id, linked: true as const };
   },
