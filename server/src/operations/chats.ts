@@ -291,7 +291,7 @@ export const markChatRead = defineOperation({
     chatId: ChatId,
     read: integer('Number of messages that were unread before.'),
   }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
+  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'send_failed'],
   async run(ctx, { chatId: given, sessionId }) {
     const session = await resolveSession(ctx, sessionId);
     const chatId = recipientOf(given, 'chatId');
@@ -323,15 +323,21 @@ export const markChatRead = defineOperation({
         unread.map(({ network_id: networkId, from_number: from }) => ({ networkId, from })),
       );
     }
-    if (chat.marked_unread === 1)
-      await passOn(ctx, session, chatId, (chats, { chat: at, last }) =>
-        chats.update(at, { markedUnread: false }, last),
-      );
+    if (chat.marked_unread === 1) await unmark(ctx, session, chatId);
     const last = unread.at(-1)?.message_id ?? '';
     await ctx.database.commit((tx) => markRead(ctx, tx, session, chatId, last), session.sessionId);
     return { chatId, read: unread.length };
   },
 });
+
+/** Takes the mark off on the phone, unless that has not yet shared the keys for it. */
+async function unmark(ctx: Context, session: SessionRef, chatId: string): Promise<void> {
+  try {
+    await passOn(ctx, session, chatId, (chats, { chat, last }) => chats.update(chat, { markedUnread: false }, last));
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'session_state') throw error;
+  }
+}
 
 /** @throws {AppError} `not_found` */
 async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chatId: string) {

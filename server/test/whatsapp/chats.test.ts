@@ -301,6 +301,12 @@ it('refuses changes until the phone has shared the key', async () => {
     (await call('POST', '/messages/send', { sessionId: fresh, to: bob.number, message: 'works' })).status,
     201,
   );
+  await setting.server.app.services.database.commit(({ kysely }) =>
+    kysely.updateTable('chats').set({ marked_unread: 1 }).where('session_id', '=', fresh).execute(),
+  );
+  const read = await call('POST', `${chat}/read`, { sessionId: fresh });
+  assert.deepEqual([read.status, read.body.read], [200, 1], 'it is read, although the phone keeps its mark');
+  assert.equal((await call('GET', `${chat}?sessionId=${fresh}`)).body.markedUnread, false);
 });
 
 const innerOf = (message: proto.IMessage): proto.IMessage => message.ephemeralMessage?.message ?? message;
