@@ -250,6 +250,38 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
     assert.equal((await scoped('GET', `/media/${other.mediaId}`)).status, 404, 'a template proves nothing');
   });
 
+  it('uses no files of other sessions in nested fields', async () => {
+    const { sessionId } = mine;
+    const { mediaId } = other;
+    const image = { type: 'image', mediaId };
+    const preview = { title: 'Page', image: mediaId };
+    const message = { id: 'old', with: CHAT, message: '', timestamp: '2026-01-01T00:00:00.000Z', mediaId };
+    for (const [path, input] of [
+      ['/messages/send-album', { to, files: [image, image] }],
+      ['/messages/send', { to, message: 'https://example.com', linkPreview: preview }],
+      [`/sessions/${sessionId}/simulate`, { action: 'history', history: { messages: [message] } }],
+    ] as const) {
+      const refused = await scoped('POST', path, input);
+      assert.deepEqual([refused.status, refused.body.detail], [404, `The file ${mediaId} does not exist`], path);
+      const own = JSON.parse(JSON.stringify(input).replaceAll(mediaId, mine.mediaId));
+      const answer = await scoped('POST', path, own);
+      assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
+    }
+  });
+
+  it('checks every field that names a file', () => {
+    const names = new Set<string>();
+    const collect = (schema: object, name = ''): void => {
+      if ('description' in schema && /`med_…`|uploaded (?:file|image)/.test(String(schema.description)))
+        names.add(name);
+      for (const [key, value] of Object.entries(schema))
+        if (typeof value === 'object' && value !== null)
+          collect(value, Array.isArray(schema) || ['items', 'anyOf', 'properties'].includes(key) ? name : key);
+    };
+    for (const { input } of guarded) collect(input);
+    assert.deepEqual([...names].toSorted(), ['image', 'mediaId', 'pictureMediaId']);
+  });
+
   it('streams the events of its sessions, until its sessions change', async () => {
     const { body } = await owner('POST', '/api-keys/create', { name: 'stream', sessionIds: [mine.sessionId] });
     const headers = { authorization: `Bearer ${body.key}` };

@@ -31,8 +31,10 @@ const resources = {
   mediaId: 'file',
 } as const;
 
-/** Fields that are checked wherever they occur, with the resource that they name: a filter by session, and files. */
-const CHECKED_EVERYWHERE = { sessionId: 'sessionId', mediaId: 'mediaId', pictureMediaId: 'mediaId' } as const;
+/** Fields that name files, at any depth of an input. */
+const FILE_FIELDS: readonly string[] = ['mediaId', 'pictureMediaId'];
+/** Fields that name a file or have a URL. */
+const FILE_OR_URL_FIELDS: readonly string[] = ['image'];
 
 /** Files are stored before their messages, but the id of a message with a key is older than its file. */
 const OLDEST_MESSAGE_MS = 3_600_000;
@@ -61,13 +63,14 @@ export class SessionScopes {
    * @throws {AppError} `not_found` for an id outside the sessions, as if it did not exist; `session_required`
    */
   async limit(scope: SessionScope, caller: Caller, sessionIds: readonly string[], input: Input): Promise<Input> {
-    const fields: Record<string, IdField> = { ...CHECKED_EVERYWHERE, ...(isIdField(scope) && { [scope]: scope }) };
-    for (const [field, kind] of Object.entries(fields)) {
+    const fields = new Set<IdField>(['sessionId', ...(isIdField(scope) ? [scope] : [])]);
+    for (const field of fields) {
       const id = input[field];
-      // Null removes a picture.
-      if (typeof id === 'string' && !(await this.#belongs(kind, caller, sessionIds, id)))
-        throw noSuch(resources[kind], id, kind === 'sessionId' ? field : undefined);
+      if (typeof id === 'string' && !(await this.#belongs(field, caller, sessionIds, id)))
+        throw noSuch(resources[field], id, field === 'sessionId' ? field : undefined);
     }
+    for (const id of filesIn(input))
+      if (!(await this.#hasMedia(caller, sessionIds, id))) throw noSuch(resources.mediaId, id);
     if (scope !== 'sessionId' || input['sessionId'] !== undefined) return input;
     return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };
   }
@@ -126,6 +129,22 @@ export class SessionScopes {
     });
   }
 }
+
+/** The ids of all files that an input names. Does not recurse, because free JSON of the caller can be nested deeply. */
+function filesIn(input: Input): ReadonlySet<string> {
+  const ids = new Set<string>();
+  const open: unknown[] = [input];
+  for (let part = open.pop(); part !== undefined; part = open.pop()) {
+    for (const [field, value] of Object.entries(part as object)) {
+      if (typeof value === 'object' && value !== null) open.push(value);
+      else if (typeof value === 'string' && isFileId(field, value)) ids.add(value);
+    }
+  }
+  return ids;
+}
+
+const isFileId = (field: string, value: string): boolean =>
+  FILE_FIELDS.includes(field) || (FILE_OR_URL_FIELDS.includes(field) && value.startsWith('med_'));
 
 const presentSessions = query((db, p: { accountId: string; sessionIds: string }, dialect) =>
   db
