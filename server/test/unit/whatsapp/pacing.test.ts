@@ -23,10 +23,13 @@ function memoryStore(): SessionStore {
   };
 }
 
-function setting({ pauseMs = 1000, newChatsPerDay = 2 }: Partial<PacingOptions> = {}, random = () => 0.5) {
+function setting(
+  { pauseMs = 1000, newChatsPerDay = 2, warmUp = false }: Partial<PacingOptions> = {},
+  random = () => 0.5,
+) {
   const clock = createFakeClock();
   const store = memoryStore();
-  const pacing = new Pacing({ pauseMs, newChatsPerDay }, { clock, random, store });
+  const pacing = new Pacing({ pauseMs, newChatsPerDay, warmUp }, { clock, random, store });
   const begun = clock.elapsed();
   /** When each message was sent, in ms from the start, or its error. */
   const sent: (number | string)[] = [];
@@ -94,6 +97,20 @@ describe('the pause between messages', () => {
     send();
     await clock.advance(15_000);
     assert.deepEqual(sent.slice(3), [10_000, 20_000]);
+  });
+
+  it('is not used up by messages that the warm-up refuses', async () => {
+    const { clock, pacing, sent, send } = setting({ warmUp: true });
+    await pacing.budget.start();
+    for (let n = 0; n < 50; n++) {
+      send();
+      await clock.advance(1000);
+    }
+    assert.equal(sent.length, 50);
+    for (let n = 0; n < 20; n++) send();
+    await clock.advance(0);
+    assert.deepEqual(sent.slice(50), Array(20).fill(`rate_limited ${24 * 3600 - 50}`));
+    assert.equal(pacing.excessMs(), 0);
   });
 
   it('ignores clock changes', async () => {

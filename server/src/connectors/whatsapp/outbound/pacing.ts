@@ -1,4 +1,4 @@
-import { sleep } from '../../../async.ts';
+import { KeyedQueue, sleep } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import type { SessionStore } from '../../connector.ts';
 import { SendBudget, type SendBudgetOptions } from '../../sendBudget.ts';
@@ -22,6 +22,7 @@ export class Pacing {
   readonly #options: PacingOptions;
   readonly #clock: Clock;
   readonly #random: () => number;
+  readonly #reserving = new KeyedQueue();
   #nextAt = 0;
 
   constructor(
@@ -36,8 +37,13 @@ export class Pacing {
 
   /** @throws {AppError} `rate_limited` if the next message could go out only too late for the caller, or not today */
   async wait(): Promise<void> {
-    const { pauseMs, warmUp } = this.#options;
-    if (pauseMs === 0) return this.budget.countMessage();
+    if (this.#options.pauseMs === 0) return this.budget.countMessage();
+    const waitMs = await this.#reserving.run('', () => this.#reserve());
+    if (waitMs > 0) await sleep(this.#clock, waitMs);
+  }
+
+  /** Takes the next place in the queue, which a refused message does not. Returns how long to wait, in ms. */
+  async #reserve(): Promise<number> {
     // Not the time of day: after that was set back, nothing would go out until it caught up.
     const now = this.#clock.elapsed();
     const at = Math.max(now, this.#nextAt);
@@ -47,9 +53,9 @@ export class Pacing {
         'Too many messages are waiting to be sent by this session; wait before the next one',
         waitMs - MAX_WAIT_MS,
       );
-    this.#nextAt = at + pauseMs * (0.5 + this.#random());
-    if (warmUp) await this.budget.countMessage();
-    if (waitMs > 0) await sleep(this.#clock, waitMs);
+    await this.budget.countMessage();
+    this.#nextAt = at + this.#options.pauseMs * (0.5 + this.#random());
+    return waitMs;
   }
 
   /** @throws {AppError} `rate_limited` if the session started enough chats in the last 24 hours */
