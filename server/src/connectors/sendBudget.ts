@@ -19,7 +19,7 @@ export interface Allowance {
 }
 
 interface WarmUp {
-  /** When the first connection with the option began. */
+  /** When the session connected for the first time with the option. */
   readonly since: number;
   readonly day: number;
   /** Messages that were sent on that day. */
@@ -37,7 +37,7 @@ const CHATS_BEGUN = 'chats-begun';
 const WARMED_UP = 'warm-up';
 
 /** Describes the option in the schemas of connectors. */
-export const WARM_UP = `Warm up a new number for ${WARM_UP_DAYS} days: it may start ${FIRST_NEW_CHATS} chats and send ${MORE_MESSAGES} messages on the first day, and more each day. Counted from the first connection with this option.`;
+export const WARM_UP = `Warm up a new number for ${WARM_UP_DAYS} days: it may start ${FIRST_NEW_CHATS} chats and send ${MORE_MESSAGES} messages on the first day, and more each day. Counted from when the session first connects with this option.`;
 
 export const newChatsOnDay = (day: number, newChatsPerDay: number): number => {
   const first = Math.min(FIRST_NEW_CHATS, newChatsPerDay);
@@ -46,7 +46,7 @@ export const newChatsOnDay = (day: number, newChatsPerDay: number): number => {
 
 export const messagesOnDay = (day: number): number => MORE_MESSAGES * day;
 
-/** Counts what a session may do in a day: the chats that it starts and, while it is warmed up, its messages. */
+/** Counts what a session may do in a day: the chats that it starts and, while it warms up, its messages. */
 export class SendBudget {
   readonly #options: SendBudgetOptions;
   readonly #clock: Clock;
@@ -62,11 +62,13 @@ export class SendBudget {
     this.#store = store;
   }
 
-  /** Begins the warm-up with the first connection. Later ones change nothing. */
+  /** Begins the warm-up once the session is connected for the first time. Later connections change nothing. */
   async start(): Promise<void> {
-    if (!this.#options.warmUp || (await this.#store.get(WARMED_UP)) !== undefined) return;
-    const begun: WarmUp = { since: this.#clock.now(), day: 1, messages: 0 };
-    await this.#store.set(WARMED_UP, JSON.stringify(begun));
+    if (!this.#options.warmUp) return;
+    await this.#counting.run(WARMED_UP, async () => {
+      if ((await this.#store.get(WARMED_UP)) === undefined)
+        await this.#store.set(WARMED_UP, JSON.stringify(this.#firstDay()));
+    });
   }
 
   /** @throws {AppError} `rate_limited` if the session started enough chats in the last 24 hours */
@@ -79,7 +81,7 @@ export class SendBudget {
     });
   }
 
-  /** @throws {AppError} `rate_limited` if a number that is warmed up has sent enough messages today */
+  /** @throws {AppError} `rate_limited` if a number that is warming up has sent enough messages today */
   async countMessage(): Promise<void> {
     if (!this.#options.warmUp) return;
     await this.#counting.run(WARMED_UP, async () => {
@@ -89,7 +91,7 @@ export class SendBudget {
       const { used, total, freeInMs } = this.#messagesOf(warmUp);
       if (used >= total)
         throw rateLimited(
-          `The number is warmed up: it may send ${total} messages on day ${day} of ${WARM_UP_DAYS}`,
+          `The number is warming up: it may send ${total} messages on day ${day} of ${WARM_UP_DAYS}`,
           freeInMs,
         );
       await this.#store.set(WARMED_UP, JSON.stringify({ ...warmUp, messages: messages + 1 }));
@@ -123,11 +125,15 @@ export class SendBudget {
     return begun.filter((at) => at > this.#clock.now() - DAY_MS);
   }
 
-  /** Returns undefined for a number that is not warmed up, or no longer. */
+  #firstDay(): WarmUp {
+    return { since: this.#clock.now(), day: 1, messages: 0 };
+  }
+
+  /** Returns undefined for a number that does not warm up, or no longer. A warm-up that has not begun is on its first day. */
   async #warmUp(): Promise<WarmUp | undefined> {
     if (!this.#options.warmUp) return undefined;
     const text = await this.#store.get(WARMED_UP);
-    if (text === undefined) return undefined;
+    if (text === undefined) return this.#firstDay();
     const stored: WarmUp = JSON.parse(text);
     // At least the day that was stored: the clock can be set back.
     const day = Math.max(stored.day, Math.floor((this.#clock.now() - stored.since) / DAY_MS) + 1);
@@ -140,7 +146,7 @@ export class SendBudget {
     const reason =
       day === undefined
         ? `The session has reached its limit of ${total} new chats per day; WhatsApp bans numbers that start many`
-        : `The number is warmed up: it may start ${total} chats on day ${day} of ${WARM_UP_DAYS}`;
+        : `The number is warming up: it may start ${total} chats on day ${day} of ${WARM_UP_DAYS}`;
     return rateLimited(reason, waitMs);
   }
 }

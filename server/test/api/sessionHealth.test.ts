@@ -168,7 +168,7 @@ describeWithSessionsApart('the health of a session', (_, database) => {
     for (let n = 0; n < 11; n++) statuses.push(await send(newNumber()));
     assert.deepEqual(statuses, [...Array(10).fill(201), 429]);
     const { body, headers } = await call('POST', '/messages/send', { sessionId, to: newNumber(), message: 'x' });
-    assert.match(body.detail, /is warmed up: it may start 10 chats on day 1 of 14/);
+    assert.match(body.detail, /is warming up: it may start 10 chats on day 1 of 14/);
     assert.equal(Number(headers.get('retry-after')), DAY_MS / 1000);
     const later = { sessionId, to: [newNumber()], message: 'x' };
     assert.equal((await call('POST', '/messages/send-bulk', later)).body.accepted, 1);

@@ -61,6 +61,16 @@ describe('the warm-up of a number', () => {
     for (let n = 0; n < 1000; n++) await budget.countMessage();
   });
 
+  it('stays on its first day until the session connects', async () => {
+    const { clock, values, budget } = budgetOf(50, true);
+    await clock.advance(5 * DAY_MS);
+    assert.deepEqual([(await budget.newChats()).total, (await budget.messages())?.total], [10, 50]);
+    assert.equal(values.size, 0);
+    await budget.start();
+    await clock.advance(DAY_MS);
+    assert.deepEqual([(await budget.newChats()).total, (await budget.messages())?.total], [13, 100]);
+  });
+
   it('continues with the next connection, and survives a clock that is set back', async () => {
     const { clock, budget, open } = budgetOf(50, true);
     await budget.start();

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { storeOf } from '../../src/sessions/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, eventOf } from '../support/server.ts';
-import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+import { linkSession, nextPhone, showQr, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
@@ -70,6 +71,16 @@ it('a preflight applies the limits of the session and of WhatsApp, and sends not
   await eventually(outcomes, ([first]) => first === 'limit_reached');
   assert.deepEqual(await outcomes(), ['limit_reached', 'ok', 'limit_reached', 'not_on_network']);
   assert.deepEqual([bob.messages.all.length, dan.messages.all.length], [0, 0]);
+});
+
+it('the warm-up begins when the number is linked, not while the session waits for that', async () => {
+  const { whatsapp, server, call } = setting;
+  const { sessionId, qr } = await showQr(call, { warmUp: true });
+  const begun = () => storeOf(server.app.services.database, sessionId).get('warm-up');
+  assert.equal(await begun(), undefined);
+  await nextPhone(whatsapp).scan(qr);
+  const text = await eventually(begun, (stored) => stored !== undefined);
+  assert.equal(JSON.parse(text ?? '').day, 1);
 });
 
 it('a number that is warmed up starts few chats', async () => {

@@ -95,7 +95,6 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
 
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(limits, { clock, random, store });
-  await pacing.budget.start();
   const recipients = new Recipients(session, pacing, addresses);
   const sender = new Sender(session, acknowledgements, pacing, recipients);
 
@@ -119,7 +118,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     makeSignalRepository: journal.makeSignalRepository,
   });
   const people = { addresses, groups, pictures, joinRequests, recipients, activity, ownPresence };
-  return { session, store, credentials, route, config, ...people, sender, receiver, history, sharedState };
+  return { session, store, credentials, route, config, ...people, pacing, sender, receiver, history, sharedState };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
@@ -191,6 +190,10 @@ class Life {
     link.on('socket', ({ ev }) => ev.on('creds.update', () => parts.credentials.save()));
     link.on('report', (event) => reporter.reportInOrder(event));
     link.on('end', (last) => void this.#conclude(last));
+    // Not earlier: a session can wait for days to be linked.
+    link.on('open', () => {
+      parts.pacing.budget.start().catch((error) => host.log.warn({ err: error }, 'failed to begin the warm-up'));
+    });
   }
 
   async start(): Promise<void> {
