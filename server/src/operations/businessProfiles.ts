@@ -62,7 +62,7 @@ export const getBusinessProfile = defineOperation({
   input: businessInput,
   output: object({
     phoneNumber: BusinessDigits,
-    profile: orNull(BusinessProfile, 'Profile of the business; null if the number is none.'),
+    profile: orNull(BusinessProfile, 'Profile of the business; null if the number is not a business.'),
   }),
   example: { phoneNumber: '491707654321' },
   async run(ctx, input) {
