@@ -6,6 +6,7 @@ import { boolean, entries, integer, list, named, object, optional, orNull } from
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { countLookUps } from '../sessions/lookUps.ts';
 import { BusinessData } from './businessInput.ts';
 import { keepPicture } from './profiles.ts';
 import { findSession, OptionalSessionId, resolveSession, SessionId } from './sessions.ts';
@@ -31,7 +32,7 @@ export const ownProfile = defineOperation({
     picture: orNull(MediaPart, 'Picture; null if there is none.'),
     business: orNull(
       BusinessData,
-      'Data of the business; null if the number is none, or its network has no such data.',
+      'Data of the business; null if the number is not a business, or its network has no such data.',
     ),
   }),
   errors: [
@@ -162,6 +163,8 @@ async function idsOf(
 ): Promise<readonly PersonIds[]> {
   try {
     const lookUp = await ctx.liveSessions.part(session, 'lookUpPeople');
+    const asked = await numbersWithoutLid(ctx, session, phoneNumbers);
+    countLookUps(ctx.liveSessions, session, asked);
     return await lookUp({ phoneNumbers, lids });
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'session_not_connected') throw error;
@@ -176,6 +179,16 @@ async function idsOf(
     });
   }
   return people;
+}
+
+/** Counts the numbers for whose LIDs the network is asked. */
+async function numbersWithoutLid({ sessions }: Context, { sessionId }: SessionRef, phoneNumbers: readonly string[]) {
+  let count = 0;
+  for (const digits of new Set(phoneNumbers)) {
+    const { networkIds } = await sessions.people.find(sessionId, digits);
+    if (!networkIds.some((id) => id.endsWith('@lid'))) count++;
+  }
+  return count;
 }
 
 /** The digits of a LID, which a placeholder has after its three zeros. */

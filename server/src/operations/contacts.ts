@@ -24,6 +24,7 @@ import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { blockContact, nameOf } from '../messages/contactChanges.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { countLookUps } from '../sessions/lookUps.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -187,6 +188,7 @@ export const checkContacts = defineOperation({
     const unknown = numbers.filter((number) => !known.has(number));
     if (unknown.length > 0) {
       const checkNumbers = await ctx.liveSessions.part(session, 'checkNumbers');
+      countLookUps(ctx.liveSessions, session, unknown.length);
       const present = await checkNumbers(unknown);
       await ctx.database.commit(async (tx) => {
         for (const number of unknown)

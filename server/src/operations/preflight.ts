@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { allows } from '../auth/permissions.ts';
 import type { MessageType, NetworkChat } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable, SessionTable } from '../db/schema.ts';
@@ -9,18 +10,13 @@ import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { readHealth } from '../sessions/healthStore.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
+import { admitLookUps, MAX_LOOK_UPS, MAX_LOOK_UPS_PER_DAY } from '../sessions/lookUps.ts';
 import { CHECK_KEPT_MS, contactsOf, noteCheck } from './contacts.ts';
 import { AnyRecipient, quotaOf, recipientOf, Text } from './send.ts';
 import { findSession, OptionalSessionId, resolveSession } from './sessions.ts';
 
 const MAX_RECIPIENTS = 100;
-/** Numbers that the network is asked about in one call, because frequent look-ups get numbers banned. */
-const MAX_LOOK_UPS = 20;
-/** The same in 24 hours, for one session. */
-const MAX_LOOK_UPS_PER_DAY = 200;
-
 const outcomes = [
   'ok',
   'invalid_number',
@@ -58,7 +54,7 @@ export const preflightMessages = defineOperation({
   effect: 'write',
   isRepeatable: true,
   summary: 'Check messages before they are sent',
-  description: `Say for up to ${MAX_RECIPIENTS} recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most ${MAX_LOOK_UPS} in a call and ${MAX_LOOK_UPS_PER_DAY} in a day, because networks ban numbers that look up many.`,
+  description: `Say for up to ${MAX_RECIPIENTS} recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most ${MAX_LOOK_UPS} in a call and ${MAX_LOOK_UPS_PER_DAY} in a day, because networks ban numbers that look up many. That needs the permission \`contacts:check\`; without it, unchecked numbers are \`unknown\`.`,
   input: {
     sessionId: OptionalSessionId,
     to: list(AnyRecipient, 'Recipients. Each gets a result, in this order.', { minItems: 1, maxItems: MAX_RECIPIENTS }),
@@ -90,7 +86,7 @@ export const preflightMessages = defineOperation({
   example: { to: ['491707654321', '491701112223'], message: 'Hello' },
   async run(ctx, input) {
     if (input.message !== undefined && input.template !== undefined)
-      throw invalidField('template', 'is instead of `message`; pass one of them', 'unknown');
+      throw invalidField('template', '`message` and `template` cannot be used together', 'unknown');
     const session = await resolveSession(ctx, input.sessionId);
     const type = input.template === undefined ? 'text' : 'template';
     const row = await findSession(ctx, session.sessionId);
@@ -112,6 +108,10 @@ const OK: Verdict = { outcome: 'ok', message: 'The message would go out' };
 const NOT_CONNECTED: Verdict = {
   outcome: 'unknown',
   message: 'The session is not connected, so the network cannot be asked',
+};
+const MAY_NOT_CHECK: Verdict = {
+  outcome: 'unknown',
+  message: 'The number was not checked, because the API key lacks the permission `contacts:check`',
 };
 
 /** @throws {AppError} `not_supported` */
@@ -219,15 +219,13 @@ async function lookUp(
   const { connection } = live;
   const { capabilities } = live.connector;
   if (connection.checkNumbers === undefined || capabilities?.includes('check_numbers') === false) return every(true);
-  const stored = await readHealth(ctx.database.reader, [session.sessionId], ctx.clock.now());
-  const asked = (stored.get(session.sessionId)?.figures.lookUps ?? 0) + live.activity.lookUps;
-  const now = numbers.slice(0, Math.max(0, Math.min(MAX_LOOK_UPS, MAX_LOOK_UPS_PER_DAY - asked)));
+  if (!allows(ctx.caller.credential.permissions, 'contacts:check')) return every(MAY_NOT_CHECK);
+  const now = await admitLookUps(ctx.database.reader, live, numbers, ctx.clock.now());
   const results = every({
     outcome: 'unknown',
     message: 'The number was not checked, because networks ban numbers that look up many; try again later',
   });
   if (now.length === 0) return results;
-  live.activity.onLookUps(now.length);
   let present: ReadonlySet<string>;
   try {
     present = await connection.checkNumbers(now);

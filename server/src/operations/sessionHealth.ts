@@ -28,7 +28,7 @@ export const Health = named('SessionHealth', {
     unreachable: integer('Messages to numbers that are not on the network.'),
     blockReports: integer('People who blocked or reported the number, as far as the network tells.'),
     spamLimits: integer('Messages that the network did not deliver, to protect people from unwanted ones.'),
-    lookUps: integer('Numbers that preflights had the network check.'),
+    lookUps: integer('Numbers that the session looked up at the network.'),
   }),
   lastHour: object({
     sent: integer('Messages that the network accepted.'),

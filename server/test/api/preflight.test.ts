@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { describeOnEachDeployment } from '../support/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { type Answer, bearer, type Call, connectSession, newNumber, serversFor } from '../support/server.ts';
 
 const NOBODY = '15550001234';
@@ -47,14 +48,31 @@ describeOnEachDeployment('a preflight', (_, database) => {
   });
 
   it('says which groups the session may not write to', async () => {
-    const { call, sessionId, play, outcomes } = await setUp();
+    const { call, sessionId, play, check, outcomes } = await setUp();
     const boss = newNumber();
     await play({ action: 'group_create', from: boss, subject: 'theirs', phoneNumbers: [newNumber()] });
     const mine = await call('POST', '/groups', { sessionId, subject: 'mine', phoneNumbers: [boss] });
-    await call('PATCH', `/groups/${mine.body.groupId}`, { announce: true });
+    const theirs = await eventually(
+      async () => (await call('GET', `/groups?sessionId=${sessionId}`)).body.data,
+      (groups) => groups.some(({ subject }: Answer['body']) => subject === 'theirs'),
+    );
+    const { groupId } = theirs.find(({ subject }: Answer['body']) => subject === 'theirs');
+    assert.deepEqual(await outcomes([groupId]), ['ok']);
+    const settings = { announce: true };
+    const played = await play({ action: 'group_settings', groupId, from: boss, settings });
+    assert.equal(played.status, 200, JSON.stringify(played.body));
+    assert.equal((await call('PATCH', `/groups/${mine.body.groupId}`, { settings })).status, 200);
     const left = await call('POST', '/groups', { sessionId, subject: 'left', phoneNumbers: [boss] });
     await call('POST', `/groups/${left.body.groupId}/leave`);
-    assert.deepEqual(await outcomes([mine.body.groupId, left.body.groupId]), ['ok', 'group_denied']);
+    const { results } = await check([groupId, mine.body.groupId, left.body.groupId]);
+    assert.deepEqual(
+      results.map(({ outcome, message }: Answer['body']) => [outcome, message]),
+      [
+        ['group_denied', 'Only admins can send messages to this group'],
+        ['ok', 'The message would go out'],
+        ['group_denied', 'The session is not in this group'],
+      ],
+    );
   });
 
   it('counts the limit of new chats in the order of the recipients', async () => {
@@ -110,6 +128,47 @@ describeOnEachDeployment('a preflight', (_, database) => {
     for (let n = 0; n < 10; n++) await outcomes(Array.from({ length: 20 }, newNumber));
     assert.deepEqual(await outcomes([newNumber()]), ['unknown'], 'not more in a day');
     assert.deepEqual(await outcomes(strangers.slice(0, 1)), ['ok']);
+  });
+
+  it('shares the look-ups of a day with those that somebody asks for', async () => {
+    const { call, sessionId, outcomes } = await setUp();
+    const asked = async (path: string, count: number) => {
+      const phoneNumbers = Array.from({ length: count }, newNumber).join('&phoneNumbers=');
+      const { status, body } = await call(
+        'GET',
+        `/contacts/${path}?sessionId=${sessionId}&phoneNumbers=${phoneNumbers}`,
+      );
+      assert.equal(status, 200, JSON.stringify(body));
+    };
+    await asked('check', 100);
+    await asked('check', 90);
+    const strangers = Array.from({ length: 12 }, newNumber);
+    assert.deepEqual(await outcomes(strangers), [...Array(10).fill('ok'), 'unknown', 'unknown']);
+    await asked('check', 100); // asked for, so not refused
+    await eventually(
+      async () => (await call('GET', `/sessions/${sessionId}`)).body.health.lastDay.lookUps,
+      (lookUps) => lookUps === 300,
+    );
+  });
+
+  it('counts look-ups of LIDs', async () => {
+    const { call, sessionId, outcomes } = await setUp();
+    for (let n = 0; n < 4; n++) {
+      const phoneNumbers = Array.from({ length: 50 }, newNumber).join('&phoneNumbers=');
+      const path = `/contacts/lookup?sessionId=${sessionId}&phoneNumbers=${phoneNumbers}`;
+      assert.equal((await call('GET', path)).status, 200);
+    }
+    assert.deepEqual(await outcomes([newNumber()]), ['unknown']);
+  });
+
+  it('checks numbers only for a key that may check them', async () => {
+    const { server, call, outcomes } = await setUp();
+    const [ann, ben] = [newNumber(), newNumber()];
+    const permissions = ['messages:send'];
+    const { key } = (await call('POST', '/api-keys/create', { name: 'sender', permissions })).body;
+    const sender = bearer(server.url, key);
+    await outcomes([ann]);
+    assert.deepEqual(await outcomes([ann, ben], {}, sender), ['ok', 'unknown']);
   });
 
   it('says what is known of a session that is not connected', async () => {
