@@ -24,9 +24,9 @@ export interface RiskFigures {
   /** Chats that the session started in the last week and more than a day ago, and those that were answered. */
   readonly startedInWeek: number;
   readonly answeredInWeek: number;
-  /** The network's own limits and rating. */
   /** The network's judgment of the number; null if it has none. */
   readonly quality: Quality | null;
+  /** The network's own limits. */
   readonly standing: NetworkStanding;
 }
 
