@@ -194,6 +194,44 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     assert.equal((await call('POST', `/messages/${none.messageId}/media`)).body.code, 'message_state');
   });
 
+  it('forwards a file only after it is fetched', async () => {
+    const { call, sessionId, token } = await begin();
+    const { mediaId } = (await upload(await server(), token, 'The file to forward')).body;
+    const [bob, carol] = [newNumber(), newNumber()];
+    await play(call, sessionId, { messages: [{ id: 'h1', with: bob, message: '', timestamp: daysAgo(1), mediaId }] });
+    const [{ messageId }] = await list(call);
+    const forward = () => call('POST', `/messages/${messageId}/forward`, { to: carol });
+    const { status, body } = await forward();
+    assert.deepEqual([status, body.code], [409, 'message_state'], JSON.stringify(body));
+    assert.match(body.detail, /POST \/messages\/\{messageId\}\/media/);
+    assert.equal((await list(call)).length, 1);
+    assert.equal((await call('POST', `/messages/${messageId}/media`)).status, 200);
+    const { database: stored } = (await server()).app.services;
+    const { kysely } = stored.reader;
+    await stored.commit((tx) =>
+      tx.kysely.updateTable('media').set({ used_at: 1 }).where('media_id', '=', mediaId).execute(),
+    );
+    assert.equal((await forward()).status, 201);
+    const used = await kysely.selectFrom('media').select('used_at').where('media_id', '=', mediaId).execute();
+    assert.ok(Number(used[0]?.used_at) > 1, 'a forward is a use');
+  });
+
+  it('keeps no key of the file of a message that is deleted for everyone', async () => {
+    const { call, sessionId, token } = await begin();
+    const { mediaId } = (await upload(await server(), token, 'The file to delete')).body;
+    const message = { id: 'h1', with: newNumber(), own: true, message: '', timestamp: daysAgo(0), mediaId };
+    await play(call, sessionId, { messages: [message] });
+    const [{ messageId }] = await list(call);
+    const { kysely } = (await server()).app.services.database.reader;
+    const reference = async () =>
+      (await kysely.selectFrom('messages').select('file_reference').where('message_id', '=', messageId).execute())[0]
+        ?.file_reference;
+    assert.equal(typeof (await reference()), 'string');
+    const { status, body } = await call('DELETE', `/messages/${messageId}`);
+    assert.equal(status, 200, JSON.stringify(body));
+    assert.equal(await reference(), null);
+  });
+
   it('is deleted with its session', async () => {
     const { call, sessionId } = await begin();
     await play(call, sessionId, { generate: { messages: 50 } });

@@ -25,7 +25,7 @@ import { mediaPart, storedMedia } from '../messages/content.ts';
 import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
 import { isEmoji } from './messageChanges.ts';
 import { quotaOf } from './send.ts';
-import { preparedFile } from './sending.ts';
+import { fileErrors, preparedFile } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 import { requireNoApproval } from './statuses.ts';
 
@@ -112,7 +112,7 @@ export const postToChannel = defineOperation({
     idempotencyKey: IdempotencyKey,
   },
   output: ChannelPost,
-  errors: [...channelErrors, 'fetch_failed', 'payload_too_large', 'quota_exceeded'],
+  errors: [...channelErrors, ...fileErrors, 'quota_exceeded'],
   example: { channelId: 'chn_01JZ0000000000000000000000', message: 'New opening hours' },
   async run(ctx, input) {
     requireNoApproval(ctx, 'A post');

@@ -29,7 +29,7 @@ import {
   send,
   sendOperation,
 } from './send.ts';
-import { FILE_DEADLINE_MS, preparedFile } from './sending.ts';
+import { FILE_DEADLINE_MS, fileErrors, preparedFile } from './sending.ts';
 
 export const sendEvent = defineOperation({
   ...sendOperation,
@@ -109,7 +109,7 @@ export const sendAlbum = defineOperation({
     albumId: string('The same as in `album.albumId` of each message.'),
     messages: Type.Array(Message, { description: 'One message per file, in the order of `files`.' }),
   }),
-  errors: [...sendOperation.errors, 'fetch_failed', 'payload_too_large'],
+  errors: [...sendOperation.errors, ...fileErrors],
   example: {
     to: '491707654321',
     files: [

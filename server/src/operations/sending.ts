@@ -46,6 +46,9 @@ export const sendMessage = defineOperation({
   },
 });
 
+/** The errors of `preparedFile`, besides `not_found`. */
+export const fileErrors = ['fetch_failed', 'payload_too_large', 'unsupported_media_type', 'too_busy'] as const;
+
 export const sendMedia = defineOperation({
   ...sendOperation,
   tool: true,
@@ -70,7 +73,7 @@ export const sendMedia = defineOperation({
     mentions: Mentions,
     ...fileOptions,
   },
-  errors: [...sendErrors, 'fetch_failed', 'payload_too_large', 'unsupported_media_type', 'too_busy'],
+  errors: [...sendErrors, ...fileErrors],
   example: { to: '491707654321', type: 'image', mediaId: 'med_01JZ0000000000000000000000', caption: 'Look' },
   async run(ctx, input) {
     const session = await requireSendable(ctx, input, input.type);
@@ -183,6 +186,12 @@ export const forwardMessage = defineOperation({
     const stored = contentOf(row);
     if (stored.isViewOnce === true)
       throw new AppError('message_state', 'A file that can be opened once cannot be forwarded');
+    if (stored.remoteMedia !== undefined)
+      throw new AppError(
+        'message_state',
+        'The file of the message is still at the network; fetch it first, with `POST /messages/{messageId}/media`',
+      );
+    if (stored.media !== undefined) await ctx.media.touch(await ctx.media.find(ctx.accountId, stored.media.mediaId));
     const { mentions: _, mentionsAll: __, album: ___, choice: ____, ...content } = stored;
     return send(
       ctx,
@@ -206,11 +215,6 @@ export interface GivenFile {
   readonly fileName?: string | undefined;
 }
 
-/**
- * Returns the file of a message, and stores one that the account does not have yet. That needs no `media:write`: a key
- * that may send may attach.
- * @param isConverted whether the network of the session has rules, by which the file is converted
- */
 /** Returns the file of a message, in a form that the apps of the network play. */
 export async function preparedFile(ctx: Context, session: SessionRef, given: GivenFile) {
   const rules = (await ctx.sessions.connectorsOf.of([session.sessionId]))(session.sessionId)?.mediaRules;
@@ -218,6 +222,11 @@ export async function preparedFile(ctx: Context, session: SessionRef, given: Giv
   return ctx.preparation.prepare(row, given.type, rules);
 }
 
+/**
+ * Returns the file of a message, and stores one that the account does not have yet. That needs no `media:write`: a key
+ * that may send may attach.
+ * @param isConverted whether the network of the session has rules, by which the file is converted
+ */
 async function fileOf(
   ctx: Context,
   { type, mediaId, url, content, mimeType, fileName }: GivenFile,

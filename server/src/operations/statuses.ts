@@ -26,7 +26,7 @@ import { mediaPart, storedMedia } from '../messages/content.ts';
 import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { keyToApprove, quotaOf } from './send.ts';
-import { preparedFile } from './sending.ts';
+import { fileErrors, preparedFile } from './sending.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -107,8 +107,7 @@ export const postStatus = defineOperation({
     'not_supported',
     'network_denied',
     'send_failed',
-    'fetch_failed',
-    'payload_too_large',
+    ...fileErrors,
     'quota_exceeded',
   ],
   example: { message: 'We are open on Sunday', backgroundColor: '#1F6F5C' },
