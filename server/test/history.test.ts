@@ -107,6 +107,37 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     assert.ok(next.data[0].timestamp <= times.at(-1));
   });
 
+  it('brings no message of a cleared or deleted chat back', async () => {
+    const { call, sessionId } = await begin({ historyEvents: true });
+    const [bob, carol] = [newNumber(), newNumber()];
+    const message = (other: string, at: string) => ({
+      id: `${other}-${at}`,
+      with: other,
+      message: at,
+      timestamp: at,
+      unread: true,
+    });
+    const history = {
+      chats: [
+        { with: bob, unreadCount: 1 },
+        { with: carol, unreadCount: 1 },
+      ],
+      messages: [message(bob, daysAgo(1)), message(bob, daysAgo(2)), message(carol, daysAgo(3))],
+    };
+    await play(call, sessionId, history);
+    const events = async () => (await call('GET', '/events?kinds=message.incoming&limit=200')).body.data.length;
+    assert.deepEqual([(await list(call)).length, await events()], [3, 3]);
+    assert.equal((await call('POST', `/chats/${bob}/clear`)).body.removed, 2);
+    assert.equal((await call('DELETE', `/chats/${carol}`)).body.removed, 1);
+    await play(call, sessionId, history);
+    assert.deepEqual([await list(call), await events()], [[], 3]);
+    const { body: chats } = await call('GET', '/chats');
+    assert.deepEqual(
+      chats.data.map(({ chatId, unreadCount }: Answer['body']) => [chatId, unreadCount]),
+      [[bob, 0]],
+    );
+  });
+
   it('imports nothing with `none`, recent messages by default, and all with `full`', async () => {
     const history = (other: string) => ({
       messages: [

@@ -5,6 +5,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { isUnread } from './chatChanges.ts';
+import { noteCleared } from './clearedChats.ts';
 import { emissionOf } from './outgoingProgress.ts';
 import { dropWords } from './search.ts';
 import type { SessionRef } from './store.ts';
@@ -133,13 +134,10 @@ async function settle(
 ): Promise<boolean | undefined> {
   const { accountId, sessionId } = session;
   const ofChat = { account_id: accountId, session_id: sessionId, chat_id: chatId };
+  // Also of a chat that is not known yet, because its history is still to be imported.
+  await noteCleared(tx, session, chatId, upTo);
   const remaining = await countAgain(tx, session, chatId);
   if (remaining === undefined) return undefined;
-  await tx.kysely
-    .insertInto('cleared_chats')
-    .values({ ...ofChat, cleared_at: upTo })
-    .onConflict((conflict) => conflict.columns(['session_id', 'chat_id']).doUpdateSet({ cleared_at: upTo }))
-    .execute();
   if (isWhole && !remaining.hasMessages) {
     for (const table of ['chat_labels', 'chats'] as const)
       await tx.kysely

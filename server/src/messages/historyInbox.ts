@@ -6,6 +6,7 @@ import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { idAt, isGroupId } from '../ids.ts';
+import { withoutCleared } from './clearedChats.ts';
 import { contentColumn, contentOf, contentParts, type StoredContent, searchText, withinLimits } from './content.ts';
 import { addImported } from './historyState.ts';
 import type { InboxOptions } from './inboxOptions.ts';
@@ -30,12 +31,13 @@ export async function storeHistory(
   options: InboxOptions,
   tx: Tx,
   own: SessionTable,
-  { chats, contacts, messages, isReported }: History,
+  { contacts, isReported, ...given }: History,
 ): Promise<void> {
   const { clock } = options;
   const session = { accountId: own.account_id, sessionId: own.session_id };
-  const idOf = await groupIds(options, tx, session, [...chats, ...messages]);
+  const idOf = await groupIds(options, tx, session, [...given.chats, ...given.messages]);
   const toChatId = ({ chat }: Pick<HistoryChat, 'chat'>) => (chat.type === 'direct' ? chat.id : idOf.get(chat.id));
+  const { chats, messages } = await withoutCleared(tx, session, given, toChatId);
   const newContacts = await storeContacts(tx, session, contacts, messages);
   const newChats = await storeChats(tx, session, chats, toChatId);
   const allowance = await unreadAllowance(tx, session, chats, toChatId);

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { countAgain, removeRows } from './chatRemoval.ts';
+import { moveCleared } from './clearedChats.ts';
 import { emitContact } from './contactChanges.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { moveStartedChat } from './sessionRisk.ts';
@@ -30,6 +31,7 @@ export async function identify(
   await mergeParticipants(tx, person);
   await mergeReactionsAndVotes(tx, person);
   await moveLabels(tx, person);
+  await moveCleared(tx, person, placeholder, phoneNumber);
   await renameInStatuses(tx, person, placeholder, phoneNumber);
   const shortened = await deleteDuplicates(tx, person);
   // Only by indexed columns: messages to somebody are found by their chat.
@@ -222,18 +224,14 @@ async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeho
     .execute();
 }
 
-/** Labels of the chat under the placeholder are those of the number, as is the time up to which it was cleared. */
+/** Labels of the chat under the placeholder are those of the number. */
 async function moveLabels({ kysely }: Tx, { sessionId, placeholder, phoneNumber }: Person) {
-  const columns = { chat_labels: sql`label_id`, cleared_chats: sql`cleared_at` };
-  for (const [name, column] of Object.entries(columns)) {
-    const table = sql.table(name);
-    await sql`
-      insert into ${table} (account_id, session_id, chat_id, ${column})
-      select account_id, session_id, ${phoneNumber}, ${column} from ${table}
-      where session_id = ${sessionId} and chat_id = ${placeholder}
-      on conflict do nothing`.execute(kysely);
-    await sql`delete from ${table} where session_id = ${sessionId} and chat_id = ${placeholder}`.execute(kysely);
-  }
+  await sql`
+    insert into chat_labels (account_id, session_id, chat_id, label_id)
+    select account_id, session_id, ${phoneNumber}, label_id from chat_labels
+    where session_id = ${sessionId} and chat_id = ${placeholder}
+    on conflict do nothing`.execute(kysely);
+  await sql`delete from chat_labels where session_id = ${sessionId} and chat_id = ${placeholder}`.execute(kysely);
 }
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */
