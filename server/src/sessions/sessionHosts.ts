@@ -11,6 +11,7 @@ import type { Media } from '../media/media.ts';
 import { isFileWanted } from '../messages/broadcastInbox.ts';
 import { type StoredMedia, storedMedia } from '../messages/content.ts';
 import { readGroups } from '../messages/groupStore.ts';
+import { historyWithinLimits } from '../messages/historyLimits.ts';
 import type { Inbox } from '../messages/inbox.ts';
 import { statedFacts } from '../messages/mediaFacts.ts';
 import { readUndelivered } from '../messages/outgoing.ts';
@@ -95,7 +96,7 @@ export class SessionHosts {
   #prepared({ sessionId }: SessionState, event: NetworkEvent, { historyEvents }: Options): NetworkEvent {
     if (event.type !== 'history') return event;
     const { seal } = this.#options.database;
-    const messages = event.messages.map((message) =>
+    const messages = historyWithinLimits(event.messages).map((message) =>
       message.file === undefined
         ? message
         : {

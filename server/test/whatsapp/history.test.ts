@@ -269,6 +269,24 @@ describe('on demand', () => {
 });
 
 describe('a hostile part', () => {
+  it('leaves out messages with long ids, and replies to such ids', async () => {
+    const { whatsapp } = setting;
+    const [me, bob] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob')];
+    me.history.write(bob.number, 'usual', { atS: daysAgo(1) });
+    me.history.write(bob.number, 'long id', { atS: daysAgo(2), id: 'x'.repeat(4000) });
+    const contextInfo = { stanzaId: 'y'.repeat(100_000), participant: bob.lidJid };
+    me.history.write(bob.number, { extendedTextMessage: { text: 'reply', contextInfo } }, { atS: daysAgo(3) });
+    const sessionId = await linkSession(call, me);
+    assert.equal((await imported(sessionId)).state, 'complete');
+    assert.deepEqual(
+      (await messagesOf(sessionId)).map(({ message, replyTo }) => [message, replyTo ?? null]),
+      [
+        ['usual', null],
+        ['reply', null],
+      ],
+    );
+  });
+
   const bomb = () => {
     // A field that claims to be longer than everything allowed, and is.
     const head = Buffer.from([0x1a + 8 * 6, 0xff, 0xff, 0xff, 0xff, 0x07]);

@@ -14,7 +14,7 @@ type Key = proto.IMessageKey | null | undefined;
 export type DigitsOf = (jid: string) => Promise<string>;
 
 /** Fields that make a reference to a file long, and are not needed to fetch it. */
-const THUMBNAILS = ['jpegThumbnail', 'contextInfo', 'scansSidecar', 'waveform', 'streamingSidecar'];
+const NOT_NEEDED = ['caption', 'jpegThumbnail', 'contextInfo', 'scansSidecar', 'waveform', 'streamingSidecar'];
 
 /** Whether it is a chat with a person or a group. Stories, channels and broadcast lists are none. */
 export function isChat({ baileys }: Session, jid: string): boolean {
@@ -146,7 +146,7 @@ function fileOf(
     Object.entries(whole).map(([kind, value]) => [
       kind,
       typeof value === 'object' && value !== null
-        ? Object.fromEntries(Object.entries(value).filter(([field]) => !THUMBNAILS.includes(field)))
+        ? Object.fromEntries(Object.entries(value).filter(([field]) => !NOT_NEEDED.includes(field)))
         : value,
     ]),
   );
