@@ -43,7 +43,7 @@ it('reads the entries of a part in their order', async () => {
     '1@lid: xxxxxxxxxxxxxxxxxxxx',
     '1@lid: old',
     '1@lid, 2 unread, 491@s.whatsapp.net',
-    '2@g.us, null unread, null',
+    '2@g.us, undefined unread, undefined',
     '1@lid is Ada',
     '1@lid has 491@s.whatsapp.net',
   ]);
@@ -51,7 +51,7 @@ it('reads the entries of a part in their order', async () => {
 
 it('leaves out the messages of a part', async () => {
   const parts = await read(deflateSync(sync), false);
-  assert.deepEqual(parts.slice(0, 2), ['1@lid, 2 unread, 491@s.whatsapp.net', '2@g.us, null unread, null']);
+  assert.deepEqual(parts.slice(0, 2), ['1@lid, 2 unread, 491@s.whatsapp.net', '2@g.us, undefined unread, undefined']);
 });
 
 it('rejects a part that is cut off anywhere', async () => {

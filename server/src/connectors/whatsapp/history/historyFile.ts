@@ -47,23 +47,28 @@ async function download(
     const message = `the host answered ${statusCode}`;
     throw GONE.includes(statusCode) ? new GoneError(message) : new Error(message);
   }
-  const encrypted: Buffer[] = [];
   let bytes = 0;
-  for await (const chunk of body) {
-    encrypted.push(chunk);
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new HistoryError('a part of the history is too large');
+  let broken: unknown;
+  async function* received(): AsyncGenerator<Buffer> {
+    try {
+      for await (const chunk of body) {
+        bytes += chunk.length;
+        if (bytes > MAX_BYTES) throw new HistoryError('a part of the history is too large');
+        yield chunk;
+      }
+    } catch (error) {
+      broken = error;
+      throw error;
+    }
   }
   const reference = { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 } as const;
   const pieces: Buffer[] = [];
   try {
-    for await (const piece of decrypt(toAsync(encrypted), reference, { cipherKey, iv, macKey })) pieces.push(piece);
-  } catch (cause) {
-    throw new HistoryError('a part of the history is damaged or does not match its hash', { cause });
+    for await (const piece of decrypt(received(), reference, { cipherKey, iv, macKey })) pieces.push(piece);
+  } catch (error) {
+    // An interrupted download may succeed later.
+    if (error === broken) throw error;
+    throw new HistoryError('a part of the history is damaged or does not match its hash', { cause: error });
   }
   return Buffer.concat(pieces);
-}
-
-async function* toAsync(chunks: readonly Buffer[]): AsyncGenerator<Buffer> {
-  yield* chunks;
 }

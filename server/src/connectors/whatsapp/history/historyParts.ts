@@ -77,8 +77,30 @@ async function* readChat(
     }
   }
   const bytes = Buffer.concat(rest);
-  const decoded = decode(() => types.Conversation.decode(bytes));
-  yield { kind: 'chat', chat: decoded };
+  yield { kind: 'chat', chat: usedOf(decode(() => types.Conversation.decode(bytes))) };
+}
+
+/** The fields that are read. All chats of a part are in memory, the others would make them large. */
+const USED = [
+  'id',
+  'name',
+  'unreadCount',
+  'archived',
+  'pinned',
+  'muteEndTime',
+  'pnJid',
+  'lidJid',
+  'accountLid',
+  'tcToken',
+  'tcTokenTimestamp',
+  'tcTokenSenderTimestamp',
+] as const satisfies readonly (keyof proto.IConversation)[];
+
+function usedOf(chat: proto.IConversation): proto.IConversation {
+  const { tcToken } = chat;
+  const used = USED.flatMap((field) => (Object.hasOwn(chat, field) ? [[field, chat[field]]] : []));
+  // A copy, because the token is a view of the whole chat.
+  return { id: chat.id, ...Object.fromEntries(used), ...(tcToken && { tcToken: Buffer.from(tcToken) }) };
 }
 
 /** The text of a field, behind its length. */
