@@ -160,16 +160,14 @@ export interface Pricing {
   readonly billable: boolean;
 }
 
-/** Another session that the network's calls may concern. */
-export interface CallbackPeer {
-  readonly sessionId: string;
-  readonly options: Readonly<Record<string, unknown>>;
-}
-
 /** Finds the sessions of all nodes that a call of the network concerns, because several can share one callback URL. */
 export interface CallbackDirectory {
   /** Replaces the keys of the session, such as the network's id of its number. */
   register(keys: readonly string[]): Promise<void>;
-  /** Returns other sessions of the connector with the key, also those that are not connected. */
-  peers(key: string): Promise<readonly CallbackPeer[]>;
+  /**
+   * Returns the ids of other sessions of the connector with the key, also of those that are not connected, and only of
+   * those whose option has the same value as this session's. The sessions may belong to other accounts.
+   * @param option name of an option, such as the secret that signs the calls
+   */
+  peers(key: string, option: string): Promise<readonly string[]>;
 }

@@ -1,21 +1,24 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
 import type { CallbackDirectory } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import { FencedError } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionRef } from '../messages/store.ts';
-import { readOptions } from './options.ts';
+import { type Options, readOptions } from './options.ts';
 
 /** More than a business account has numbers. */
 const MAX_PEERS = 200;
 
 /**
  * Finds the sessions that a network's call concerns, on every node and in every account: a network calls one URL for
- * all numbers of an app. The connector decides by the secrets of their options which of them really belong together.
+ * all numbers of an app. The connector names the option by which they belong together. It never gets the options of
+ * other sessions, which contain secrets of other accounts.
  */
 export function callbackDirectoryOf(
   { reader, commit, seal }: Database,
   { accountId, sessionId }: SessionRef,
   connector: string,
+  options: Options,
   mayWrite: () => boolean,
 ): CallbackDirectory {
   return {
@@ -34,11 +37,20 @@ export function callbackDirectoryOf(
         if (rows.length > 0) await kysely.insertInto('callback_keys').values(rows).execute();
       }, sessionId);
     },
-    async peers(key) {
+    async peers(key, option) {
+      const own = options[option];
+      if (typeof own !== 'string') return [];
       const rows = await sessionsWithKey.all(reader, { key, connector, sessionId });
-      return rows.map((row) => ({ sessionId: row.session_id, options: readOptions(seal, row) }));
+      return rows.filter((row) => isSame(own, readOptions(seal, row)[option])).map(({ session_id: peerId }) => peerId);
     },
   };
+}
+
+const digestOf = (text: string) => createHash('sha256').update(text).digest();
+
+/** Compares in constant time. */
+function isSame(own: string, other: unknown): boolean {
+  return typeof other === 'string' && timingSafeEqual(digestOf(own), digestOf(other));
 }
 
 const keysOf = query((db, p: { sessionId: string }) =>

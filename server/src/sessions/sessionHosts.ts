@@ -73,7 +73,7 @@ export class SessionHosts {
       lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
       groups: () => readGroups(database.reader, state, media),
       blocked: () => readBlocked(database.reader, state),
-      callbacks: callbackDirectoryOf(database, state, state.connector.name, () => !state.isLost),
+      callbacks: callbackDirectoryOf(database, state, state.connector.name, options, () => !state.isLost),
     };
   }
 

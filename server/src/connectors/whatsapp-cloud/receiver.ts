@@ -77,11 +77,7 @@ export class Receiver {
   }
 
   async #peers(key: string): Promise<readonly string[]> {
-    const { host, options } = this.#number;
-    const peers = (await host.callbacks?.peers(key)) ?? [];
-    return peers.flatMap(({ sessionId, options: theirs }) =>
-      theirs['appSecret'] === options.appSecret ? [sessionId] : [],
-    );
+    return (await this.#number.host.callbacks?.peers(key, 'appSecret')) ?? [];
   }
 
   /** Returns whether every part is stored. Meta repeats the whole change, so a bad part must not hold up the others. */
