@@ -83,8 +83,8 @@ export class Metrics {
     help: 'Times that the circuit breaker of a webhook opened, without failed probes',
     registers: [this.#registry],
   });
-  readonly strangerCallbacks = new Counter({
-    name: 'switchboard_callback_strangers_total',
+  readonly unmatchedCallbacks = new Counter({
+    name: 'switchboard_callback_unmatched_total',
     help: 'Parts of network callbacks for numbers that this server does not know',
     registers: [this.#registry],
   });

@@ -476,8 +476,10 @@ export interface CallbackAnswer {
   readonly text?: string;
   /** Ids of other sessions that the call concerns as well: it is passed on to them. */
   readonly passOnTo?: readonly string[];
+  /** Ids of other sessions that need the call only if they are connected, such as those of the same business. */
+  readonly offerTo?: readonly string[];
   /** How many parts of the call concern numbers that this server does not know. */
-  readonly strangers?: number;
+  readonly unmatched?: number;
 }
 
 export interface GroupActions {

@@ -4,7 +4,7 @@ import { createLog } from '../../src/log.ts';
 import { ADA, cloudSession, eventsOf, GRACE } from '../support/cloudSession.ts';
 import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { ACCOUNT_ID, type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
 import { type Answer, type Call, eventOf, startServer, type TestServer } from '../support/server.ts';
 
 /* Requests of Meta to a callback URL: several numbers, bad parts, early statuses, and the data of the app. */
@@ -82,6 +82,7 @@ describeWithSessionsApart('several numbers of one app', (_, database) => {
     assert.equal((await eventsOf(call, 'template.updated')).length, 2, 'of another business account');
 
     await call('POST', `/sessions/${second.sessionId}/disconnect`);
+    assert.equal(await graph.post({ ...template, event: 'PAUSED' }), 200, 'one number does not hold up its account');
     const late = { messages: [textOf(graph, 'later')] };
     assert.equal(await graph.post(late, { phoneNumberId: OTHER_NUMBER_ID }), 500, 'Meta keeps it for the session');
     await call('POST', `/sessions/${second.sessionId}/connect`);
@@ -102,6 +103,36 @@ describeWithSessionsApart('several numbers of one app', (_, database) => {
   });
 });
 
+describe('a callback about a business account', () => {
+  it('is not for a number of another account whose own one is still unknown', async (t) => {
+    const { graph, call, server } = await cloudSession(t, { connects: false });
+    graph.state.health_status.entities = [];
+    const other = { ...graph.options, phoneNumberId: OTHER_NUMBER_ID, businessAccountId: ACCOUNT_ID };
+    const another = await server.account();
+    const { sessionId } = (await another.call('POST', '/sessions', { connector: 'whatsapp-cloud', options: other }))
+      .body;
+    assert.equal((await another.call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+    const [own] = (await call('GET', '/sessions')).body.data;
+    assert.equal((await call('POST', `/sessions/${own.sessionId}/connect`)).body.status, 'connected');
+    graph.callBackAt(server.url + own.callbackUrl);
+    const template = {
+      field: 'message_template_status_update',
+      event: 'APPROVED',
+      message_template_id: 5,
+      message_template_name: 'tea',
+      message_template_language: 'en',
+    };
+    await eventually(
+      async () => {
+        await graph.post(template);
+        return eventsOf(another.call, 'template.updated');
+      },
+      (events) => events.length === 1,
+    );
+    assert.deepEqual(await eventsOf(call, 'template.updated'), []);
+  });
+});
+
 describe('a callback', () => {
   it('for an unknown number is acknowledged, counted, and logged once a minute', async (t) => {
     const lines: string[] = [];
@@ -112,7 +143,7 @@ describe('a callback', () => {
     assert.deepEqual(await messagesOf(call), []);
     assert.equal(lines.filter((line) => line.includes('ignored callbacks for numbers')).length, 1);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
-    assert.match(metrics, /^switchboard_callback_strangers_total 3$/m);
+    assert.match(metrics, /^switchboard_callback_unmatched_total 3$/m);
   });
 
   it('that is not one of WhatsApp changes nothing', async (t) => {

@@ -45,17 +45,19 @@ export class Receiver {
     if (read === undefined) return { status: 400 };
     if (read.unknown > 0) this.#ignore(`${read.unknown} changes of an unknown shape`);
     const others = new Set<string>();
+    const sharers = new Set<string>();
     let isStored = true;
-    let strangers = 0;
+    let unmatched = 0;
     for (const change of read.changes) {
       const { isOwn, peers } = await this.#concerned(change, request.isPassedOn === true);
-      for (const sessionId of peers) others.add(sessionId);
+      const isOfNumber = change.value.metadata?.phone_number_id !== undefined;
+      for (const sessionId of peers) (isOfNumber ? others : sharers).add(sessionId);
       if (isOwn && !(await this.#storeChange(change))) isStored = false;
-      if (!isOwn && peers.length === 0) strangers++;
+      if (!isOwn && peers.length === 0) unmatched++;
     }
     const status = isStored ? 200 : 500;
     if (request.isPassedOn) return { status };
-    return { status, passOnTo: [...others], strangers };
+    return { status, passOnTo: [...others], offerTo: [...sharers].filter((id) => !others.has(id)), unmatched };
   }
 
   /** Meta signs the callbacks of all numbers of an app with one secret, so only sessions with this secret are peers. */
@@ -70,10 +72,13 @@ export class Receiver {
       if (isOwn && accountId !== undefined) await account.learn(accountId);
       return { isOwn, peers: isPassedOn || isOwn ? [] : await this.#peers(numberKey(id)) };
     }
+    if (accountId === undefined) return { isOwn: true, peers: [] };
     const ownAccount = await account.id();
-    const isOwn = accountId === undefined || ownAccount === undefined || ownAccount === accountId;
-    const isShared = accountId !== undefined && isAccountField(field) && !isPassedOn;
-    return { isOwn, peers: isShared ? await this.#peers(accountKey(accountId)) : [] };
+    const isShared = isAccountField(field) && !isPassedOn;
+    const sharers = isShared || ownAccount === undefined ? await this.#peers(accountKey(accountId)) : [];
+    // While the account of this number is unknown, an account that another session has registered is not this one.
+    const isOwn = ownAccount === undefined ? sharers.length === 0 : ownAccount === accountId;
+    return { isOwn, peers: isShared ? sharers : [] };
   }
 
   async #peers(key: string): Promise<readonly string[]> {
