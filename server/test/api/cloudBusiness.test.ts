@@ -89,6 +89,21 @@ it('reads no object of Meta other than a template', async (t) => {
   assert.ok(!graph.calls.some((one) => one.endsWith('/me') || one.endsWith('/debug_token')));
 });
 
+it('reads and edits no template of another account that the token can read', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t);
+  await networkOf(call, sessionId);
+  const own = graph.templates.add({ name: 'order_sent', language: 'de' });
+  const foreign = graph.templates.add({ name: 'order_sent' });
+  graph.templates.foreign.push(...graph.templates.all.splice(1, 1));
+  const path = `/sessions/${sessionId}/templates`;
+  const { components } = draft;
+  assert.equal((await call('GET', `${path}/${own.id}`)).body.language, 'de');
+  assert.equal((await call('GET', `${path}/${foreign.id}`)).body.code, 'not_found');
+  assert.equal((await call('PATCH', `${path}/${foreign.id}`, { components })).body.code, 'not_found');
+  assert.equal((await call('DELETE', `${path}/${foreign.id}`)).body.code, 'not_found');
+  assert.equal(foreign.status, 'APPROVED', 'not edited');
+});
+
 it('finds the business account of a number, and says what to do if Meta does not name it', async (t) => {
   const { graph, call, sessionId } = await cloudSession(t, { connects: false });
   graph.state.health_status.entities = [];

@@ -36,6 +36,10 @@ const FIELDS = 'id,name,language,status,category,components,quality_score,reject
 /** Meta's codes for an object that does not exist, or is of another kind. */
 const NO_OBJECT: ReadonlySet<number> = new Set([100, 803]);
 
+/** How many templates with the same name, or a part of it, are searched. */
+const PAGE = 100;
+const MAX_PAGES = 60; // an account has up to 6000 templates
+
 /** Every call asks Meta, whose list is the only one that is right: people also change templates in the WhatsApp Manager. */
 export function createTemplateActions({ graph, monitor, account }: CloudNumber): TemplateActions {
   async function list(filter: TemplateFilter, { after, limit }: { readonly after?: string; readonly limit: number }) {
@@ -58,7 +62,7 @@ export function createTemplateActions({ graph, monitor, account }: CloudNumber):
     return { templates, next };
   }
 
-  async function get(templateId: string): Promise<NetworkTemplate> {
+  async function read(templateId: string): Promise<NetworkTemplate> {
     // The path must name a template, and no other object that the token can read.
     if (!/^[0-9]{1,40}$/.test(templateId)) throw notFound(templateId);
     const found = await monitor.ask(() =>
@@ -70,6 +74,20 @@ export function createTemplateActions({ graph, monitor, account }: CloudNumber):
     return toTemplate(found);
   }
 
+  /** Finds a template in the list of the account: the token may read those of other accounts as well. */
+  async function get(templateId: string): Promise<NetworkTemplate> {
+    const { name } = await read(templateId);
+    let after: string | undefined;
+    for (let page = 0; page < MAX_PAGES; page++) {
+      const { templates, next } = await list({ name }, { limit: PAGE, ...(after !== undefined && { after }) });
+      const found = templates.find((template) => template.templateId === templateId);
+      if (found !== undefined) return found;
+      if (next === null) break;
+      after = next;
+    }
+    throw notFound(templateId);
+  }
+
   return {
     list,
     get,
@@ -78,7 +96,7 @@ export function createTemplateActions({ graph, monitor, account }: CloudNumber):
       const body = { name, language, category: category.toUpperCase(), components };
       const made = await monitor.ask(() => refusable(() => graph.call('POST', `${id}/message_templates`, body)));
       if (!Created.Check(made)) throw unreadable();
-      return get(made.id);
+      return read(made.id);
     },
     async update(templateId, { category, components }) {
       const template = await get(templateId);
@@ -88,7 +106,7 @@ export function createTemplateActions({ graph, monitor, account }: CloudNumber):
       };
       if (Object.keys(body).length > 0)
         await monitor.ask(() => refusable(() => graph.call('POST', template.templateId, body)));
-      return get(templateId);
+      return read(templateId);
     },
     async remove(templateId) {
       const id = await account.require();

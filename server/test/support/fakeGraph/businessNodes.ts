@@ -31,6 +31,8 @@ const CATEGORIES = ['MARKETING', 'UTILITY', 'AUTHENTICATION'];
 /** The templates of a business account. A new one is pending until the test reviews it. */
 export class FakeTemplates {
   readonly all: FakeTemplate[] = [];
+  /** Of another account that the same token can read. */
+  readonly foreign: FakeTemplate[] = [];
 
   add(fields: Partial<FakeTemplate> & Pick<FakeTemplate, 'name'>): FakeTemplate {
     const template: FakeTemplate = {
@@ -46,7 +48,7 @@ export class FakeTemplates {
   }
 
   find(id: string): FakeTemplate | undefined {
-    return this.all.find((template) => template.id === id);
+    return [...this.all, ...this.foreign].find((template) => template.id === id);
   }
 
   /** Pages end with a cursor as long as another page follows. */
