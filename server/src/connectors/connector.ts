@@ -39,7 +39,7 @@ import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels
 import type { MessageKey, NetworkChat } from './messageKey.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
-import type { Forecast, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
+import type { Forecast, NetworkWarning, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
 
 export type * from './chatActions.ts';
@@ -677,6 +677,8 @@ export type NetworkEvent =
       /** The reason if it failed, as text. */
       readonly error?: string;
       readonly pricing?: Pricing;
+      /** It failed for a reason that comes before a restriction of the number. Counted once, however often it is reported. */
+      readonly warning?: NetworkWarning;
       /** Its message may arrive later: the receipt waits for it. */
       readonly isEarly?: true;
     }

@@ -27,7 +27,7 @@ import { storeNumberState } from './numberState.ts';
 import { type Accepted, OutgoingProgress, type SentMessage } from './outgoingProgress.ts';
 import { notePresence } from './presences.ts';
 import { type PairingCode, SessionInbox } from './sessionInbox.ts';
-import { type Assessment, storeRisk, storeStanding, storeWarning } from './sessionRisk.ts';
+import { type Assessment, storeRisk, storeStanding, storeWarnings } from './sessionRisk.ts';
 import { findSession, type NewRow, type SessionRef } from './store.ts';
 import { storeTemplateState } from './templateStates.ts';
 
@@ -184,7 +184,7 @@ async function store(
     case 'standing':
       return storeStanding(tx, session, event);
     case 'warned':
-      return storeWarning(tx, session, event, options.clock.now());
+      return storeWarnings(tx, [{ ...session, warning: event.warning }], options.clock.now());
     case 'group_invite':
       return groups.invited(tx, session, event.group);
     case 'history': {

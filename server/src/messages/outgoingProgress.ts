@@ -7,6 +7,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
 import type { InboxOptions } from './inboxOptions.ts';
+import { storeWarnings, type Warning } from './sessionRisk.ts';
 import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from './status.ts';
 import { findMessage, type SessionRef, touchChat } from './store.ts';
 
@@ -32,7 +33,7 @@ interface Received {
 /** A receipt of a stored message. A message that is named twice is the same object. */
 interface Reported {
   readonly row: MessageRow;
-  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing'>;
+  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing' | 'warning'>;
   readonly trace: string | null;
 }
 
@@ -141,6 +142,7 @@ export class OutgoingProgress {
   async #apply(tx: Tx, reported: readonly Reported[]): Promise<void> {
     const changed = new Set<MessageRow>();
     const priced = new Map<string, MessageRow>();
+    const warnings: Warning[] = [];
     for (const { row, receipt, trace } of reported) {
       if (receipt.pricing !== undefined && row.pricing === null) {
         row.pricing = pricingColumn(receipt.pricing);
@@ -151,11 +153,16 @@ export class OutgoingProgress {
       const hadFailed = row.status === 'failed'; // networks repeat receipts
       // The next receipt of the same message starts from here.
       changed.add(Object.assign(row, progress.after));
-      if (progress.after.status === 'failed' && !hadFailed) emitFailed(this.#options, tx, row, trace);
+      if (progress.after.status === 'failed' && !hadFailed) {
+        emitFailed(this.#options, tx, row, trace);
+        const { account_id: accountId, session_id: sessionId } = row;
+        if (receipt.warning !== undefined) warnings.push({ accountId, sessionId, warning: receipt.warning });
+      }
       for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
     }
     await advance.run(tx, [...changed]);
     await setPricing.run(tx, [...priced.values()]);
+    await storeWarnings(tx, warnings, this.#options.clock.now());
   }
 
   #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {

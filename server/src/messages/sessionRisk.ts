@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { NetworkEvent } from '../connectors/connector.ts';
+import type { NetworkWarning } from '../connectors/standing.ts';
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { RiskLevel, Schema } from '../db/schema.ts';
@@ -88,14 +89,23 @@ export async function storeStanding(
 
 const WARNINGS = { block_report: 'block_reports', spam_limit: 'spam_limits', restricted: 'restrictions' } as const;
 
-export async function storeWarning(
-  tx: Tx,
-  { accountId, sessionId }: SessionRef,
-  { warning }: Extract<NetworkEvent, { type: 'warned' }>,
-  now: number,
-): Promise<void> {
-  const counted = { account_id: accountId, session_id: sessionId, at: tenMinutesOf(now), ...nothingDone };
-  await addActivity.run(tx, [{ ...counted, [WARNINGS[warning]]: 1 }]);
+export interface Warning extends SessionRef {
+  readonly warning: NetworkWarning;
+}
+
+export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: number): Promise<void> {
+  // A statement cannot change a row twice.
+  const bySession = new Map<string, Omit<Activity, 'at'>>();
+  for (const { accountId, sessionId, warning } of warnings) {
+    const counted = bySession.get(sessionId) ?? { account_id: accountId, session_id: sessionId, ...nothingDone };
+    counted[WARNINGS[warning]] += 1;
+    bySession.set(sessionId, counted);
+  }
+  const at = tenMinutesOf(now);
+  await addActivity.run(
+    tx,
+    [...bySession.values()].map((counted) => ({ ...counted, at })),
+  );
 }
 
 /** Keeps what is known of a started chat when its number becomes known. */

@@ -72,7 +72,7 @@ export class SessionActivity {
   }
 
   onEvent(event: NetworkEvent): void {
-    if (event.type === 'warned' || event.type === 'standing') this.#hasNews = true;
+    if (event.type === 'warned' || event.type === 'standing' || isWarning(event)) this.#hasNews = true;
     if (event.type === 'message' && event.chat.type === 'direct' && event.isOwn !== true)
       keep(this.#answered, event.chat.id, event.timestamp);
     if (event.type !== 'receipt' || event.status !== 'failed') return;
@@ -120,3 +120,6 @@ export class SessionActivity {
 function keep(chats: Map<string, number>, chat: string, at: number): void {
   if (!chats.has(chat) && chats.size < MAX_CHATS) chats.set(chat, at);
 }
+
+/** Whether a message failed for a reason that comes before a restriction of the number. */
+export const isWarning = (event: NetworkEvent): boolean => event.type === 'receipt' && event.warning !== undefined;

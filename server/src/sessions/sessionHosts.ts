@@ -21,6 +21,7 @@ import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { type Options, readOptions, secretsOf } from './options.ts';
+import { isWarning } from './sessionActivity.ts';
 import type { SessionHealth } from './sessionHealth.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
@@ -87,7 +88,7 @@ export class SessionHosts {
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
     state.activity.onEvent(event);
-    if (ABOUT_RISK.has(event.type)) void this.#health.review(state);
+    if (ABOUT_RISK.has(event.type) || isWarning(event)) void this.#health.review(state);
     state.lastEventAt = clock.now();
     await this.#apply(state, event);
   }

@@ -16,11 +16,13 @@ it("counts Meta's refusals of unwanted messages, whether they come at once or la
   graph.failNext({ code: 131051, details: 'Unsupported type' });
   await send('Hello');
   assert.equal((await health()).lastDay.spamLimits, 1);
+  graph.confirm(false);
   const { messageId } = (await send('Hello')).body;
   await graph.settled();
   const [sent] = graph.sent.slice(-1);
   assert.ok(sent !== undefined);
-  await graph.post({ statuses: [graph.statusOf(sent, 'failed', graph.failure(131049, 'Not delivered'))] });
+  const failed = graph.statusOf(sent, 'failed', graph.failure(131049, 'Not delivered'));
+  for (let time = 0; time < 3; time++) await graph.post({ statuses: [failed, failed] });
   const found = await passUntil(clock, health, ({ lastDay }) => lastDay.spamLimits === 2);
   assert.deepEqual([found.risk, found.reasons[0].code], ['elevated', 'spam_limits']);
   assert.ok(messageId);

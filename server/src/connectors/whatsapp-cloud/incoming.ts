@@ -7,7 +7,6 @@ import {
   type NetworkEvent,
   type NetworkMedia,
 } from '../connector.ts';
-import type { NetworkWarning } from '../standing.ts';
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
 import { warningOf } from './standing.ts';
@@ -242,8 +241,6 @@ export interface Receipt {
   readonly isFileLost: boolean;
   /** Undefined for a status that is not about the progress of the message. */
   readonly event: ReceiptEvent | undefined;
-  /** Present if the message failed for a reason that comes before a restriction of the number. */
-  readonly warning?: NetworkWarning;
 }
 
 const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
@@ -270,7 +267,6 @@ export function toReceipt(received: unknown): Receipt | Unreadable {
     ownId,
     networkId,
     isFileLost,
-    ...(warning !== undefined && { warning }),
     event: {
       type: 'receipt',
       networkIds: [ownId ?? networkId],
@@ -279,6 +275,7 @@ export function toReceipt(received: unknown): Receipt | Unreadable {
       // Its message may be an echo, or the answer with its id may still be on its way.
       ...(ownId === undefined && { isEarly: true }),
       ...(category !== undefined && { pricing: { category, billable } }),
+      ...(warning !== undefined && { warning }),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
     },
   };

@@ -167,13 +167,11 @@ export class Receiver {
   async #storeStatus(status: unknown): Promise<void> {
     const receipt = toReceipt(status);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
-    const { ownId, networkId, event, isFileLost, warning } = receipt;
+    const { ownId, networkId, event, isFileLost } = receipt;
     const { host } = this.#number;
     if (ownId !== undefined && event?.status !== 'failed') this.#sender.confirm(ownId, networkId);
     if (isFileLost) await this.#sender.onFileLost();
     if (event !== undefined) await host.onEvent(event);
-    if (event !== undefined && warning !== undefined)
-      await host.onEvent({ type: 'warned', warning, timestamp: event.timestamp });
   }
 
   async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
