@@ -5,19 +5,19 @@ import sharp from 'sharp';
 import { whatsappMediaRules as rules } from '../src/connectors/mediaRules.ts';
 import { waveformOf } from '../src/media/conversion/audio.ts';
 import { Converter } from '../src/media/conversion/converter.ts';
-import type { Purpose, Task } from '../src/media/conversion/task.ts';
+import type { Order, Purpose } from '../src/media/conversion/task.ts';
 import { eventually } from './support/eventually.ts';
 import { gifOf, pngHeader, sampleMedia, wavOf } from './support/sampleMedia.ts';
 
 const converter = new Converter();
 after(() => converter.stop());
 
-function taskOf(purpose: Purpose, mimeType: string, content: Uint8Array, rule: unknown = rules[purpose]): Task {
-  return { purpose, rule, mimeType, content } as Task;
+function taskOf(purpose: Purpose, mimeType: string, content: Uint8Array, rule: unknown = rules[purpose]) {
+  return [{ purpose, rule, mimeType } as Order, async () => content] as const;
 }
 
 const prepare = (purpose: Purpose, mimeType: string, content: Uint8Array, rule?: unknown, by = converter) =>
-  by.prepare('acc_1', taskOf(purpose, mimeType, content, rule));
+  by.prepare('acc_1', ...taskOf(purpose, mimeType, content, rule));
 
 async function reasonOf(work: Promise<unknown>): Promise<string> {
   const error = await work.then(
@@ -230,12 +230,12 @@ describe('the converter', () => {
   it('keeps a bounded queue, and a process free for other accounts', async (test) => {
     const own = new Converter();
     test.after(() => own.stop());
-    const voice = () => own.prepare('acc_1', taskOf('voice', 'audio/wav', wavOf(2)));
+    const voice = () => own.prepare('acc_1', ...taskOf('voice', 'audio/wav', wavOf(2)));
     const results = Promise.allSettled(Array.from({ length: 12 }, voice));
     assert.equal(own.processes, 1);
     const other = own.prepare(
       'acc_2',
-      taskOf(
+      ...taskOf(
         'image',
         'image/png',
         await sharp(await gifOf(1, 8))
@@ -253,20 +253,64 @@ describe('the converter', () => {
   it('ends its processes when there is no work', async (test) => {
     const own = new Converter({ idleMs: 1 });
     test.after(() => own.stop());
-    await own.prepare('acc_1', taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3')));
+    await own.prepare('acc_1', ...taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3')));
     await eventually(
       async () => own.processes,
       (count) => count === 0,
     );
-    const again = await own.prepare('acc_1', taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3')));
+    const again = await own.prepare('acc_1', ...taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3')));
     assert.equal(again.facts.durationSeconds, 2);
   });
 
   it('refuses work after it was stopped', async () => {
     const own = new Converter();
     own.stop();
-    await assert.rejects(own.prepare('acc_1', taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3'))), {
+    await assert.rejects(own.prepare('acc_1', ...taskOf('voice', 'audio/mpeg', sampleMedia('tone.mp3'))), {
       code: 'shutting_down',
     });
+  });
+
+  it('reads a file when its turn has come', async () => {
+    const own = new Converter();
+    const [order, read] = taskOf('voice', 'audio/wav', wavOf(2));
+    const reads: number[] = [];
+    const prepared = [0, 1, 2].map((n) =>
+      own.prepare('acc_1', order, () => {
+        reads.push(n);
+        return read();
+      }),
+    );
+    await prepared[0];
+    assert.ok(reads.length < 3, `has read ${reads}`);
+    await Promise.all(prepared);
+    assert.deepEqual(reads, [0, 1, 2]);
+    await assert.rejects(
+      own.prepare('acc_1', order, () => Promise.reject(new Error('gone'))),
+      { message: 'gone' },
+    );
+    assert.ok((await own.prepare('acc_1', order, read)).converted, 'the process lives on');
+    own.stop();
+  });
+
+  it('gives no job to a process that it has just ended', async () => {
+    const own = new Converter({ idleMs: 1 });
+    for (let time = 0; time < 5; time++)
+      assert.ok((await own.prepare('acc_1', ...taskOf('voice', 'audio/wav', wavOf(1)))).converted);
+    own.stop();
+  });
+
+  it('rejects its running jobs when it stops', async () => {
+    const own = new Converter();
+    await own.prepare('acc_1', ...taskOf('voice', 'audio/wav', wavOf(1)));
+    const running = own.prepare('acc_1', ...taskOf('voice', 'audio/wav', wavOf(60)));
+    const { promise: isRead, resolve } = Promise.withResolvers<void>();
+    const other = own.prepare('acc_2', taskOf('voice', 'audio/wav', wavOf(60))[0], async () => {
+      resolve();
+      return wavOf(60);
+    });
+    const ended = Promise.all([running, other].map((one) => assert.rejects(one, { code: 'shutting_down' })));
+    await isRead;
+    own.stop();
+    await ended;
   });
 });

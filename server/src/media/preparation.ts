@@ -8,7 +8,7 @@ import type { MediaTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Converter } from './conversion/converter.ts';
-import { ConversionError, type Prepared, type Purpose, type Task } from './conversion/task.ts';
+import { ConversionError, type Order, type Prepared, type Purpose } from './conversion/task.ts';
 import type { Media } from './media.ts';
 
 interface Options {
@@ -83,11 +83,10 @@ export class Preparation {
 
   async #convert(row: MediaTable, purpose: Purpose, rules: MediaRules): Promise<Prepared> {
     const { media, converter, log } = this.#options;
-    const content = await media.read(row.hash);
     // The rule is that of the purpose, which the type cannot express for a variable.
-    const task = { purpose, rule: rules[purpose], content, mimeType: essenceOf(row.mime_type) } as Task;
+    const order = { purpose, rule: rules[purpose], mimeType: essenceOf(row.mime_type) } as Order;
     try {
-      return await converter.prepare(row.account_id, task);
+      return await converter.prepare(row.account_id, order, () => media.read(row.hash));
     } catch (error) {
       if (error instanceof ConversionError && error.reason !== 'refused')
         log.debug({ media: row.media_id, purpose, reason: error.reason }, 'failed to convert a file');

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../errors.ts';
-import { ConversionError, type Outcome, type Prepared, type Task } from './task.ts';
+import { ConversionError, type Order, type Outcome, type Prepared } from './task.ts';
 
 /** Files in conversion at one time. */
 const PROCESSES = 2;
@@ -15,7 +15,9 @@ const MAX_BYTES = 1024 * 1024 * 1024;
 
 interface Job {
   readonly accountId: string;
-  readonly task: Task;
+  readonly order: Order;
+  /** Reads the file, once its turn has come: those that wait are not in memory. */
+  readonly read: () => Promise<Uint8Array>;
   readonly resolve: (prepared: Prepared) => void;
   readonly reject: (error: Error) => void;
 }
@@ -51,21 +53,21 @@ export class Converter {
   stop(): void {
     this.#isStopped = true;
     for (const { reject } of this.#queue.splice(0)) reject(new AppError('shutting_down'));
-    for (const worker of this.#workers) worker.end();
+    for (const worker of this.#workers) worker.end(new AppError('shutting_down'));
   }
 
   /**
    * @throws {ConversionError}
    * @throws {AppError} `too_busy`, `shutting_down`
    */
-  prepare(accountId: string, task: Task): Promise<Prepared> {
+  prepare(accountId: string, order: Order, read: () => Promise<Uint8Array>): Promise<Prepared> {
     return new Promise((resolve, reject) => {
       const own = this.#queue.filter((job) => job.accountId === accountId).length;
       if (this.#isStopped) reject(new AppError('shutting_down'));
       else if (this.#queue.length >= MAX_WAITING || own >= WAITING_PER_ACCOUNT)
         reject(new AppError('too_busy', 'Too many files are being converted; try again'));
       else {
-        this.#queue.push({ accountId, task, resolve, reject });
+        this.#queue.push({ accountId, order, read, resolve, reject });
         this.#dispatch();
       }
     });
@@ -78,11 +80,11 @@ export class Converter {
       const index = this.#queue.findIndex(({ accountId }) => !running.includes(accountId));
       const [job] = index < 0 ? [] : this.#queue.slice(index, index + 1);
       if (job === undefined) return;
-      const idle = [...this.#workers].find((worker) => worker.job === undefined);
+      const idle = [...this.#workers].find((worker) => worker.isIdle);
       const worker = idle ?? (this.#workers.size < PROCESSES ? this.#startWorker() : undefined);
       if (worker === undefined) return;
       this.#queue.splice(index, 1);
-      worker.run(job);
+      void worker.run(job);
     }
   }
 
@@ -102,7 +104,8 @@ class ConverterProcess {
   readonly #limits: Required<Options>;
   readonly #onFree: (hasEnded: boolean) => void;
   #timer: NodeJS.Timeout | undefined;
-  #reason = 'it needs too much memory, or is damaged';
+  #isEnding = false;
+  #error: Error = new ConversionError('failed', 'it needs too much memory, or is damaged');
 
   constructor(limits: Required<Options>, onFree: (hasEnded: boolean) => void) {
     this.#limits = limits;
@@ -117,40 +120,59 @@ class ConverterProcess {
     this.#child.unref();
     this.#child.channel?.unref();
     this.#child.on('message', (outcome: Outcome | 'ready') => {
-      if (outcome !== 'ready') this.#settle(outcome);
+      if (outcome === 'ready') return;
+      this.#settle(({ resolve, reject }) => {
+        if ('prepared' in outcome) resolve(outcome.prepared);
+        else reject(new ConversionError(outcome.failure.reason, outcome.failure.message));
+      });
     });
     this.#child.on('error', () => this.end());
     this.#child.on('exit', () => {
       clearTimeout(this.#timer);
-      this.#finish()?.reject(new ConversionError('failed', this.#reason));
+      this.#finish()?.reject(this.#error);
       this.#onFree(true);
     });
   }
 
-  run(job: Job): void {
+  /** Whether it can get a job. A process that was killed takes a moment to exit. */
+  get isIdle(): boolean {
+    return this.job === undefined && !this.#isEnding;
+  }
+
+  async run(job: Job): Promise<void> {
     const { timeoutMs } = this.#limits;
     this.job = job;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => {
-      this.#reason = `its conversion takes longer than ${timeoutMs / 1000} s`;
-      this.end();
-    }, timeoutMs);
-    this.#child.send(job.task, (error) => {
+    let content: Uint8Array;
+    try {
+      content = await job.read();
+    } catch (error) {
+      if (this.job === job)
+        this.#settle(({ reject }) => reject(error instanceof Error ? error : new Error(String(error))));
+      return;
+    }
+    if (this.job !== job) return;
+    const late = new ConversionError('failed', `its conversion takes longer than ${timeoutMs / 1000} s`);
+    this.#timer = setTimeout(() => this.end(late), timeoutMs);
+    this.#child.send({ ...job.order, content }, (error) => {
       if (error !== null) this.end();
     });
   }
 
-  end(): void {
+  /** @param error for the job that it has */
+  end(error: Error = this.#error): void {
+    this.#isEnding = true;
+    this.#error = error;
+    this.#child.ref(); // waiting jobs depend on its exit
     this.#child.kill('SIGKILL');
   }
 
-  #settle(outcome: Outcome): void {
+  #settle(settle: (job: Job) => void): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => this.end(), this.#limits.idleMs);
     this.#timer.unref();
     const job = this.#finish();
-    if ('prepared' in outcome) job?.resolve(outcome.prepared);
-    else job?.reject(new ConversionError(outcome.failure.reason, outcome.failure.message));
+    if (job !== undefined) settle(job);
     this.#onFree(false);
   }
 

@@ -3,12 +3,15 @@ import type { FileRule, MediaFacts, MediaRules } from '../../connectors/media.ts
 /** The purposes for which a file is prepared. */
 export type Purpose = keyof MediaRules;
 
-/** A task for the process that converts files. */
-export type Task = { readonly content: Uint8Array; readonly mimeType: string } & (
+/** What to make of a file. */
+export type Order = { readonly mimeType: string } & (
   | { readonly purpose: 'image' | 'video' | 'audio'; readonly rule: FileRule }
   | { readonly purpose: 'voice'; readonly rule: NonNullable<MediaRules['voice']> }
   | { readonly purpose: 'sticker'; readonly rule: NonNullable<MediaRules['sticker']> }
 );
+
+/** A task for the process that converts files. */
+export type Task = Order & { readonly content: Uint8Array };
 
 /** The result of a task. */
 export interface Prepared {
