@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { Readable } from 'node:stream';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
+import { type Clock, systemClock } from '../src/clock.ts';
 import type { ChannelActions, Connection, NetworkChannel, NetworkEvent } from '../src/connectors/connector.ts';
 import type { ChannelTable } from '../src/db/schema.ts';
 import { AppError } from '../src/errors.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
 import { picture } from './support/media.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { startServer } from './support/server.ts';
@@ -18,9 +20,9 @@ const FRIEND = '491707654321';
 const MAX_CHANNELS = 1000;
 
 describeOnEachDatabase('the limits of statuses, channels and presences', (_, database) => {
-  async function connected(test: TestContext, parts: Partial<Connection> = {}) {
+  async function connected(test: TestContext, parts: Partial<Connection> = {}, clock: Clock = systemClock) {
     puppet.parts = parts;
-    const server = await startServer({ database, env: { CONNECTORS: PUPPET } });
+    const server = await startServer({ database, clock, env: { CONNECTORS: PUPPET } });
     test.after(async () => {
       puppet.parts = {};
       await server.stop();
@@ -147,7 +149,12 @@ describeOnEachDatabase('the limits of statuses, channels and presences', (_, dat
     };
     const setting = await connected(test, { channels: channels as ChannelActions });
     const { call, sessionId, stored } = setting;
-    await stored.commit(({ kysely }) => kysely.insertInto('channels').values(channelRow(setting, 1, 'owner')).execute());
+    await stored.commit(({ kysely }) =>
+      kysely
+        .insertInto('channels')
+        .values(channelRow(setting, 1, 'owner'))
+        .execute(),
+    );
     const path = `/channels/${channelRow(setting, 1, 'owner').channel_id}/messages`;
     refresh = async () => assert.equal((await call('POST', `${path}/refresh`, { sessionId })).status, 200);
     const { status, body } = await call('POST', path, { sessionId, message: 'News' });
@@ -203,5 +210,51 @@ describeOnEachDatabase('the limits of statuses, channels and presences', (_, dat
     const callers = await eventually(told, ({ length }) => length >= 20);
     assert.deepEqual([callers.length, new Set(callers).size], [20, 20]);
     assert.equal((await told()).length, 20);
+  });
+
+  it('deletes the files of statuses and posts with them, unless they were used for something else', async (test) => {
+    const clock = createFakeClock(Date.UTC(2026, 0, 1));
+    const { server, report, stored } = await connected(test, {}, clock);
+    const post = async (networkId: string, file: Buffer) => {
+      const content = { type: 'image', text: '', media: image(file) } as const;
+      await report({ type: 'status', networkId, from: FRIEND, content, timestamp: clock.now() });
+    };
+    const kept = Buffer.concat([picture(), Buffer.from('used')]);
+    const gone = Buffer.concat([picture(), Buffer.from('unused')]);
+    await post('S1', kept);
+    await post('S2', gone);
+    const media = { type: 'image', text: '', media: image(kept) } as const;
+    const chat = { type: 'direct', id: FRIEND } as const;
+    await report({
+      type: 'message',
+      networkId: 'M1',
+      chat,
+      from: FRIEND,
+      content: media,
+      replyTo: null,
+      timestamp: clock.now(),
+    });
+    const sizes = async () => {
+      const rows = await stored.reader.kysely.selectFrom('media').select('size').execute();
+      return rows.map(({ size }) => Number(size)).toSorted((one, other) => one - other);
+    };
+    await clock.advance(2 * 60 * 60 * 1000);
+    await server.app.services.removal.run();
+    assert.deepEqual(await sizes(), [kept.length, gone.length]);
+    await clock.advance(23 * 60 * 60 * 1000);
+    await server.app.retention.run();
+    await server.app.services.removal.run();
+    assert.deepEqual(await sizes(), [kept.length]);
+  });
+
+  it('says that the file of a status was deleted', async (test) => {
+    const { call, report } = await connected(test);
+    const content = { type: 'image', text: '', media: image(picture()) } as const;
+    await report({ type: 'status', networkId: 'S1', from: FRIEND, content, timestamp: Date.now() });
+    const fileOf = async () => (await call('GET', '/status')).body.data[0].media;
+    const { mediaId, available } = await fileOf();
+    assert.equal(available, undefined);
+    assert.equal((await call('DELETE', `/media/${mediaId}`)).status, 200);
+    assert.equal((await fileOf()).available, false);
   });
 });

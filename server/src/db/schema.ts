@@ -402,6 +402,7 @@ export interface Schema {
     expires_at: number;
     /** When the session marked it as viewed. */
     viewed_at: number | null;
+    media_id: string | null;
   };
   /** People who have seen an own status, with their reactions. */
   status_views: {
@@ -447,6 +448,7 @@ export interface Schema {
     /** JSON of the number of people by emoji. */
     reactions: string | null;
     timestamp: number;
+    media_id: string | null;
   };
   /** Contacts whose presence a session follows, with what the network last reported. */
   followed_presences: {
@@ -473,6 +475,8 @@ export interface Schema {
     thumbnail: string | null;
     /** When it was last uploaded or sent, to the day; null for files from before this was stored. */
     used_at: number | null;
+    /** When it last arrived, if it has only arrived in statuses and posts so far: then it is deleted with them. */
+    transient_since: number | null;
   };
   /** The result of a file's conversion: another file, or the same one if it can be sent unchanged. */
   media_conversions: {

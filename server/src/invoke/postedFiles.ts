@@ -5,8 +5,7 @@ interface Wanted {
   readonly accountId: string;
   /** JSON list. */
   readonly sessionIds: string;
-  /** A pattern that the content of a post with the file matches. */
-  readonly content: string;
+  readonly mediaId: string;
 }
 
 /** Whether a status or a channel of the sessions has a file. */
@@ -20,7 +19,7 @@ const statusWith = query((db, p: Wanted, dialect) =>
     .select('status_id')
     .where('account_id', '=', p.accountId)
     .where('session_id', 'in', dialect.texts(p.sessionIds))
-    .where('content', 'like', p.content)
+    .where('media_id', '=', p.mediaId)
     .limit(1),
 );
 
@@ -30,6 +29,6 @@ const postWith = query((db, p: Wanted, dialect) =>
     .select('post_id')
     .where('account_id', '=', p.accountId)
     .where('session_id', 'in', dialect.texts(p.sessionIds))
-    .where('content', 'like', p.content)
+    .where('media_id', '=', p.mediaId)
     .limit(1),
 );

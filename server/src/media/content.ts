@@ -9,6 +9,8 @@ export interface Content {
   readonly mimeType: string | null;
   /** The declared size, if there is one: a file that is too large is rejected before it is read. */
   readonly declaredBytes?: number;
+  /** Whether it belongs to a status or a post, with which it is deleted unless it is used for something else. */
+  readonly isTransient?: boolean;
 }
 
 const MAX_NAME_LENGTH = 200;

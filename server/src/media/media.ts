@@ -74,7 +74,7 @@ export class Media {
    */
   async keep(accountId: string, content: Content, requireType?: (mimeType: string) => void): Promise<MediaTable> {
     const { store, incoming, maxBytes } = this.#options;
-    const { stream, fileName, mimeType: declared, declaredBytes = 0 } = content;
+    const { stream, fileName, mimeType: declared, declaredBytes = 0, isTransient = false } = content;
     const file = join(incoming, randomUUID());
     try {
       if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
@@ -91,6 +91,7 @@ export class Media {
         size,
         mime_type: mimeType,
         file_name: cleanFileName(fileName),
+        transient_since: isTransient ? this.#options.clock.now() : null,
       });
       await rm(pending, { force: true });
       return row;
@@ -129,9 +130,10 @@ export class Media {
   }
 
   /** Notes that a file is used, so that it is kept for `MEDIA_RETENTION_DAYS` from now on. */
-  async touch({ account_id: accountId, media_id: mediaId, used_at: usedAt }: MediaTable): Promise<void> {
+  async touch(row: MediaTable): Promise<void> {
+    const { account_id: accountId, media_id: mediaId, used_at: usedAt, transient_since: transientSince } = row;
     const today = dayOf(this.#options.clock.now());
-    if (usedAt === today) return;
+    if (usedAt === today && transientSince === null) return;
     await this.#options.database.commit((tx) => setUsed.run(tx, { accountId, mediaId, usedAt: today }));
   }
 
@@ -161,7 +163,7 @@ export class Media {
 
   #storeRow(
     accountId: string,
-    file: Pick<MediaTable, 'hash' | 'size' | 'mime_type' | 'file_name'>,
+    file: Pick<MediaTable, 'hash' | 'size' | 'mime_type' | 'file_name' | 'transient_since'>,
   ): Promise<MediaTable> {
     const { database, newId, clock } = this.#options;
     const now = clock.now();
@@ -179,7 +181,19 @@ export class Media {
         .insertInto('media')
         .values(row)
         // Returns the earlier row of the same content, which is in use again.
-        .onConflict((conflict) => conflict.columns(['hash', 'account_id']).doUpdateSet({ used_at: row.used_at }))
+        .onConflict((conflict) =>
+          conflict.columns(['hash', 'account_id']).doUpdateSet({
+            used_at: row.used_at,
+            // A file that was used for something else stays.
+            transient_since: ({ eb, ref }) =>
+              eb
+                .case()
+                .when('media.transient_since', 'is', null)
+                .then(null)
+                .else(ref('excluded.transient_since'))
+                .end(),
+          }),
+        )
         .returningAll()
         .executeTakeFirstOrThrow(),
     );
@@ -253,7 +267,7 @@ const findThumbnail = query((db, p: { hash: string }) =>
 const setUsed = query((db, p: { accountId: string; mediaId: string; usedAt: number }) =>
   db
     .updateTable('media')
-    .set({ used_at: p.usedAt })
+    .set({ used_at: p.usedAt, transient_since: null })
     .where('account_id', '=', p.accountId)
     .where('media_id', '=', p.mediaId),
 );

@@ -19,6 +19,8 @@ interface Options {
 
 const DAY_MS = 24 * 60 * 60 * 1000;
 const EVERY_MS = 10 * 60 * 1000;
+/** A file is stored shortly before the status or the post that it belongs to. */
+const TRANSIENT_MS = 60 * 60 * 1000;
 /** Files per transaction. */
 const CHUNK = 100;
 
@@ -29,8 +31,9 @@ interface File {
 }
 
 /**
- * Deletes files: those that their account deletes, and those that were not used for `retentionDays`. A file stays while
- * a message that has not been sent yet, or a group, needs it. Messages that were sent stay, without their file.
+ * Deletes files: those that their account deletes, those that were not used for `retentionDays`, and those of statuses
+ * and posts that are gone. A file stays while a message that has not been sent yet, or a group, needs it. Messages that
+ * were sent stay, without their file.
  */
 export class MediaRemoval {
   readonly #options: Options;
@@ -77,7 +80,8 @@ export class MediaRemoval {
   /** Deletes what is due. */
   async run(): Promise<{ files: number; contents: number }> {
     const { contents, retentionDays } = this.#options;
-    const files = retentionDays === 0 ? 0 : await this.#prune(retentionDays);
+    const old = retentionDays === 0 ? 0 : await this.#prune(retentionDays);
+    const files = old + (await this.#pruneTransient());
     return { files, contents: await contents.removeDue(() => this.#isStopped) };
   }
 
@@ -118,6 +122,30 @@ export class MediaRemoval {
     return deleted;
   }
 
+  async #pruneTransient(): Promise<number> {
+    const { database, clock } = this.#options;
+    const before = clock.now() - TRANSIENT_MS;
+    let total = 0;
+    for (let after = ''; !this.#isStopped; ) {
+      const unused = await findUnusedTransient.all(database.longReader, { before, after, limit: CHUNK });
+      const last = unused.at(-1);
+      if (last === undefined) return total;
+      after = last.media_id;
+      total += await database.commit(async (tx) => {
+        let deleted = 0;
+        for (const { account_id: accountId, media_id: mediaId, hash } of unused) {
+          if ((await userOf(tx, accountId, mediaId)) !== undefined) continue;
+          // It may have been used since it was read.
+          if ((await findStillTransient.first(tx, { accountId, mediaId, before })) === undefined) continue;
+          await this.#deleteRow(tx, { accountId, mediaId, hash });
+          deleted += 1;
+        }
+        return deleted;
+      });
+    }
+    return total;
+  }
+
   async #deleteRow(tx: Tx, { accountId, mediaId, hash }: File): Promise<void> {
     await deleteConversions.run(tx, { accountId, mediaId, hash });
     await deleteKeyMedia.run(tx, { accountId, mediaId });
@@ -150,6 +178,45 @@ const findOld = query((db, p: { before: number; after: string; limit: number }) 
     .where('media_id', '>', p.after)
     .orderBy('media_id')
     .limit(p.limit),
+);
+
+const findUnusedTransient = query((db, p: { before: number; after: string; limit: number }) =>
+  db
+    .selectFrom('media as m')
+    .select(['m.account_id', 'm.media_id', 'm.hash'])
+    .where('m.transient_since', '<', p.before)
+    .where('m.media_id', '>', p.after)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('statuses as s')
+            .select('s.status_id')
+            .whereRef('s.account_id', '=', 'm.account_id')
+            .whereRef('s.media_id', '=', 'm.media_id'),
+        ),
+      ),
+    )
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('channel_posts as c')
+            .select('c.post_id')
+            .whereRef('c.account_id', '=', 'm.account_id')
+            .whereRef('c.media_id', '=', 'm.media_id'),
+        ),
+      ),
+    )
+    .orderBy('m.media_id')
+    .limit(p.limit),
+);
+
+const findStillTransient = query((db, p: { accountId: string; mediaId: string; before: number }) =>
+  db
+    .selectFrom('media')
+    .select('media_id')
+    .where('account_id', '=', p.accountId)
+    .where('media_id', '=', p.mediaId)
+    .where('transient_since', '<', p.before),
 );
 
 const findStillOld = query((db, p: { accountId: string; mediaId: string; before: number }) =>

@@ -228,6 +228,7 @@ export async function storePost(
     reactions: null,
     ...figureColumns(post),
     timestamp: Math.min(post.timestamp, clock.now()),
+    media_id: file?.mediaId ?? null,
   };
   await tx.kysely.insertInto('channel_posts').values(row).execute();
   await makeRoom(tx, channel_id);

@@ -87,6 +87,7 @@ export async function storeStatus(
     timestamp,
     expires_at: expiresAt,
     viewed_at: null,
+    media_id: file?.mediaId ?? null,
   };
   const inserted = await tx.kysely
     .insertInto('statuses')

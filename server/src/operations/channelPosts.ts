@@ -3,7 +3,7 @@ import { isoTime } from '../clock.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { ChannelPostTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
-import { ContentHidden, MediaPart, messageContent, OptionalContent } from '../events/parts.ts';
+import { ContentHidden, messageContent, OptionalContent } from '../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -21,8 +21,9 @@ import { type Context, defineOperation, isContentHidden } from '../invoke/operat
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
-import { mediaPart, storedMedia } from '../messages/content.ts';
+import { storedMedia } from '../messages/content.ts';
 import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
+import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
 import { isEmoji } from './messageChanges.ts';
 import { quotaOf } from './send.ts';
 import { fileErrors, preparedFile } from './sending.ts';
@@ -39,7 +40,7 @@ const ChannelPost = named('ChannelPost', {
   fromMe: boolean('Whether it was posted with this API.'),
   type: oneOf(types, 'Type of the post.'),
   message: string('Text, or caption of the file.', messageContent),
-  media: OptionalContent(MediaPart),
+  media: OptionalContent(PostedMedia),
   state: oneOf(
     ['sending', 'sent', 'failed'],
     '`sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible.',
@@ -83,7 +84,10 @@ export const listPosts = defineOperation({
     }
     const found = await posts.orderBy('timestamp', 'desc').orderBy('post_id', 'desc').limit(rows).execute();
     const cursorOf = (row: ChannelPostTable) => `${row.timestamp}|${row.post_id}`;
-    return toPage('channel_posts', found, limit, cursorOf, (page) => page.map((row) => toPost(ctx, row)));
+    return toPage('channel_posts', found, limit, cursorOf, async (page) => {
+      const fileOf = await mediaReader(ctx, page.map(storedPost));
+      return page.map((row) => toPost(ctx, row, fileOf));
+    });
   },
 });
 
@@ -149,10 +153,11 @@ export const postToChannel = defineOperation({
         views: null,
         reactions: null,
         timestamp: ctx.clock.now(),
+        media_id: file?.mediaId ?? null,
       },
       quota,
     );
-    return toPost(ctx, row);
+    return toPost(ctx, row, await mediaReader(ctx, [storedPost(row)]));
   },
 });
 
@@ -226,9 +231,14 @@ export const reactToPost = defineOperation({
   },
 });
 
-function toPost(ctx: Context, row: ChannelPostTable) {
+function storedPost(row: ChannelPostTable) {
+  const media = postMedia(row);
+  return media === undefined ? {} : { media };
+}
+
+function toPost(ctx: Context, row: ChannelPostTable, fileOf: FileOf) {
   const isHidden = isContentHidden(ctx, 'messages');
-  const media = isHidden ? undefined : postMedia(row);
+  const { media } = isHidden ? {} : fileOf(storedPost(row));
   return {
     postId: row.post_id,
     channelId: row.channel_id,
@@ -236,7 +246,7 @@ function toPost(ctx: Context, row: ChannelPostTable) {
     fromMe: row.is_own === 1,
     type: row.type,
     message: isHidden ? '' : row.body,
-    ...(media && { media: mediaPart(media, ctx.media) }),
+    ...(media && { media }),
     state: row.state,
     error: row.error,
     views: row.views,

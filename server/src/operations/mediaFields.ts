@@ -40,15 +40,17 @@ export const MessageMediaFacts = Type.Object(factFields, {
   description: 'Size, duration and waveform of the file, as far as they are known.',
 });
 
-/** The file of a message. */
-export const MessageMedia = Type.Object({
+/** The file of a status or a post. */
+export const PostedMedia = Type.Object({
   ...MediaPart.properties,
   available: optional({
     ...Type.Literal(false, { description: 'Present if the file was deleted: its URL answers 404.' }),
     ...notForAgents,
   }),
-  ...contentField,
 });
+
+/** The file of a message. */
+export const MessageMedia = Type.Object({ ...PostedMedia.properties, ...contentField });
 
 /** @throws {AppError} `payload_too_large` */
 export async function inlineContent(ctx: Context, { hash, size }: Pick<StoredMedia, 'hash' | 'size'>): Promise<string> {
@@ -78,14 +80,16 @@ interface Shown {
   readonly mediaFacts?: Static<typeof MessageMediaFacts>;
 }
 
+export type FileOf = Awaited<ReturnType<typeof mediaReader>>;
+
 /** Returns a function that shows the file of a message, and reads at once which files still exist. */
-export async function mediaReader(ctx: Context, contents: readonly StoredContent[]) {
+export async function mediaReader(ctx: Context, contents: readonly Pick<StoredContent, 'media'>[]) {
   const ids = contents.flatMap(({ media }) => (media === undefined ? [] : [media.mediaId]));
   const { accountId, database } = ctx;
   const found =
     ids.length === 0 ? [] : await findExisting.all(database.reader, { accountId, ids: JSON.stringify(ids) });
   const existing = new Set(found.map(({ media_id }) => media_id));
-  return ({ media }: StoredContent): Shown => {
+  return ({ media }: Pick<StoredContent, 'media'>): Shown => {
     if (media === undefined) return {};
     const isGone = !existing.has(media.mediaId);
     return {

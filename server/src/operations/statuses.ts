@@ -4,7 +4,7 @@ import { MAX_SEND_MS } from '../cluster/forward.ts';
 import { query } from '../db/query.ts';
 import type { StatusTable } from '../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
-import { ContentHidden, MediaPart, messageContent, OptionalContent } from '../events/parts.ts';
+import { ContentHidden, messageContent, OptionalContent } from '../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -22,9 +22,10 @@ import { type Context, defineOperation, isContentHidden } from '../invoke/operat
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
-import { mediaPart, storedMedia } from '../messages/content.ts';
+import { storedMedia } from '../messages/content.ts';
 import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
 import { keyToApprove, quotaOf } from './send.ts';
 import { fileErrors, preparedFile } from './sending.ts';
 import {
@@ -47,7 +48,7 @@ const Status = named('Status', {
   fromMe: boolean("Whether the session's own number posted it."),
   type: oneOf(types, 'Type of the status.'),
   message: string('Text, or caption of the file.', messageContent),
-  media: OptionalContent(MediaPart),
+  media: OptionalContent(PostedMedia),
   backgroundColor: optional(string('Color behind a text, such as `#1F6F5C`.')),
   font: optional(integer("The network's number of the font of a text.")),
   state: oneOf(
@@ -79,7 +80,7 @@ export const postStatus = defineOperation({
   // Fetching a file from a URL may take a minute before the post.
   deadlineMs: MAX_SEND_MS + 65_000,
   summary: 'Post a status',
-  description: `Post a status (story), which disappears after 24 hours: a text, or with \`type\` a file from \`mediaId\`, \`url\` or \`content\`. \`phoneNumbers\` sees it, or all contacts of the session that are not blocked, up to ${MAX_AUDIENCE}. On WhatsApp, people who have not saved the number do not see its statuses.`,
+  description: `Post a status (story), which disappears after 24 hours: a text, or with \`type\` a file from \`mediaId\`, \`url\` or \`content\`. The people in \`phoneNumbers\` see it, or all contacts of the session that are not blocked, up to ${MAX_AUDIENCE}. On WhatsApp, people who have not saved the number do not see its statuses.`,
   input: {
     sessionId: OptionalSessionId,
     type: optional(oneOf(types, 'Type of the status; `text` by default.')),
@@ -149,10 +150,11 @@ export const postStatus = defineOperation({
         timestamp: now,
         expires_at: now + STATUS_MS,
         viewed_at: null,
+        media_id: file?.mediaId ?? null,
       },
       quota,
     );
-    return toStatus(ctx, row, 0);
+    return toStatus(ctx, row, 0, await mediaReader(ctx, [statusContent(row)]));
   },
 });
 
@@ -190,7 +192,8 @@ export const listStatuses = defineOperation({
       const ids = JSON.stringify(rows.flatMap((row) => (row.is_own === 1 ? row.status_id : [])));
       const counted = await viewsOf.all(ctx.database.reader, { accountId: ctx.accountId, ids });
       const views = new Map(counted.map(({ status_id, count }) => [status_id, Number(count)]));
-      return rows.map((row) => toStatus(ctx, row, views.get(row.status_id) ?? 0));
+      const fileOf = await mediaReader(ctx, rows.map(statusContent));
+      return rows.map((row) => toStatus(ctx, row, views.get(row.status_id) ?? 0, fileOf));
     });
   },
 });
@@ -353,7 +356,7 @@ async function findStatus(ctx: Context, { accountId, sessionId }: SessionRef, st
   return row;
 }
 
-function toStatus(ctx: Context, row: StatusTable, views: number) {
+function toStatus(ctx: Context, row: StatusTable, views: number, fileOf: FileOf) {
   const isHidden = isContentHidden(ctx, 'messages');
   const { media, ...shown } = isHidden ? {} : statusContent(row);
   return {
@@ -363,7 +366,7 @@ function toStatus(ctx: Context, row: StatusTable, views: number) {
     fromMe: row.is_own === 1,
     type: row.type,
     message: isHidden ? '' : row.body,
-    ...(media && { media: mediaPart(media, ctx.media) }),
+    ...(media && { media: fileOf({ media }).media }),
     ...shown,
     state: row.state,
     error: row.error,

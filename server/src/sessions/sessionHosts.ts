@@ -152,7 +152,8 @@ export class SessionHosts {
     if (file === undefined || !(await isFileWanted(database.reader, state, event, clock.now()))) return undefined;
     const { accountId } = state;
     const { mimeType, fileName } = file;
-    const row = await media.keep(accountId, { stream: await file.open(), mimeType, fileName });
+    const isTransient = event.type === 'status' || event.type === 'channel_post';
+    const row = await media.keep(accountId, { stream: await file.open(), mimeType, fileName, isTransient });
     const facts = row.facts === null ? statedFacts(file.facts) : undefined;
     return storedMedia(facts === undefined ? row : await media.addFacts(row, facts));
   }

@@ -9,9 +9,10 @@ export const social: Migration = {
       account_id text not null, session_id text not null, status_id text primary key, network_id text not null,
       from_number text not null, is_own integer not null, type text not null, body text not null, content text,
       audience text, state text not null, error text, timestamp bigint not null, expires_at bigint not null,
-      viewed_at bigint)`,
+      viewed_at bigint, media_id text)`,
     `create unique index statuses_network on statuses (session_id, network_id, from_number)`,
     `create index statuses_account on statuses (account_id, status_id)`,
+    `create index statuses_media on statuses (account_id, media_id) where media_id is not null`,
     `create index statuses_expiry on statuses (expires_at)`,
     `create table status_views (
       account_id text not null, session_id text not null, status_id text not null, phone_number text not null,
@@ -26,11 +27,15 @@ export const social: Migration = {
     `create table channel_posts (
       account_id text not null, session_id text not null, channel_id text not null, post_id text primary key,
       network_id text not null, server_id text, is_own integer not null, type text not null, body text not null,
-      content text, state text not null, error text, views bigint, reactions text, timestamp bigint not null)`,
+      content text, state text not null, error text, views bigint, reactions text, timestamp bigint not null,
+      media_id text)`,
     `create unique index channel_posts_network on channel_posts (channel_id, network_id)`,
     `create unique index channel_posts_server on channel_posts (channel_id, server_id) where server_id is not null`,
     `create index channel_posts_order on channel_posts (channel_id, timestamp, post_id)`,
+    `create index channel_posts_media on channel_posts (account_id, media_id) where media_id is not null`,
     `create index channel_posts_session on channel_posts (session_id)`,
+    `alter table media add column transient_since bigint`,
+    `create index media_transient on media (media_id) where transient_since is not null`,
     `create table followed_presences (
       account_id text not null, session_id text not null, phone_number text not null, followed_at bigint not null,
       presence text, last_seen bigint, updated_at bigint, primary key (session_id, phone_number))`,

@@ -24,8 +24,8 @@ import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '5KfxmQB6FzaW5UobV6VOn_7jZj5maUbRNOfHGflwh7U',
-  postgres: 'GT8kHb8iIlQVJZojNC1PXZmx0VJCoWPminYKo_stUpc',
+  sqlite: 'vEM4KDc2dpzGRekcIGxWxVwkKB_YXHVpB5Wo1Q89mD8',
+  postgres: 'VLeIV9jujRfySLKtgWfxOmKm5vgahIqCRffT3MNitiQ',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
