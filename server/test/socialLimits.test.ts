@@ -13,7 +13,7 @@ import { picture } from './support/media.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { startServer } from './support/server.ts';
 
-/* What a session keeps of statuses, channels and presences that other people cause. */
+/* The limits of statuses, channels, presences and calls, which other people cause at will. */
 
 const PUPPET = fileURLToPath(new URL('./support/networks/puppet.ts', import.meta.url));
 const FRIEND = '491707654321';

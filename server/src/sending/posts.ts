@@ -57,7 +57,8 @@ export class Posts {
     if (stored.state === 'sent') return stored;
     const settle = (change: Partial<StatusTable>) =>
       database.commit(
-        ({ kysely }) => kysely
+        ({ kysely }) =>
+          kysely
             .updateTable('statuses')
             .set(change)
             .where('account_id', '=', session.accountId)
@@ -105,7 +106,8 @@ export class Posts {
     if (stored.state === 'sent') return stored;
     const settle = (change: Partial<ChannelPostTable>) =>
       database.commit(
-        ({ kysely }) => kysely
+        ({ kysely }) =>
+          kysely
             .updateTable('channel_posts')
             .set(change)
             .where('account_id', '=', session.accountId)

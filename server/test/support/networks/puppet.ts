@@ -21,7 +21,7 @@ export const puppet: {
   host: SessionHost | undefined;
   /** The number of the next connection. */
   phoneNumber: string;
-  /** What the next connections can do besides sending. */
+  /** Optional parts of the next connections. */
   parts: Partial<Connection>;
 } = {
   send: async () => ({ timestamp: Date.now() }),
