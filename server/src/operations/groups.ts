@@ -436,7 +436,7 @@ async function communitiesOf(ctx: Context, rows: readonly GroupTable[]): Promise
   if (linked.length === 0) return new Map();
   const networkIds = JSON.stringify([...new Set(linked.map(({ community }) => community))]);
   const sessionIds = JSON.stringify([...new Set(linked.map(({ session_id }) => session_id))]);
-  const found = await groupsAt.all(ctx.database.reader, { sessionIds, networkIds });
+  const found = await groupsAt.all(ctx.database.reader, { accountId: ctx.accountId, sessionIds, networkIds });
   const ids = new Map(found.map((row) => [`${row.session_id} ${row.network_id}`, row.group_id]));
   return new Map(
     linked.flatMap(({ group_id, session_id, community }) => {
@@ -446,10 +446,11 @@ async function communitiesOf(ctx: Context, rows: readonly GroupTable[]): Promise
   );
 }
 
-const groupsAt = query((db, p: { sessionIds: string; networkIds: string }, dialect) =>
+const groupsAt = query((db, p: { accountId: string; sessionIds: string; networkIds: string }, dialect) =>
   db
     .selectFrom('groups')
     .select(['session_id', 'network_id', 'group_id'])
+    .where('account_id', '=', p.accountId)
     .where('session_id', 'in', dialect.texts(p.sessionIds))
     .where('network_id', 'in', dialect.texts(p.networkIds)),
 );
