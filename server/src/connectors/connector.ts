@@ -354,6 +354,9 @@ export interface Choice {
  */
 export const isPlaceholder = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
 
+/** The timers of disappearing messages that phones offer, in seconds. */
+export const DISAPPEARING_SECONDS: readonly number[] = [86_400, 604_800, 7_776_000];
+
 /**
  * The actions of a connection. If the network does not support an optional part, it is missing and callers get
  * `not_supported`.

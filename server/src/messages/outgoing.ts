@@ -6,7 +6,7 @@ import { AppError } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import { toNetworkContent } from './content.ts';
-import { findMessage, type NewRow, networkIdOfGroup, type SessionRef } from './store.ts';
+import { findMessage, type NewRow, networkIdOfGroup, type SessionRef, sessionOf } from './store.ts';
 
 /** Limits the unconfirmed messages that are reported to the network, which is several weeks of traffic. */
 const UNDELIVERED_KEPT = 10_000;
@@ -21,8 +21,7 @@ export async function chatOf(on: Queryable, session: SessionRef, chatId: string)
 
 /** @throws {AppError} `not_found` if its group is gone */
 export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {
-  const session = { accountId: row.account_id, sessionId: row.session_id };
-  return { networkId: row.network_id, chat: await chatOf(on, session, row.chat_id), from: row.from_number };
+  return { networkId: row.network_id, chat: await chatOf(on, sessionOf(row), row.chat_id), from: row.from_number };
 }
 
 export async function toOutgoing(

@@ -12,6 +12,11 @@ export interface SessionRef {
   readonly sessionId: string;
 }
 
+/** The session of a row. */
+export function sessionOf({ account_id, session_id }: Pick<MessageRow, 'account_id' | 'session_id'>): SessionRef {
+  return { accountId: account_id, sessionId: session_id };
+}
+
 /** A message before the database has numbered it. */
 export type NewRow = Omit<MessageRow, 'seq'>;
 

@@ -5,7 +5,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { changeChat } from '../messages/chatChanges.ts';
 import { removeChat, removeMessage } from '../messages/chatRemoval.ts';
 import { keyOf } from '../messages/outgoing.ts';
-import type { SessionRef } from '../messages/store.ts';
+import { type SessionRef, sessionOf } from '../messages/store.ts';
 import { passOn, Synchronized } from './chatSync.ts';
 import { ChatId } from './chats.ts';
 import { readMessage, requireMessage } from './messages.ts';
@@ -102,8 +102,7 @@ export async function deleteForMe(ctx: Context, messageId: string) {
   const row = await requireMessage(ctx, messageId);
   if (['queued', 'scheduled', 'pending_approval'].includes(row.status))
     throw new AppError('message_state', `The message waits to be sent (${row.status}); cancel it first`);
-  const session = { accountId: row.account_id, sessionId: row.session_id };
-  const removeForMe = await ctx.liveSessions.part(session, 'removeForMe');
+  const removeForMe = await ctx.liveSessions.part(sessionOf(row), 'removeForMe');
   const { timestamp, status, session_id: sessionId } = row;
   // The network never had a message that failed.
   if (status !== 'failed') await removeForMe({ ...(await keyOf(ctx.database.reader, row)), timestamp });

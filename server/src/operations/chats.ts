@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import type { ChatChange } from '../connectors/connector.ts';
+import { type ChatChange, DISAPPEARING_SECONDS } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -215,9 +215,6 @@ export const updateChat = defineOperation({
   },
 });
 
-/** The timers that phones offer. */
-const TIMERS: readonly number[] = [86_400, 604_800, 7_776_000];
-
 /** @throws {AppError} `validation_failed`, `permission_denied`, `session_not_connected`, `not_supported` */
 async function changeTimer(ctx: Context, session: SessionRef, chatId: string, seconds: number | null): Promise<void> {
   if (isGroupId(chatId))
@@ -226,8 +223,8 @@ async function changeTimer(ctx: Context, session: SessionRef, chatId: string, se
       'is a setting of the group; change it with `groups.update` (`settings.disappearingSeconds`)',
       'group',
     );
-  if (seconds !== null && !TIMERS.includes(seconds))
-    throw invalidField('disappearingSeconds', `must be ${TIMERS.join(', ')} or null`, 'enum');
+  if (seconds !== null && !DISAPPEARING_SECONDS.includes(seconds))
+    throw invalidField('disappearingSeconds', `must be ${DISAPPEARING_SECONDS.join(', ')} or null`, 'enum');
   // Unlike the other settings, it reaches the other person.
   requireRecipient(ctx, chatId);
   const change = await ctx.liveSessions.part(session, 'setDisappearing');

@@ -15,7 +15,7 @@ import {
   setMessageLabel,
 } from '../messages/labels.ts';
 import { chatOf, keyOf } from '../messages/outgoing.ts';
-import type { SessionRef } from '../messages/store.ts';
+import { type SessionRef, sessionOf } from '../messages/store.ts';
 import { requireChat } from './chatRemoval.ts';
 import { ChatId, LabelIds } from './chats.ts';
 import { requireSent } from './messageChanges.ts';
@@ -216,7 +216,7 @@ async function setOnMessage(
   isSet: boolean,
 ) {
   const row = await requireSent(ctx, messageId);
-  const session = { accountId: row.account_id, sessionId: row.session_id };
+  const session = sessionOf(row);
   const label = await requireLabel(ctx, session, labelId);
   const labels = await ctx.liveSessions.part(session, 'labels');
   await labels.setOnMessage(label.network_id, await keyOf(ctx.database.reader, row), isSet);

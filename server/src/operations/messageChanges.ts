@@ -7,7 +7,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { isCancelled } from '../messages/status.ts';
-import type { SessionRef } from '../messages/store.ts';
+import { sessionOf } from '../messages/store.ts';
 import { deleteForMe } from './chatRemoval.ts';
 import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
 import { keyToApprove } from './send.ts';
@@ -171,10 +171,6 @@ export async function storeChange(
 /** The session, as the sender of its own message. */
 function ownAuthor({ clock }: Context, { from_number: from }: MessageRow) {
   return { from, fromMe: true, at: clock.now() };
-}
-
-export function sessionOf(row: MessageRow): SessionRef {
-  return { accountId: row.account_id, sessionId: row.session_id };
 }
 
 /** Whether a text is a single emoji, as reactions need it. */

@@ -1,8 +1,8 @@
-import type { MessageRow } from '../db/schema.ts';
 import { oneOf, optional } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { setPinned, setStarred } from '../messages/marks.ts';
 import { keyOf } from '../messages/outgoing.ts';
+import { sessionOf } from '../messages/store.ts';
 import { requireSent } from './messageChanges.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 
@@ -100,8 +100,4 @@ async function pin(ctx: Context, messageId: string, seconds: number | null) {
   const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
   await ctx.database.commit((tx) => setPinned(ctx, tx, row, until, { from, fromMe: true, at }), row.session_id);
   return readMessage(ctx, await requireMessage(ctx, messageId));
-}
-
-function sessionOf({ account_id: accountId, session_id: sessionId }: MessageRow) {
-  return { accountId, sessionId };
 }

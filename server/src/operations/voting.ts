@@ -5,7 +5,8 @@ import { defineOperation } from '../invoke/operation.ts';
 import { storeVote } from '../messages/changes.ts';
 import { contentOf } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
-import { changing, requireSent, sessionOf, storeChange } from './messageChanges.ts';
+import { sessionOf } from '../messages/store.ts';
+import { changing, requireSent, storeChange } from './messageChanges.ts';
 import { MessageId } from './messages.ts';
 
 export const voteInPoll = defineOperation({

@@ -203,12 +203,16 @@ function fileOf(type: (typeof mediaTypes)[number], file: Field<File>): ParsedMed
 /** Length of SHA-256 and of a media key. */
 const KEY_BYTES = 32;
 
+/** Whether a path cannot extend the name of the host, as `@example.com/` would. */
+export function isDirectPath(path: Field<string>): path is string {
+  return typeof path === 'string' && /^\/[!-[\]-~]*$/.test(path);
+}
+
 function referenceOf(
   { directPath, mediaKey, fileSha256, fileEncSha256 }: File,
   keyType: MediaType,
 ): FileReference | undefined {
-  // The path must not extend the host name, as `@example.com/` would.
-  if (!directPath || !/^\/[!-[\]-~]*$/.test(directPath)) return undefined;
+  if (!isDirectPath(directPath)) return undefined;
   if (mediaKey?.length !== KEY_BYTES || fileSha256?.length !== KEY_BYTES) return undefined;
   if (fileEncSha256?.length !== KEY_BYTES) return undefined;
   return { directPath, mediaKey, keyType, hash: fileSha256, encryptedHash: fileEncSha256 };

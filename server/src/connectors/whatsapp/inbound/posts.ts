@@ -1,7 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { ChannelContent, ChannelFigures } from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
-import { parseContent } from './incomingContent.ts';
+import { isDirectPath, parseContent } from './incomingContent.ts';
 import type { PlainFile } from './incomingFile.ts';
 
 /** A post of a channel, as the server describes it. Posts are not encrypted. */
@@ -42,7 +42,7 @@ function readContent(baileys: Baileys, bytes: Uint8Array | Buffer) {
   if (type !== 'image' && type !== 'video') return { content: { type: 'text', text } as const, file: undefined };
   const { directPath, fileSha256 } = (type === 'image' ? whole.imageMessage : whole.videoMessage) ?? {};
   const { mimeType = '', size = 0 } = parsed.media ?? {};
-  const hasFile = directPath?.startsWith('/') === true && fileSha256?.length === 32;
+  const hasFile = isDirectPath(directPath) && fileSha256?.length === 32;
   return { content: { type, text }, file: hasFile ? { directPath, hash: fileSha256, mimeType, size } : undefined };
 }
 

@@ -1,26 +1,24 @@
 import type { WASocket } from 'baileys';
 import { invalidField } from '../../../errors.ts';
-import type {
-  Audience,
-  LinkedDevice,
-  OwnProfile,
-  PersonIds,
-  PrivacyActions,
-  PrivacySettings,
-  ProfileActions,
+import {
+  type Audience,
+  DISAPPEARING_SECONDS,
+  type LinkedDevice,
+  type OwnProfile,
+  type PersonIds,
+  type PrivacyActions,
+  type PrivacySettings,
+  type ProfileActions,
 } from '../../connector.ts';
 import type { Session } from '../session.ts';
 import { jidOf } from './addresses.ts';
 
 const MESSAGES = { forbidden: 'WhatsApp does not let this number' };
 
-/** The timers that WhatsApp's clients offer, in seconds. */
-const TIMERS: readonly number[] = [0, 86_400, 604_800, 7_776_000];
-
 /** @throws {AppError} `validation_failed` */
 export function requireTimer(field: string, seconds: number | undefined): void {
-  if (seconds !== undefined && !TIMERS.includes(seconds))
-    throw invalidField(field, `WhatsApp allows ${TIMERS.join(', ')}, not ${seconds}`, 'value');
+  if (seconds !== undefined && seconds !== 0 && !DISAPPEARING_SECONDS.includes(seconds))
+    throw invalidField(field, `WhatsApp allows 0, ${DISAPPEARING_SECONDS.join(', ')}, not ${seconds}`, 'value');
 }
 
 const AUDIENCES: ReadonlyMap<string, Audience> = new Map([
