@@ -39,6 +39,7 @@ export const chatStrings = {
     clear: { title: 'Delete all messages of this chat?', confirm: 'Clear messages' },
     delete: { title: 'Delete this chat?', confirm: 'Delete chat' },
     hint: 'The messages are deleted here, and on the phone if the session is connected. Others keep theirs.',
+    onlyHere: 'Deleted here only, not on the phone.',
   },
   labels: 'Labels',
   archived: 'archived',

@@ -125,7 +125,7 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
         </IconButton>
         <div className="min-w-0 flex-1">
           <h2 className="truncate font-semibold">{name}</h2>
-          {chat !== undefined && chat.labelIds.length > 0 && <ChatLabels chat={chat} />}
+          {chat !== undefined && <ChatLabels chat={chat} />}
         </div>
         {chatId.startsWith('grp_') && (
           <LinkButton to="/groups/$groupId" params={{ groupId: chatId }} look="quiet" size="small">
@@ -141,11 +141,13 @@ function ChatHeader({ sessionId, chatId, listed, name, isConnected, onBack }: Ch
 
 function ChatLabels({ chat: { sessionId, labelIds } }: { readonly chat: Chat }) {
   const labels = useLabels(sessionId);
-  const names = labelIds.flatMap((labelId) => labels.get(labelId)?.name ?? []);
+  // A label has no name until the network has reported it.
+  const named = labelIds.flatMap((labelId) => labels.get(labelId) ?? []).filter(({ name }) => name !== '');
+  if (named.length === 0) return null;
   return (
     <ul aria-label={chatStrings.labels} className="flex gap-1.5 overflow-hidden">
-      {names.map((name) => (
-        <li key={name} className="truncate rounded-full bg-accent-soft px-2 text-xs text-ink-soft">
+      {named.map(({ labelId, name }) => (
+        <li key={labelId} className="truncate rounded-full bg-accent-soft px-2 text-xs text-ink-soft">
           {name}
         </li>
       ))}

@@ -1,6 +1,7 @@
 import type { Chat } from '@switchboard/sdk/api';
 import { api } from '../../api.ts';
 import { ConfirmDialog } from '../../components/confirmDialog.tsx';
+import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { chatStrings } from '../../strings/chats.ts';
 
@@ -14,6 +15,7 @@ interface RemoveChatProps {
 /** Asks before the messages of a chat, or the chat itself, are deleted. */
 export function RemoveChat({ chat: { chatId, sessionId }, what, onClose, onDeleted }: RemoveChatProps) {
   const refresh = useRefresh();
+  const toast = useToast();
   return (
     <ConfirmDialog
       title={chatStrings.removal[what].title}
@@ -26,8 +28,8 @@ export function RemoveChat({ chat: { chatId, sessionId }, what, onClose, onDelet
             ? await api.chats.delete({ chatId, sessionId })
             : await api.chats.clear({ chatId, sessionId });
         await refresh('messages', 'chats');
+        if (!synchronized) toast(chatStrings.removal.onlyHere);
         if (what === 'delete') onDeleted();
-        return synchronized;
       }}
     >
       {chatStrings.removal.hint}
