@@ -187,7 +187,7 @@ const gauges: readonly GaugeDefinition[] = [
   },
   {
     name: 'switchboard_session_risk',
-    help: 'Sessions by how likely their network is to ban the number (low, elevated, high)',
+    help: 'Connected sessions by how likely their network is to ban the number (low, elevated, high)',
     label: 'risk',
     read: ({ totals }) => totals && sessionsByRisk(totals),
   },
@@ -218,7 +218,7 @@ const gauges: readonly GaugeDefinition[] = [
 function sessionsByRisk({ sessions, risks }: Totals): Readonly<Record<string, number>> {
   const countOf = (wanted: string) => risks.find(({ risk }) => risk === wanted)?.count ?? 0;
   const [elevated, high] = [countOf('elevated'), countOf('high')];
-  const all = sessions.reduce((sum, { count }) => sum + count, 0);
+  const all = sessions.find(({ status }) => status === 'connected')?.count ?? 0;
   return { low: Math.max(0, all - elevated - high), elevated, high };
 }
 

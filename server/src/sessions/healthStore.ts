@@ -156,12 +156,15 @@ export const markAnswered = query((db, p: Pick<SessionChats, 'sessionId' | 'chat
     .where('answered_at', 'is', null),
 );
 
+/** Only of connected sessions, because nobody assesses the others. */
 export const countByRisk = query((db, _: object) =>
   db
-    .selectFrom('session_health')
-    .select(({ fn }) => ['risk', fn.countAll<number>().as('count')])
-    .where('risk', '<>', sql.lit('low' as const))
-    .groupBy('risk'),
+    .selectFrom('session_health as h')
+    .innerJoin('sessions as s', 's.session_id', 'h.session_id')
+    .select(({ fn }) => ['h.risk', fn.countAll<number>().as('count')])
+    .where('h.risk', '<>', sql.lit('low' as const))
+    .where('s.status', '=', 'connected')
+    .groupBy('h.risk'),
 );
 
 /** Sessions whose risk may have gone down by itself. */

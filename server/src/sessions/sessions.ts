@@ -150,7 +150,7 @@ export class Sessions implements LeaseWorker {
     return statuses.all(this.#options.database.reader, {});
   }
 
-  /** Counts the sessions whose risk is not low. */
+  /** Counts the connected sessions whose risk is not low. */
   countByRisk(): Promise<{ risk: string; count: number }[]> {
     return countByRisk.all(this.#options.database.reader, {});
   }

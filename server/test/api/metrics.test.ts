@@ -9,6 +9,27 @@ import { startReceiver } from '../support/receiver.ts';
 import { connectSession, startServer } from '../support/server.ts';
 
 describeOnEachDatabase('metrics', (_, database) => {
+  it('counts the risk of connected sessions only', async () => {
+    const server = await startServer({ database });
+    try {
+      const { call } = await server.account();
+      const sessionId = await connectSession(call);
+      const simulate = { action: 'standing', noNewChatsUntil: new Date(Date.now() + 3_600_000).toISOString() };
+      assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, simulate)).status, 200);
+      const reads = (line: string) =>
+        eventually(
+          async () => (await fetch(`${server.url}/metrics`)).text(),
+          (text) => text.includes(line),
+        );
+      await reads('switchboard_session_risk{risk="high"} 1');
+      await call('POST', `/sessions/${sessionId}/disconnect`);
+      const text = await reads('switchboard_session_risk{risk="high"} 0');
+      assert.match(text, /switchboard_session_risk\{risk="low"\} 0/);
+    } finally {
+      await server.stop();
+    }
+  });
+
   it('count operations, events and attempts, and report sessions, breakers and lag, but no accounts', async (test) => {
     const server = await startServer({ database });
     const receiver = await startReceiver();
