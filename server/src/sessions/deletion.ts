@@ -1,27 +1,25 @@
-import type { Commit } from '../db/commit.ts';
+import { sql } from 'kysely';
+import type { Commit, Tx } from '../db/commit.ts';
 import { dropWords } from '../messages/search.ts';
 import type { SessionRef } from '../messages/store.ts';
 
 const DELETED_AT_ONCE = 500;
 
-const tablesOfSession = [
-  'statuses',
-  'status_views',
-  'channels',
-  'channel_posts',
-  'followed_presences',
-  'session_health',
-  'session_activity',
-  'started_chats',
-  'groups',
-  'chats',
-  'chat_labels',
-  'cleared_chats',
-  'labels',
-  'contacts',
-  'session_history',
-  'sessions',
-] as const;
+/** Tables that can have many rows of a session, with their keys. */
+const largeTables = {
+  status_views: 'status_id, phone_number',
+  statuses: 'status_id',
+  channel_posts: 'post_id',
+  started_chats: 'session_id, chat_id',
+  session_activity: 'session_id, at',
+  chat_labels: 'session_id, chat_id, label_id',
+  cleared_chats: 'session_id, chat_id',
+  chats: 'session_id, chat_id',
+  contacts: 'session_id, phone_number',
+  session_history: 'session_id, entry_id',
+} as const;
+
+const tablesOfSession = ['channels', 'followed_presences', 'session_health', 'groups', 'labels', 'sessions'] as const;
 
 /** In batches that keep the database available, the session itself last. */
 export async function deleteSessionRows(commit: Commit, { accountId, sessionId }: SessionRef): Promise<void> {
@@ -48,6 +46,8 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
     });
     if (deleted < DELETED_AT_ONCE) break;
   }
+  for (const [table, key] of Object.entries(largeTables))
+    while ((await commit((tx) => deleteSome(tx, table, key, sessionId))) === DELETED_AT_ONCE);
   await commit(async ({ kysely }) => {
     const groups = kysely
       .selectFrom('groups')
@@ -61,4 +61,13 @@ export async function deleteSessionRows(commit: Commit, { accountId, sessionId }
     for (const table of ['session_store', 'template_states', 'early_receipts', 'callback_keys'] as const)
       await kysely.deleteFrom(table).where('session_id', '=', sessionId).execute();
   });
+}
+
+/** Returns how many rows it has deleted. */
+async function deleteSome({ kysely }: Tx, table: string, key: string, sessionId: string): Promise<number> {
+  const [name, columns] = [sql.table(table), sql.raw(key)];
+  const { numAffectedRows = 0n } = await sql`
+    delete from ${name} where (${columns}) in (
+      select ${columns} from ${name} where session_id = ${sessionId} limit ${DELETED_AT_ONCE})`.execute(kysely);
+  return Number(numAffectedRows);
 }
