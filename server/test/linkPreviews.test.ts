@@ -131,7 +131,9 @@ describe('the preview of a link', () => {
       ['no link', { title: 'Mine' }, 'linkPreview'],
       [`See ${url}`, { title: 'Mine', url: 'https://example.com/b' }, 'linkPreview.url'],
       [`See ${url}`, { title: 'Mine', image: text }, 'linkPreview.image'],
-      [`See ${url}`, { title: 'Mine', image: 'https://10.0.0.1/' }, 'url'],
+      [`See ${url}`, { title: 'Mine', image: 'http://example.com/a.png' }, 'linkPreview.image'],
+      [`See ${url}`, { title: 'Mine', image: 'nowhere' }, 'linkPreview.image'],
+      [`See ${url}`, { title: 'Mine', image: 'https://10.0.0.1/' }, 'linkPreview.image'],
       [`See ${url}`, {}, 'linkPreview'],
     ] as const) {
       const { status, body } = await send(message, linkPreview);

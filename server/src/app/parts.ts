@@ -219,7 +219,7 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   const timed = { policy, timeoutMs: PREVIEW_MS, clock };
   const linkPreviews = new LinkPreviews({
     fetching: createUseFetched({ ...timed, maxBytes: Number.POSITIVE_INFINITY }), // only its beginning is read
-    fetchingImage: createUseFetched({ ...timed, maxBytes: PREVIEW_IMAGE_BYTES }),
+    fetchingImage: createUseFetched({ ...timed, maxBytes: PREVIEW_IMAGE_BYTES, field: 'linkPreview.image' }),
     outgoing,
     log: foundation.log,
   });

@@ -19,13 +19,16 @@ interface FetchOptions {
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly lookup?: Lookup;
+  /** The field of the input that has the URL, for errors. */
+  readonly field?: string;
 }
 
 /**
  * Fetches files for accounts. The account chooses the URL, so the URL and each redirect are vetted like a webhook's
  * (see `target.ts`). They must also use https.
  */
-export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }: FetchOptions): UseFetched {
+export function createUseFetched(options: FetchOptions): UseFetched {
+  const { policy, maxBytes, timeoutMs, clock, lookup, field = 'url' } = options;
   return async (first, use) => {
     const { Agent, request } = await import('undici');
     const agent = new Agent({ connect: { lookup: createLookup(policy, lookup), timeout: timeoutMs } });
@@ -33,7 +36,7 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
     const cancel = clock.after(timeoutMs, () => deadline.abort());
     const failed = (cause: unknown) => explain(cause, deadline.signal.aborted ? timeoutMs : undefined);
     try {
-      let url = allowedUrl(first, policy);
+      let url = allowedUrl(first, policy, field);
       for (let redirects = 0; ; redirects++) {
         const response = await request(url, {
           headers: { 'user-agent': `Switchboard/${version}`, 'accept-encoding': 'identity' },
@@ -50,7 +53,7 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
           throw new AppError('fetch_failed', `The URL redirects more than ${MAX_REDIRECTS} times`);
         await response.body.dump().catch(() => {}); // the body of a redirect is irrelevant
         if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
-        url = allowedUrl(new URL(location, url).href, policy);
+        url = allowedUrl(new URL(location, url).href, policy, field);
       }
     } finally {
       cancel();
@@ -59,10 +62,10 @@ export function createUseFetched({ policy, maxBytes, timeoutMs, clock, lookup }:
   };
 }
 
-function allowedUrl(text: string, policy: TargetPolicy): URL {
+function allowedUrl(text: string, policy: TargetPolicy, field: string): URL {
   const verdict = checkUrl(text, policy);
-  if (!verdict.ok) throw invalidField('url', verdict.message, verdict.rule);
-  if (verdict.url.protocol !== 'https:') throw invalidField('url', 'The URL must use https', 'scheme');
+  if (!verdict.ok) throw invalidField(field, verdict.message, verdict.rule);
+  if (verdict.url.protocol !== 'https:') throw invalidField(field, 'The URL must use https', 'scheme');
   return verdict.url;
 }
 
