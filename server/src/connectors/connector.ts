@@ -10,41 +10,10 @@ import type {
   Pricing,
   TemplateActions,
 } from './business.ts';
-import type { Capability } from './capabilities.ts';
-import type { ChatEvent, ChatParts, ChatSimulation } from './chatActions.ts';
-import type {
-  CommunityActions,
-  CommunityPlace,
-  GroupSimulation,
-  InvitePreview,
-  JoinRequestActions,
-  JoinRequestEvent,
-  OptionalGroupSettings,
-} from './groupActions.ts';
-import type {
-  HistoryChatOf,
-  HistoryEventOf,
-  HistoryMessageOf,
-  HistoryRequestOf,
-  HistorySimulationOf,
-} from './history.ts';
-
-export type * from './account.ts';
-export type * from './business.ts';
-export type * from './groupActions.ts';
-export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
-
 import type { CallKey } from './calls.ts';
+import type { Capability } from './capabilities.ts';
 import type { ChannelActions, ChannelEvent, ChannelSimulation } from './channels.ts';
-import type { MessageKey, NetworkChat } from './messageKey.ts';
-import type { NetworkMedia } from './networkMedia.ts';
-import type { OwnPresence, SetPresence } from './presence.ts';
-import type { Forecast, NetworkWarning, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
-import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
-
-export type * from './chatActions.ts';
-export type * from './messageKey.ts';
-
+import type { ChatEvent, ChatParts, ChatSimulation } from './chatActions.ts';
 import {
   type AlbumPart,
   type Choosing,
@@ -62,7 +31,35 @@ import {
   type Product,
   type Vote,
 } from './contentParts.ts';
+import type {
+  CommunityActions,
+  CommunityPlace,
+  GroupSimulation,
+  InvitePreview,
+  JoinRequestActions,
+  JoinRequestEvent,
+  OptionalGroupSettings,
+} from './groupActions.ts';
+import type {
+  HistoryChatOf,
+  HistoryEventOf,
+  HistoryMessageOf,
+  HistoryRequestOf,
+  HistorySimulationOf,
+} from './history.ts';
 import type { MediaRules } from './media.ts';
+import type { MessageKey, NetworkChat } from './messageKey.ts';
+import type { NetworkMedia } from './networkMedia.ts';
+import type { OwnPresence, SetPresence } from './presence.ts';
+import type { Forecast, NetworkWarning, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
+import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
+
+export type * from './account.ts';
+export type * from './business.ts';
+export type * from './chatActions.ts';
+export type * from './groupActions.ts';
+export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
+export type * from './messageKey.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -245,12 +242,6 @@ export interface OutgoingMessage {
   /** When the network accepted it: only for messages of `SessionHost.undelivered`. */
   readonly sentAt?: number;
 }
-
-export type * from './calls.ts';
-export type * from './channels.ts';
-export type * from './networkMedia.ts';
-export type * from './presence.ts';
-export type * from './status.ts';
 
 export const mediaTypes = ['image', 'video', 'audio', 'voice', 'document', 'sticker'] as const;
 export const messageTypes = [
