@@ -1,5 +1,6 @@
 import type { Location, MessageContent, NetworkMedia, Poll, RemoteFile } from '../connectors/connector.ts';
 import type { MediaFacts } from '../connectors/media.ts';
+import { MENTIONS } from '../connectors/messageLimits.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import { factsOf, type Media } from '../media/media.ts';
 import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
@@ -63,7 +64,6 @@ const POLL_OPTIONS = 12;
 const OPTION_CHARACTERS = 100;
 const CARD_NUMBERS = 10;
 const NUMBER_CHARACTERS = 40;
-const MENTIONS = 1024;
 const PAYLOAD_CHARACTERS = 1024;
 
 /**

@@ -75,7 +75,15 @@ export const fetchMessageMedia = defineOperation({
     'Fetch and store the file of a message from the history, which has `remoteMedia`. Returns the message with `media`. Networks delete files after some weeks; WhatsApp then asks the phone for it, which must be online.',
   input: { messageId: MessageId },
   output: Message,
-  errors: ['not_found', 'session_not_connected', 'not_supported', 'message_state', 'send_failed', 'payload_too_large'],
+  errors: [
+    'not_found',
+    'session_not_connected',
+    'not_supported',
+    'message_state',
+    'rate_limited',
+    'send_failed',
+    'payload_too_large',
+  ],
   async run(ctx, { messageId }) {
     const row = await requireMessage(ctx, messageId);
     const { remoteMedia, media } = contentOf(row);

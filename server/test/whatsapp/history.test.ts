@@ -265,6 +265,9 @@ describe('on demand', () => {
     whatsapp.faults.expireMedia();
     const gone = await call('POST', `/messages/${lost[1].messageId}/media`);
     assert.deepEqual([gone.status, gone.body.code], [404, 'not_found'], JSON.stringify(gone.body));
+    for (let n = 1; n < 20; n++) await call('POST', `/messages/${lost[1].messageId}/media`);
+    const limited = await call('POST', `/messages/${lost[1].messageId}/media`);
+    assert.equal(limited.body.code, 'rate_limited', 'requests to the phone are limited');
   });
 });
 

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
 import type { HistoryChat, HistoryMessage, NetworkChat, RemoteFile } from '../../connector.ts';
+import { MENTIONS } from '../../messageLimits.ts';
 import { mutedUntil } from '../inbound/activity.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { ownOrTheirs } from '../inbound/messageReader.ts';
@@ -105,7 +106,6 @@ export async function toHistoryMessage(
   };
 }
 
-const MENTIONS = 1024;
 /** Per message. Anybody can react to a message of a group. */
 const ANSWERS = 1024;
 

@@ -1,7 +1,8 @@
+import type { WAMessage } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { HistoryRequest, NetworkMedia } from '../../connector.ts';
 import { parseContent } from '../inbound/incomingContent.ts';
-import { GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
+import { askPhone, GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
 import { keyOf } from '../outbound/outgoingContent.ts';
 import type { Session } from '../session.ts';
@@ -15,6 +16,7 @@ const GONE: readonly (number | undefined)[] = [404, 410, 412, 418];
 /** Requests of the API to the phone: for older messages of a chat, and for the files of messages. */
 export class HistoryRequests {
   readonly #session: Session;
+  readonly #running = new Map<string, Promise<WAMessage>>();
   #recent: number[] = [];
 
   constructor(session: Session) {
@@ -23,22 +25,14 @@ export class HistoryRequests {
 
   /** @throws {AppError} `rate_limited`, `session_not_connected` */
   async request({ timestamp, count, ...message }: HistoryRequest): Promise<void> {
-    const { requests, host, self } = this.#session;
+    const { requests, self } = this.#session;
     await requests.ask(async (socket) => {
-      const now = host.clock.elapsed();
-      this.#recent = this.#recent.filter((at) => at > now - WINDOW_MS);
-      const [oldest] = this.#recent;
-      if (oldest !== undefined && this.#recent.length >= REQUESTS)
-        throw rateLimited(
-          `The session may request older messages ${REQUESTS} times in ${WINDOW_MS / 60_000} minutes`,
-          oldest + WINDOW_MS - now,
-        );
-      this.#recent.push(now);
+      this.#admit();
       await socket.fetchMessageHistory(count, keyOf(message, self.phoneNumber), timestamp);
     });
   }
 
-  /** @throws {AppError} `not_found` if neither the host nor the phone has it any longer */
+  /** @throws {AppError} `not_found` if neither the host nor the phone has it any longer; `rate_limited` */
   async openFile(reference: string): Promise<NetworkMedia> {
     const { baileys, link } = this.#session;
     link.requireSocket();
@@ -47,7 +41,9 @@ export class HistoryRequests {
     if (media === undefined || !message.key) throw new AppError('not_found', 'The message has no file');
     const { mimeType, size, fileName } = media;
     try {
-      const stream = await openIncomingFile(this.#session, { ...message, key: message.key });
+      const stream = await openIncomingFile(this.#session, { ...message, key: message.key }, (_, one) =>
+        this.#askOnce(one),
+      );
       return { mimeType, size, fileName, open: async () => stream };
     } catch (cause) {
       if (cause instanceof AppError) throw cause;
@@ -56,5 +52,29 @@ export class HistoryRequests {
       const reason = cause instanceof Error ? cause.message : String(cause);
       throw new AppError('send_failed', `The file could not be fetched: ${reason}`, { cause });
     }
+  }
+
+  /** Callers that want the same file at the same time share one request. */
+  #askOnce(message: WAMessage): Promise<WAMessage> {
+    const about = JSON.stringify([message.key.remoteJid, message.key.id]);
+    const running = this.#running.get(about);
+    if (running !== undefined) return running;
+    this.#admit();
+    const answer = askPhone(this.#session, message).finally(() => this.#running.delete(about));
+    this.#running.set(about, answer);
+    return answer;
+  }
+
+  /** @throws {AppError} `rate_limited` */
+  #admit(): void {
+    const now = this.#session.host.clock.elapsed();
+    this.#recent = this.#recent.filter((at) => at > now - WINDOW_MS);
+    const [oldest] = this.#recent;
+    if (oldest !== undefined && this.#recent.length >= REQUESTS)
+      throw rateLimited(
+        `The session may ask the phone for older messages and files ${REQUESTS} times in ${WINDOW_MS / 60_000} minutes`,
+        oldest + WINDOW_MS - now,
+      );
+    this.#recent.push(now);
   }
 }

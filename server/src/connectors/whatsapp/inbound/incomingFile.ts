@@ -22,12 +22,12 @@ export interface FileKeys {
  * A file that the host has deleted is requested from the sender's phone. Baileys is not used for the download: it would
  * contact any host that a message names, follow redirects anywhere, and check neither the MAC nor the hashes.
  */
-export async function openIncomingFile(session: Session, message: WAMessage): Promise<Readable> {
+export async function openIncomingFile(session: Session, message: WAMessage, ask = askPhone): Promise<Readable> {
   try {
     return await download(session, message);
   } catch (error) {
     if (!(error instanceof GoneError)) throw error;
-    return download(session, await askPhone(session, message));
+    return download(session, await ask(session, message));
   }
 }
 
@@ -95,7 +95,8 @@ async function* verify(body: AsyncIterable<Buffer>, wanted: Uint8Array): AsyncGe
   if (!timingSafeEqual(hash.digest(), wanted)) throw new Error(CORRUPT);
 }
 
-async function askPhone({ link, host }: Session, message: WAMessage): Promise<WAMessage> {
+/** Returns the message with a file that the phone has uploaded again. */
+export async function askPhone({ link, host }: Session, message: WAMessage): Promise<WAMessage> {
   if (link.socket === undefined) throw new Error('the session is not connected');
   const answer = link.socket.updateMediaMessage(message);
   return withTimeout(host.clock, PHONE_MS, answer, () => new Error('the phone does not answer'));

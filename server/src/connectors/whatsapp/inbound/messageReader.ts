@@ -1,5 +1,6 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
 import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
+import { MENTIONS } from '../../messageLimits.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -175,7 +176,8 @@ export class MessageReader {
     isOwn: boolean,
   ): Promise<MessageContent> {
     const { album } = content;
-    const mentions = await Promise.all((context?.mentionedJid ?? []).map((jid) => this.#addresses.digitsOf(jid)));
+    const mentioned = (context?.mentionedJid ?? []).slice(0, MENTIONS);
+    const mentions = await Promise.all(mentioned.map((jid) => this.#addresses.digitsOf(jid)));
     return {
       ...content,
       ...(album && { album: { ...album, albumId: ownOrTheirs(album.albumId, isOwn) } }),
