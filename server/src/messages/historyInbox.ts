@@ -375,6 +375,7 @@ const knownContacts = query((db, p: SessionRef & { numbers: string }, dialect) =
   db
     .selectFrom('contacts')
     .select('phone_number')
+    .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('phone_number', 'in', dialect.texts(p.numbers)),
 );
@@ -383,6 +384,7 @@ const knownChats = query((db, p: Listed, dialect) =>
   db
     .selectFrom('chats')
     .select(['chat_id', 'unread_count'])
+    .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('chat_id', 'in', dialect.texts(p.ids)),
 );
@@ -462,9 +464,11 @@ const linkOriginals = query((db, p: Listed, dialect) =>
     .updateTable('messages')
     .set({
       reply_to: sql<string | null>`(select original.message_id from messages as original
-        where original.session_id = messages.session_id and original.network_id = messages.reply_network_id
+        where original.account_id = messages.account_id and original.session_id = messages.session_id
+          and original.network_id = messages.reply_network_id
           and original.chat_id = messages.chat_id order by original.message_id limit 1)`,
     })
+    .where('account_id', '=', p.accountId)
     .where('session_id', '=', p.sessionId)
     .where('reply_to', 'is', null)
     .where('reply_network_id', 'is not', null)
