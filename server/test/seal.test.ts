@@ -7,13 +7,32 @@ import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { sqsCredentials, startFakeSqs } from './support/fakeSqs.ts';
 import { startReceiver } from './support/receiver.ts';
-import { startAgain, type TestServer } from './support/server.ts';
+import { type Call, connectSession, newNumber, startAgain, type TestServer } from './support/server.ts';
 
 const KEY = 'a key of more than thirty-two characters';
 const OTHER_KEY = 'another key of more than thirty-two chars';
 const SECRET = 'Schlüssel für die Prüfung';
 const HEADER = 'a token in a header';
 const QUEUE = '/123456789012/events';
+
+/** Imports messages that refer to files. */
+async function importFiles(call: Call, count: number): Promise<void> {
+  const sessionId = await connectSession(call, newNumber());
+  const other = newNumber();
+  const timestamp = new Date(Date.now() - 3600_000).toISOString();
+  const messages = Array.from({ length: count }, (_, n) => ({
+    id: `h${n}`,
+    with: other,
+    message: 'With a file',
+    timestamp,
+    mediaId: null,
+  }));
+  for (let at = 0; at < count; at += 200) {
+    const history = { messages: messages.slice(at, at + 200) };
+    const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, { action: 'history', history });
+    assert.equal(status, 200, JSON.stringify(body));
+  }
+}
 
 describeOnEachDatabase('encryption at rest', (newHome, database) => {
   const texts = async ({ app }: TestServer, table: string, columns: string) => {
@@ -48,6 +67,8 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     const { sessionId } = (await call('POST', '/sessions', {})).body;
     await storeOf(before.app.services.database, sessionId).set('credentials', 'kept by a connector');
     assert.ok((await texts(before, 'webhooks', 'secret')).includes(SECRET), 'plain text without a key, as documented');
+    await importFiles(call, 600);
+    assert.equal((await texts(before, 'messages', 'file_reference')).split('hash').length - 1, 600);
     await before.stop();
 
     options.env['ENCRYPTION_KEY'] = KEY;
@@ -55,6 +76,7 @@ describeOnEachDatabase('encryption at rest', (newHome, database) => {
     const rows = (await texts(after, 'webhooks', 'secret')) + (await texts(after, 'session_store', 'value'));
     assert.ok(!rows.includes(SECRET) && !rows.includes('kept by'), rows);
     assert.equal(await storeOf(after.app.services.database, sessionId).get('credentials'), 'kept by a connector');
+    assert.ok(!(await texts(after, 'messages', 'file_reference')).includes('hash'), 'more than one page of files');
     const test = await after.call('GET', '/webhooks/test', undefined, { authorization: `Bearer ${token}` });
     assert.equal(test.body.delivered, true, 'earlier login tokens stay valid');
     const [{ headers, body } = assert.fail()] = receiver.deliveries;

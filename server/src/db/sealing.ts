@@ -18,6 +18,7 @@ const CHECK = 'encryption_check';
 /** Marks that secrets were encrypted with a new key and that their former values may still be in the files. */
 const REWRITE = 'encryption_rewrite';
 const PLAIN = new Seal('');
+const FILES_AT_ONCE = 500;
 
 /**
  * Opens the seal for secrets in rows. The first start with a key stores an encrypted check value, by which later starts
@@ -120,7 +121,8 @@ async function replaceCheck({ kysely }: Tx, from: string | undefined, to: Seal |
   return numAffectedRows === 1n;
 }
 
-async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
+async function resealAll(tx: Tx, from: Seal, to: Seal): Promise<void> {
+  const { kysely } = tx;
   const resealed = (text: string, about: string) => to.close(from.open(text, about), about);
   const secrets = kysely.selectFrom('secrets').selectAll().where('name', 'not in', [CHECK, REWRITE]);
   for (const { name, value } of await secrets.execute())
@@ -144,14 +146,28 @@ async function resealAll({ kysely }: Tx, from: Seal, to: Seal): Promise<void> {
   for (const { session_id: id, key, value } of await kysely.selectFrom('session_store').selectAll().execute())
     await sql`update session_store set value = ${resealed(value, aboutStored(id, key))}
       where session_id = ${id} and key = ${key}`.execute(kysely);
-  const files = kysely
-    .selectFrom('messages')
-    .select(['seq', 'session_id', 'network_id', 'file_reference'])
-    .where('file_reference', 'is not', null);
-  for (const { seq, session_id: id, network_id: networkId, file_reference: file } of await files.execute())
-    await sql`update messages set file_reference = ${file && resealed(file, aboutFile(id, networkId))}
-      where seq = ${seq}`.execute(kysely);
+  await resealFiles(tx, resealed);
   await sql`insert into secrets (name, value) values (${REWRITE}, '') on conflict do nothing`.execute(kysely);
+}
+
+/** Page by page: a history may have a file for each of a million messages. */
+async function resealFiles({ kysely }: Tx, resealed: (text: string, about: string) => string): Promise<void> {
+  for (let after = -1; ; ) {
+    const page = await kysely
+      .selectFrom('messages')
+      .select(['seq', 'session_id', 'network_id', 'file_reference'])
+      .where('file_reference', 'is not', null)
+      .where('seq', '>', after)
+      .orderBy('seq')
+      .limit(FILES_AT_ONCE)
+      .execute();
+    for (const { seq, session_id: id, network_id: networkId, file_reference: file } of page)
+      await sql`update messages set file_reference = ${file && resealed(file, aboutFile(id, networkId))}
+        where seq = ${seq}`.execute(kysely);
+    const last = page.at(-1);
+    if (last === undefined || page.length < FILES_AT_ONCE) return;
+    after = last.seq;
+  }
 }
 
 /* The context that a secret's encryption is bound to. */
