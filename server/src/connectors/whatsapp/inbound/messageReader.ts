@@ -6,11 +6,11 @@ import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
-import { keepAsked } from './asked.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { unwrap } from './kinds.ts';
+import { keepPoll } from './polls.ts';
 import { STATUS, statusOf } from './statuses.ts';
 import { readEventAnswer, readVote } from './votes.ts';
 
@@ -70,7 +70,7 @@ export class MessageReader {
     if (chat.type === 'group') await this.#groups.know(chat.id);
     // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
     if (parsed.content.poll !== undefined || parsed.content.type === 'event')
-      await keepAsked(this.#session, key, withSecret(unwrap(inner).message, [...unwrap(inner).layers, decoded]));
+      await keepPoll(this.#session, key, withSecret(unwrap(inner).message, [...unwrap(inner).layers, decoded]));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
     const { context } = parsed;
     return {
@@ -223,7 +223,7 @@ function pinEndOf(
 }
 
 /** The secret of a poll or event is on it, or on one of its wrappers. */
-function withSecret(asked: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
+function withSecret(poll: proto.IMessage, layers: readonly proto.IMessage[]): proto.IMessage {
   const messageContextInfo = layers.find((layer) => layer.messageContextInfo?.messageSecret)?.messageContextInfo;
-  return { ...asked, ...(messageContextInfo && { messageContextInfo }) };
+  return { ...poll, ...(messageContextInfo && { messageContextInfo }) };
 }

@@ -1,12 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
 import type { EventAnswer } from '../../connector.ts';
-import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
-import { type Asked, findAsked } from './asked.ts';
-import { parseContent } from './incomingContent.ts';
+import { findPoll, type StoredPoll } from './polls.ts';
 
 /**
  * A vote is encrypted with the addresses of the voter and of the poll's author, each of whom has two.
@@ -19,16 +17,16 @@ export async function readVote(
 ): Promise<{ networkId: string; options: string[] } | undefined> {
   const { baileys, host } = session;
   const pollMsgId = target?.id;
-  const poll = pollMsgId ? await findAsked(session, pollMsgId) : undefined;
-  const pollEncKey = poll?.message.messageContextInfo?.messageSecret;
-  if (!pollMsgId || !vote || !poll || !pollEncKey) return undefined;
+  const poll = pollMsgId ? await findPoll(session, key, pollMsgId) : undefined;
+  if (!pollMsgId || !vote || !poll) return undefined;
+  const pollEncKey = poll.secret;
   const opened = decryptWithAny(session, poll, key, (pollCreatorJid, voterJid) =>
     baileys.decryptPollVote(vote, { pollCreatorJid, pollMsgId, pollEncKey, voterJid }),
   );
   if (opened !== undefined)
     return {
       networkId: idOf(session, poll, pollMsgId),
-      options: optionsOf(baileys, poll.message, opened.selectedOptions),
+      options: optionsOf(poll, opened.selectedOptions),
     };
   host.log.warn({ poll: pollMsgId }, 'failed to decrypt a vote');
   return undefined;
@@ -44,10 +42,10 @@ export async function readEventAnswer(
 ): Promise<{ networkId: string; answer: EventAnswer } | undefined> {
   const { baileys, host } = session;
   const eventMsgId = response.eventCreationMessageKey?.id;
-  const event = eventMsgId ? await findAsked(session, eventMsgId) : undefined;
-  const eventEncKey = event?.message.messageContextInfo?.messageSecret;
+  const event = eventMsgId ? await findPoll(session, key, eventMsgId) : undefined;
   const { encPayload, encIv } = response;
-  if (!eventMsgId || !event || !eventEncKey || !encPayload || !encIv) return undefined;
+  if (!eventMsgId || !event || !encPayload || !encIv) return undefined;
+  const eventEncKey = event.secret;
   const opened = decryptWithAny(session, event, key, (eventCreatorJid, responderJid) =>
     baileys.decryptEventResponse({ encPayload, encIv }, { eventCreatorJid, eventMsgId, eventEncKey, responderJid }),
   );
@@ -60,7 +58,7 @@ export async function readEventAnswer(
 /** Tries the addresses of the author and of the person who answers. Returns undefined if none fits. */
 function decryptWithAny<T>(
   { baileys, self }: Session,
-  { authors }: Asked,
+  { authors }: StoredPoll,
   key: WAMessageKey,
   decrypt: (authorJid: string, personJid: string) => T,
 ): T | undefined {
@@ -80,13 +78,12 @@ function decryptWithAny<T>(
 }
 
 /** A message of the session is known by our id. */
-function idOf({ self }: Session, { authors }: Asked, wireId: string): string {
+function idOf({ self }: Session, { authors }: StoredPoll, wireId: string): string {
   return authors.some((jid) => self.is(jid)) ? toOwnId(wireId) : wireId;
 }
 
 /** A vote names the options by their hashes. */
-function optionsOf(baileys: Baileys, poll: proto.IMessage, chosen: readonly Uint8Array[]): string[] {
+function optionsOf({ options }: StoredPoll, chosen: readonly Uint8Array[]): string[] {
   const hashes = new Set(chosen.map((hash) => Buffer.from(hash).toString('hex')));
-  const options = parseContent(baileys, poll)?.content.poll?.options ?? [];
   return options.filter((option) => hashes.has(createHash('sha256').update(option).digest('hex')));
 }

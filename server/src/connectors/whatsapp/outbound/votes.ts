@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { Vote } from '../../connector.ts';
-import { findAsked } from '../inbound/asked.ts';
+import { findPoll } from '../inbound/polls.ts';
 import type { Session } from '../session.ts';
 
 /**
@@ -14,10 +14,9 @@ import type { Session } from '../session.ts';
 export async function toVote(session: Session, key: WAMessageKey, { options }: Vote): Promise<proto.IMessage> {
   const { baileys, self, host } = session;
   const pollId = key.id ?? '';
-  const asked = await findAsked(session, pollId);
-  const secret = asked?.message.messageContextInfo?.messageSecret;
-  const author = asked && authorOf(session, asked.authors);
-  if (!secret || !author)
+  const poll = await findPoll(session, key, pollId);
+  const author = poll && authorOf(session, poll.authors);
+  if (poll === undefined || author === undefined)
     throw new AppError(
       'message_state',
       'The session cannot vote in this poll: it arrived before the session could, or too many polls arrived since',
@@ -31,7 +30,7 @@ export async function toVote(session: Session, key: WAMessageKey, { options }: V
     ...[pollId, author, voter, 'Poll Vote'].map((part) => Buffer.from(part)),
     Buffer.of(1),
   ]);
-  const first = baileys.hmacSign(secret, new Uint8Array(32), 'sha256');
+  const first = baileys.hmacSign(poll.secret, new Uint8Array(32), 'sha256');
   const encIv = randomBytes(12);
   const encPayload = baileys.aesEncryptGCM(
     plain,
