@@ -56,10 +56,15 @@ import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
 
 export type * from './account.ts';
 export type * from './business.ts';
+export type * from './calls.ts';
+export type * from './channels.ts';
 export type * from './chatActions.ts';
 export type * from './groupActions.ts';
 export type { HistoryChoice, HistoryContact, RemoteFile } from './history.ts';
 export type * from './messageKey.ts';
+export type * from './networkMedia.ts';
+export type * from './presence.ts';
+export type * from './status.ts';
 
 /*
  * The interface between the product and a network. A connector knows only its network: no database, no webhooks, no
@@ -347,6 +352,8 @@ export const isPlaceholder = (digits: string): boolean => /^000\d{5,25}$/.test(d
 
 /** The timers of disappearing messages that phones offer, in seconds. */
 export const DISAPPEARING_SECONDS: readonly number[] = [86_400, 604_800, 7_776_000];
+/** People that a message can mention. The host leaves out the others. */
+export const MAX_MENTIONS = 1024;
 
 /**
  * The actions of a connection. If the network does not support an optional part, it is missing and callers get

@@ -1,6 +1,12 @@
-import type { Location, MessageContent, NetworkMedia, Poll, RemoteFile } from '../connectors/connector.ts';
+import {
+  type Location,
+  MAX_MENTIONS,
+  type MessageContent,
+  type NetworkMedia,
+  type Poll,
+  type RemoteFile,
+} from '../connectors/connector.ts';
 import type { MediaFacts } from '../connectors/media.ts';
-import { MENTIONS } from '../connectors/messageLimits.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import { factsOf, type Media } from '../media/media.ts';
 import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
@@ -94,7 +100,7 @@ export function withinLimits(content: MessageContent): MessageContent {
       },
     }),
     ...(poll && { poll: pollWithinLimits(poll) }),
-    ...(mentions && mentions.length > 0 && { mentions: mentions.slice(0, MENTIONS) }),
+    ...(mentions && mentions.length > 0 && { mentions: mentions.slice(0, MAX_MENTIONS) }),
     ...(payload !== undefined && { payload: cut(payload, PAYLOAD_CHARACTERS) }),
   };
 }

@@ -5,7 +5,7 @@ import { batch, query } from '../db/query.ts';
 import { isGroupId } from '../ids.ts';
 import type { NewRow, SessionRef } from './store.ts';
 
-/* The contacts and chats of a session's history. What is known already is newer. */
+/* The contacts and chats of a session's history. Names and chats that are known already are newer. */
 
 type History = Extract<NetworkEvent, { type: 'history' }>;
 

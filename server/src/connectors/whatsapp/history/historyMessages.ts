@@ -1,7 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import type { HistoryChat, HistoryMessage, NetworkChat, RemoteFile } from '../../connector.ts';
-import { MENTIONS } from '../../messageLimits.ts';
+import {
+  type HistoryChat,
+  type HistoryMessage,
+  MAX_MENTIONS,
+  type NetworkChat,
+  type RemoteFile,
+} from '../../connector.ts';
 import { mutedUntil } from '../inbound/activity.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { ownOrTheirs } from '../inbound/messageReader.ts';
@@ -90,7 +95,7 @@ export async function toHistoryMessage(
     await reactionsOf(session, info, digitsOf),
     await votesOf(session, info, parsed, digitsOf),
   ];
-  const mentions = await Promise.all((context?.mentionedJid ?? []).slice(0, MENTIONS).map(digitsOf));
+  const mentions = await Promise.all((context?.mentionedJid ?? []).slice(0, MAX_MENTIONS).map(digitsOf));
   return {
     ...shared,
     content: {

@@ -1,6 +1,11 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
-import type { MessageContent, NetworkChat, NetworkEvent, NetworkMedia } from '../../connector.ts';
-import { MENTIONS } from '../../messageLimits.ts';
+import {
+  MAX_MENTIONS,
+  type MessageContent,
+  type NetworkChat,
+  type NetworkEvent,
+  type NetworkMedia,
+} from '../../connector.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -176,7 +181,7 @@ export class MessageReader {
     isOwn: boolean,
   ): Promise<MessageContent> {
     const { album } = content;
-    const mentioned = (context?.mentionedJid ?? []).slice(0, MENTIONS);
+    const mentioned = (context?.mentionedJid ?? []).slice(0, MAX_MENTIONS);
     const mentions = await Promise.all(mentioned.map((jid) => this.#addresses.digitsOf(jid)));
     return {
       ...content,

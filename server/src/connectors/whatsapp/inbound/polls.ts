@@ -16,7 +16,7 @@ const SECRET_BYTES = 32;
 const OPTIONS = 12;
 const OPTION_CHARACTERS = 400;
 
-/** What is needed to read the votes in a poll or the answers to an event. */
+/** The parts of a poll or event that reading its votes or answers requires. */
 export interface StoredPoll {
   readonly secret: Uint8Array;
   /** The addresses of its author, the one under which it arrived first. */
