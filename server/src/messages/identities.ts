@@ -107,7 +107,7 @@ interface Duplicate extends Pick<MessageRow, 'seq' | 'message_id' | 'starred_at'
   readonly twin_chat: string;
 }
 
-/** What the message that stays has already is kept. */
+/** Moves reactions, votes, labels, star and pin, unless the message that stays has its own. */
 async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
   const keys = { reactions: 'from_number', poll_votes: 'from_number', message_labels: 'label_id' };
   for (const [name, key] of Object.entries(keys)) {
