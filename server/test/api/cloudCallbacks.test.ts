@@ -5,7 +5,7 @@ import { ADA, cloudSession, eventsOf, GRACE } from '../support/cloudSession.ts';
 import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { ACCOUNT_ID, type FakeGraph, OTHER_NUMBER_ID, startFakeGraph } from '../support/fakeGraph/fakeGraph.ts';
-import { type Answer, type Call, eventOf, startServer, type TestServer } from '../support/server.ts';
+import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts';
 
 /* Requests of Meta to a callback URL: several numbers, bad parts, early statuses, and the data of the app. */
 
@@ -273,9 +273,10 @@ describe('a number that the WhatsApp Business app uses as well', () => {
     ],
   });
 
-  it('gets the history of the app as messages that have waited, each once', async (t) => {
-    const { graph, call } = await cloudSession(t);
-    for (let time = 0; time < 2; time++) assert.equal(await graph.post(history(graph)), 200);
+  it('gets the history of the app without events, each message once', async (t) => {
+    const { graph, call, sessionId } = await cloudSession(t);
+    const report = history(graph);
+    for (let time = 0; time < 2; time++) assert.equal(await graph.post(report), 200);
     const found = (await messagesOf(call, `&chatId=${ADA}`)).map((one: Answer['body']) => [
       one.message,
       one.direction,
@@ -285,13 +286,33 @@ describe('a number that the WhatsApp Business app uses as well', () => {
       ['Here it is', 'outgoing', '2025-02-10T23:42:35.000Z'],
       ['Thanks!', 'incoming', '2025-02-10T23:42:50.000Z'],
     ]);
-    const { replayed } = await eventOf(call, 'message.incoming', ({ message }) => message === 'Thanks!');
-    assert.equal(replayed, true);
+    const [thanks] = (await messagesOf(call, `&chatId=${ADA}&direction=incoming`)) as Answer['body'][];
+    assert.deepEqual([thanks.origin, thanks.status], ['history', 'read']);
+    const [sent] = (await messagesOf(call, `&chatId=${ADA}&direction=outgoing`)) as Answer['body'][];
+    assert.equal(sent.status, 'read');
+    const { history: state } = (await call('GET', `/sessions/${sessionId}`)).body;
+    assert.deepEqual([state.state, state.progress, state.messages], ['failed', 55, 3]);
+    assert.match(state.error, /History sync is turned off/);
+    for (const kind of ['message.incoming', 'message.sent', 'message.read'])
+      assert.deepEqual(await eventsOf(call, kind), [], kind);
+    const chats = (await call('GET', '/chats')).body.data;
+    assert.ok(chats.every(({ unreadCount }: Answer['body']) => unreadCount === 0));
     const file = graph.keep(Buffer.from('%PDF-1.7'), 'application/pdf');
     const media = { from: ADA, id: 'wamid.file', timestamp: '1739230960', type: 'document', document: { id: file } };
     assert.equal(await graph.post({ field: 'history', messages: [media] }), 200);
     const [document] = await messagesOf(call, '&type=document');
-    assert.equal(document.media.size, 8);
+    assert.deepEqual([document.remoteMedia.size, document.media ?? null], [8, null]);
+    const fetched = await call('POST', `/messages/${document.messageId}/media`, {});
+    assert.equal(fetched.body.media?.size, 8, JSON.stringify(fetched.body));
+    const last = {
+      field: 'history',
+      history: [{ metadata: { phase: 2, chunk_order: 1, progress: 100 }, threads: [] }],
+    };
+    assert.equal(await graph.post(last), 200);
+    const progressOf = async () => (await call('GET', `/sessions/${sessionId}`)).body.history.state;
+    assert.equal(await progressOf(), 'complete');
+    assert.equal(await graph.post({ ...report, history: report.history.slice(0, 1) }), 200);
+    assert.equal(await progressOf(), 'complete', 'a repeated part does not set it back');
   });
 
   it('gets the names of its address book', async (t) => {
@@ -305,8 +326,9 @@ describe('a number that the WhatsApp Business app uses as well', () => {
       { type: 'chat' },
     ];
     assert.equal(await graph.post({ field: 'smb_app_state_sync', state_sync }), 200);
-    const { data } = (await call('GET', '/contacts')).body;
-    assert.deepEqual(data.map(({ name }: Answer['body']) => name).toSorted(), ['Ada Lovelace', 'Grace']);
+    const saved = async () =>
+      (await call('GET', '/contacts')).body.data.map(({ savedName }: Answer['body']) => savedName).toSorted();
+    assert.deepEqual(await saved(), ['Grace', null], 'the removed name is gone');
   });
 
   it('asks for both once, if its options say so', async (t) => {

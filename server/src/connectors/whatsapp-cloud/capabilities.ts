@@ -17,4 +17,6 @@ export const cloudCapabilities: readonly Capability[] = [
   'preflight',
   'standing',
   'link_previews',
+  'history',
+  'history_media',
 ];

@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
-import type { SessionHost } from '../connector.ts';
+import type { HistoryMessage, RemoteFile, SessionHost } from '../connector.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { describe } from './errors.ts';
 import { type LookUps, type MessageEvent, toEvents } from './incoming.ts';
@@ -45,19 +45,17 @@ const Contact = Compile(
 );
 
 /** A part of the history of a number. */
-export interface HistoryBatch {
+interface HistoryBatch {
   readonly messages: readonly HistoryMessage[];
+  /** Changes of messages that are not in this part. */
+  readonly changes: readonly Exclude<MessageEvent, { type: 'message' }>[];
   /** In percent; null if Meta does not say it. */
   readonly progress: number | null;
   /** Why there is no history, in Meta's words; null if there is one. */
   readonly refusal: string | null;
 }
 
-export interface HistoryMessage {
-  readonly event: MessageEvent;
-  /** How far an own message got, such as `read`; null if Meta does not say it. */
-  readonly status: string | null;
-}
+type Read = Pick<HistoryBatch, 'messages' | 'changes'>;
 
 /** Meta announces a message with a file by this type. A later callback has the message, if it is not too old. */
 const ANNOUNCED_FILE = 'media_placeholder';
@@ -77,14 +75,14 @@ export async function readHistory(
     return undefined;
   }
   const { metadata, threads = [], errors: [error] = [] } = chunk;
-  const messages: HistoryMessage[] = [];
+  const parts: Read[] = [];
   for (const thread of threads) {
-    if (OneThread.Check(thread)) messages.push(...(await readThread(thread, ownNumber, lookUps, ignore)));
+    if (OneThread.Check(thread)) parts.push(...(await readThread(thread, ownNumber, lookUps, ignore)));
     else ignore('a thread of an unknown shape');
   }
   const progress = Number(metadata?.progress ?? Number.NaN);
   return {
-    messages: messages.toSorted((one, other) => one.event.timestamp - other.event.timestamp),
+    ...joined(parts),
     progress: progress >= 0 && progress <= 100 ? progress : null,
     refusal: error === undefined ? null : describe({ code: error.code, message: error.message ?? error.title ?? '' }),
   };
@@ -95,56 +93,140 @@ async function readThread(
   ownNumber: string,
   lookUps: LookUps,
   ignore: (problem: string) => void,
-): Promise<HistoryMessage[]> {
-  const found: HistoryMessage[] = [];
+): Promise<Read[]> {
+  const found: Read[] = [];
   for (const message of messages) {
-    const events = await readMessage(message, id, ownNumber, lookUps);
-    if ('problem' in events) ignore(events.problem);
-    else found.push(...events);
+    const read = await readMessage(message, id, ownNumber, lookUps);
+    if ('problem' in read) ignore(read.problem);
+    else found.push(read);
   }
   return found;
 }
 
-/** @param thread digits of the other person; undefined for a message that names both sides */
+/** Joins parts. Reactions belong to their messages, if these are here. */
+function joined(parts: readonly Read[]): Read {
+  const messages = parts.flatMap((part) => part.messages);
+  const changes = parts.flatMap((part) => part.changes);
+  const known = new Set(messages.map(({ networkId }) => networkId));
+  const reactions = Map.groupBy(
+    changes.flatMap((change) => (change.type === 'reaction' && change.emoji !== null ? [change] : [])),
+    ({ networkId }) => networkId,
+  );
+  return {
+    messages: messages.map((message) => {
+      const own = reactions.get(message.networkId) ?? [];
+      return own.length === 0
+        ? message
+        : {
+            ...message,
+            reactions: own.map(({ from, emoji, timestamp }) => ({ from, emoji: emoji ?? '', timestamp })),
+          };
+    }),
+    changes: changes.filter(({ type, networkId }) => type !== 'reaction' || !known.has(networkId)),
+  };
+}
+
+/**
+ * Reads a message of the history. Its file stays at Meta until somebody asks for it.
+ * @param thread digits of the other person; undefined for a message that names both sides
+ */
 export async function readMessage(
   message: unknown,
   thread: string | undefined,
   ownNumber: string,
   lookUps: LookUps,
-): Promise<HistoryMessage[] | { readonly problem: string }> {
+): Promise<Read | { readonly problem: string }> {
   if (!Message.Check(message)) return { problem: 'a message of the history of an unknown shape' };
-  if (message.type === ANNOUNCED_FILE) return [];
+  if (message.type === ANNOUNCED_FILE) return { messages: [], changes: [] };
   const isOwn = message.from?.replace(/\D/g, '') === ownNumber;
   const to = message.to ?? thread;
   const addressed = isOwn && to !== undefined ? { ...message, to } : message;
-  const events = await toEvents(addressed, [], lookUps, isOwn ? ownNumber : undefined);
+  let file: RemoteFile | undefined;
+  const findFile: LookUps['findFile'] = async (reference, ...about) => {
+    const found = await lookUps.findFile(reference, ...about);
+    if (found !== undefined) {
+      const { mimeType, size, fileName } = found;
+      file = { mimeType, size, fileName, reference };
+    }
+    return undefined;
+  };
+  const events = await toEvents(addressed, [], { ...lookUps, findFile }, isOwn ? ownNumber : undefined);
   if ('problem' in events) return events;
-  const status = message.history_context?.status?.toLowerCase() ?? null;
-  return events.map((event) => ({ event, status }));
+  const status = STATUSES[message.history_context?.status?.toUpperCase() ?? ''];
+  const messages: HistoryMessage[] = [];
+  const changes: Exclude<MessageEvent, { type: 'message' }>[] = [];
+  for (const event of events) {
+    if (event.type !== 'message') {
+      changes.push(event);
+      continue;
+    }
+    const { type: _, content, ...rest } = event;
+    const { media: __, ...withoutFile } = content;
+    const more = { ...(file !== undefined && { file }), ...(isOwn && status !== undefined && { status }) };
+    messages.push({ ...rest, content: withoutFile, ...more });
+  }
+  return { messages, changes };
 }
 
-const AT_ONCE = 50;
+const STATUSES: Readonly<Record<string, NonNullable<HistoryMessage['status']>>> = {
+  PENDING: 'sent',
+  SENT: 'sent',
+  DELIVERED: 'delivered',
+  READ: 'read',
+  PLAYED: 'read',
+  ERROR: 'failed',
+};
 
-/** Reports a part of the history as messages that have waited. */
-export async function reportHistory(host: Pick<SessionHost, 'onEvent'>, { messages }: HistoryBatch): Promise<void> {
-  for (let start = 0; start < messages.length; start += AT_ONCE) {
-    const together = messages.slice(start, start + AT_ONCE);
-    await Promise.all(
-      together.map(({ event }) => host.onEvent(event.type === 'message' ? { ...event, isReplayed: true } : event)),
-    );
+/** Messages that are stored together. */
+const AT_ONCE = 500;
+const PROGRESS = 'history progress';
+
+/** Reports messages of the history, which are stored without becoming events of the API. */
+export async function reportMessages(
+  host: Pick<SessionHost, 'onEvent'>,
+  { messages, changes }: Pick<HistoryBatch, 'messages' | 'changes'>,
+): Promise<void> {
+  for (let start = 0; start < messages.length; start += AT_ONCE)
+    await host.onEvent({
+      type: 'history',
+      chats: [],
+      contacts: [],
+      messages: messages.slice(start, start + AT_ONCE),
+    });
+  for (const change of changes) await host.onEvent(change);
+}
+
+/** Reports a part of the history, and how far the import is. A part that Meta repeats does not set it back. */
+export async function reportHistory(
+  host: Pick<SessionHost, 'onEvent' | 'store'>,
+  phoneNumberId: string,
+  batch: HistoryBatch,
+): Promise<void> {
+  await reportMessages(host, batch);
+  const [number, stored] = (await host.store.get(PROGRESS))?.split(' ') ?? [];
+  const before = number === phoneNumberId ? Number(stored) : 0;
+  if (batch.refusal !== null) {
+    const error = `The history of the app is missing: ${batch.refusal}`;
+    await host.onEvent({ type: 'history_progress', state: 'failed', progress: before, error });
+    return;
   }
+  const { progress } = batch;
+  if (progress === null || progress < before) return;
+  await host.onEvent({ type: 'history_progress', state: progress === 100 ? 'complete' : 'importing', progress });
+  await host.store.set(PROGRESS, `${phoneNumberId} ${progress}`);
 }
 
 const NAME_CHARACTERS = 200;
 
-/** Reports an entry of the phone's address book. A removed one keeps its last name. */
+/** Reports an entry of the phone's address book. */
 export async function reportContact(host: Pick<SessionHost, 'onEvent'>, entry: unknown): Promise<boolean> {
   if (!Contact.Check(entry)) return false;
   const { contact, action } = entry;
   const phoneNumber = contact.phone_number.replace(/\D/g, '');
   const name = (contact.full_name || contact.first_name || '').slice(0, NAME_CHARACTERS).toWellFormed();
   if (!/^[0-9]{5,20}$/.test(phoneNumber)) return false;
-  if (action !== 'remove' && name !== '') await host.onEvent({ type: 'contact_named', phoneNumber, name });
+  const saved = action === 'remove' || name === '' ? null : name;
+  await host.onEvent({ type: 'contact_saved', phoneNumber, name: saved });
   return true;
 }
 
@@ -168,6 +250,7 @@ export class AppDataRequest {
       if ((await host.store.get(ASKED)) === options.phoneNumberId) return;
       for (const sync_type of KINDS)
         await graph.call('POST', `${options.phoneNumberId}/smb_app_data`, { messaging_product: 'whatsapp', sync_type });
+      await host.onEvent({ type: 'history_progress', state: 'waiting', progress: 0 });
       await host.store.set(ASKED, options.phoneNumberId);
     } catch (error) {
       if (!monitor.isClosed)

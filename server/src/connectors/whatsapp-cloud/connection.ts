@@ -10,6 +10,7 @@ import {
   type MessageKey,
   type MessageType,
   type NetworkChat,
+  type NetworkMedia,
   type OutgoingMessage,
   type ProfileActions,
   type SessionHost,
@@ -23,6 +24,7 @@ import type { CloudNumber } from './cloudNumber.ts';
 import { AppDataRequest } from './coexistence.ts';
 import { Graph, GraphError, type GraphSettings } from './graph.ts';
 import { wamidOf } from './incoming.ts';
+import { findMedia } from './media.ts';
 import { NumberDetails } from './numberDetails.ts';
 import { FATAL_TO_SENDING, NumberMonitor } from './numberMonitor.ts';
 import type { CloudOptions } from './options.ts';
@@ -32,6 +34,9 @@ import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
 import { forecastOf, warningOf } from './standing.ts';
 import { createTemplateActions } from './templates.ts';
+
+/** Meta's code for an object that does not exist, or no longer. */
+const NO_OBJECT = 100;
 
 const Blocked = Compile(
   Type.Object({ block_users: Type.Object({ failed_users: Type.Optional(Type.Array(Type.Unknown())) }) }),
@@ -128,6 +133,17 @@ export class CloudConnection implements Connection {
     const answer = await monitor.ask(() => graph.call(blocked ? 'POST' : 'DELETE', path, body));
     if (!Blocked.Check(answer) || (answer.block_users.failed_users ?? []).length > 0)
       throw new AppError('not_supported', 'WhatsApp can block only contacts who have written within the last 24 hours');
+  }
+
+  /** A file of the history, which Meta keeps for some days. */
+  async openRemoteFile(reference: string): Promise<NetworkMedia> {
+    const { monitor, graph } = this.#number;
+    try {
+      return await monitor.ask(() => findMedia(graph, reference, null));
+    } catch (error) {
+      if (!(error instanceof GraphError) || error.code !== NO_OBJECT) throw error;
+      throw new AppError('not_found', 'WhatsApp no longer has the file', { cause: error });
+    }
   }
 
   takeCallback(request: CallbackRequest): Promise<CallbackAnswer> {

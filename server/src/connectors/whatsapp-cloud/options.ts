@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { historyOptions } from '../historyOptions.ts';
 
 const Id = (description: string) => Type.String({ pattern: '^[0-9]{1,40}$', description });
 const Secret = (description: string, minLength: number) =>
@@ -17,6 +18,7 @@ export const CloudOptions = Type.Object(
           'Whether the WhatsApp Business app uses the number as well. Its contacts and chats are then requested once.',
       }),
     ),
+    historyEvents: historyOptions.historyEvents,
     // Sent in a header, where a copied line break would be invalid.
     token: Type.String({
       pattern: '^[!-~]+$',

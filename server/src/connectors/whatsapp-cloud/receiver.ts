@@ -3,7 +3,7 @@ import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
 import { accountKey, numberKey } from './businessAccount.ts';
 import { answerChallenge, type Change, type Contact, isSigned, readChanges, readContacts } from './callbacks.ts';
 import type { CloudNumber } from './cloudNumber.ts';
-import { readHistory, readMessage, reportContact, reportHistory } from './coexistence.ts';
+import { readHistory, readMessage, reportContact, reportHistory, reportMessages } from './coexistence.ts';
 import { type Verdict, verdictOf } from './errors.ts';
 import { GraphError, NoAnswerError } from './graph.ts';
 import { findGroup, placeholderGroup } from './groups.ts';
@@ -143,12 +143,12 @@ export class Receiver {
   }
 
   async #storeHistory(chunk: unknown): Promise<void> {
-    const { host } = this.#number;
+    const { host, options } = this.#number;
     const ignore = (problem: string) => this.#ignore(problem);
     const batch = await readHistory(chunk, host.phoneNumber ?? '', this.#lookUps, ignore);
     if (batch === undefined) return;
     if (batch.refusal !== null) host.log.warn({ reason: batch.refusal }, 'the app does not share its history');
-    await reportHistory(host, batch);
+    await reportHistory(host, options.phoneNumberId, batch);
     host.log.info({ messages: batch.messages.length, progress: batch.progress }, 'stored a part of the history');
   }
 
@@ -156,8 +156,7 @@ export class Receiver {
   async #storeOldMessage(message: unknown): Promise<void> {
     const found = await readMessage(message, undefined, this.#number.host.phoneNumber ?? '', this.#lookUps);
     if ('problem' in found) return this.#ignore(found.problem);
-    for (const { event } of found)
-      await this.#report(event.type === 'message' ? { ...event, isReplayed: true } : event);
+    await reportMessages(this.#number.host, found);
   }
 
   async #storeContact(entry: unknown): Promise<void> {
