@@ -23,7 +23,7 @@ export async function storeTemplateState(
   const { accountId, sessionId } = session;
   if ((await findSession(tx, session)) === undefined) return;
   const templateId = report.templateId.slice(0, ID_CHARACTERS);
-  const before = await stateOf(tx, sessionId, templateId);
+  const before = await stateOf(tx, session, templateId);
   const after: State = { ...before, ...withinLimits(report) };
   const changed = (['status', 'category', 'quality'] as const).filter((name) => after[name] !== before?.[name]);
   if (changed.length === 0 && after.reason === before?.reason) return;
@@ -43,10 +43,15 @@ export async function storeTemplateState(
   emit(tx, { accountId, kind: 'template.updated', data, conversation: sessionId });
 }
 
-async function stateOf({ kysely }: Tx, sessionId: string, templateId: string): Promise<State | undefined> {
+async function stateOf(
+  { kysely }: Tx,
+  { accountId, sessionId }: SessionRef,
+  templateId: string,
+): Promise<State | undefined> {
   const row = await kysely
     .selectFrom('template_states')
     .select('state')
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('template_id', '=', templateId)
     .executeTakeFirst();
@@ -65,6 +70,7 @@ async function keep(
   const { numUpdatedRows } = await kysely
     .updateTable('template_states')
     .set({ state: text, updated_at: at })
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('template_id', '=', templateId)
     .executeTakeFirst();
@@ -72,6 +78,7 @@ async function keep(
   const { count } = await kysely
     .selectFrom('template_states')
     .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .executeTakeFirstOrThrow();
   if (Number(count) >= MAX_TEMPLATES) return;

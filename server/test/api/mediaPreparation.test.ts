@@ -165,6 +165,15 @@ describeOnEachDatabase('the removal of files', (_, database) => {
     clock.skip(2 * HOUR_MS);
     assert.deepEqual(await removal.run(), { files: 0, contents: 1 });
     assert.ok(!isStored(own.sha256));
+    const ofChannel = (await upload(server, a.token, picture())).body;
+    const state = JSON.stringify({ picture: { hash: ofChannel.sha256 } });
+    const channel = { network_id: 'chn-1', invite_code: 'chn-1', state };
+    await server.app.services.database.commit(({ kysely }) =>
+      kysely.insertInto('sandbox_channels').values(channel).execute(),
+    );
+    await a.call('DELETE', `/media/${ofChannel.mediaId}`);
+    clock.skip(2 * HOUR_MS);
+    assert.deepEqual(await removal.run(), { files: 0, contents: 0 }, 'a channel of the sandbox has it');
     const anew = (await upload(server, a.token, bytes)).body;
     assert.deepEqual((await download(server, a.token, anew.mediaId)).bytes, bytes);
   });

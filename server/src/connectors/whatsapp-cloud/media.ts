@@ -4,37 +4,31 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
 import type { MessageType, NetworkMedia } from '../connector.ts';
+import type { FileRule } from '../media.ts';
+import { cloudMediaRules } from '../mediaRules.ts';
 import type { Graph } from './graph.ts';
-
-const MB = 1024 * 1024;
-
-interface Limit {
-  readonly maxBytes: number;
-  /** Prefixes of the accepted MIME types; undefined for all. */
-  readonly mimeTypes?: readonly string[];
-}
-
-const AUDIO = ['audio/aac', 'audio/amr', 'audio/mpeg', 'audio/mp4', 'audio/ogg'];
 
 /** MIME types that we use and Meta does not know. */
 const ALIASES: Readonly<Record<string, string>> = { 'audio/x-m4a': 'audio/mp4', 'video/x-m4v': 'video/mp4' };
 
 const typeOf = ({ mimeType }: NetworkMedia) => ALIASES[mimeType] ?? mimeType;
 
-/** https://developers.facebook.com/docs/whatsapp/cloud-api/reference/media#supported-media-types */
-const LIMITS: Readonly<Partial<Record<MessageType, Limit>>> = {
-  image: { maxBytes: 5 * MB, mimeTypes: ['image/jpeg', 'image/png'] },
-  video: { maxBytes: 16 * MB, mimeTypes: ['video/mp4', 'video/3gpp'] },
-  audio: { maxBytes: 16 * MB, mimeTypes: AUDIO },
-  voice: { maxBytes: 16 * MB, mimeTypes: ['audio/ogg'] },
-  document: { maxBytes: 100 * MB },
-  sticker: { maxBytes: 500 * 1024, mimeTypes: ['image/webp'] },
+const { image, video, audio, voice, sticker } = cloudMediaRules;
+
+/** What the rules for conversion promise: files that were stored before a rule changed are checked once more. */
+const LIMITS: Readonly<Partial<Record<MessageType, Partial<FileRule>>>> = {
+  image,
+  video,
+  audio,
+  voice: { ...voice, mimeTypes: ['audio/ogg'] },
+  sticker: { maxBytes: sticker?.maxAnimatedBytes ?? 0, mimeTypes: ['image/webp'] },
+  document: { maxBytes: 100 * 1024 * 1024 },
 };
 
 /** @throws {AppError} `unsupported_media_type`, `payload_too_large`: WhatsApp reports them only after sending */
 export function requireSendableMedia(type: MessageType, media: NetworkMedia): void {
   const mimeType = typeOf(media);
-  const { maxBytes, mimeTypes } = LIMITS[type] ?? { maxBytes: 0 };
+  const { maxBytes = 0, mimeTypes } = LIMITS[type] ?? {};
   if (mimeTypes !== undefined && !mimeTypes.some((accepted) => mimeType.startsWith(accepted))) {
     throw new AppError(
       'unsupported_media_type',

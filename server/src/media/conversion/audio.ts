@@ -42,8 +42,10 @@ export async function prepareVoice(
 export async function prepareAudio(content: Uint8Array, mimeType: string, rule: FileRule): Promise<Prepared> {
   const ffmpeg = await Ffmpeg.open(content, mimeType);
   const probe = ffmpeg.probe();
-  soundOf(probe);
-  if (rule.mimeTypes.includes(mimeType) && content.length <= rule.maxBytes)
+  const { codec_name: codec } = soundOf(probe);
+  // The networks play Ogg only with Opus.
+  const isPlayed = mimeType !== 'audio/ogg' || codec === 'opus';
+  if (isPlayed && rule.mimeTypes.includes(mimeType) && content.length <= rule.maxBytes)
     return { facts: durationOf(probe.durationSeconds) };
   const [mp3, samples] = ffmpeg.convert([], [[...SOUND, ...UNTIL, ...MP3], SAMPLES]);
   const facts = durationOf(requireShort(samples));

@@ -12,7 +12,6 @@ const SIDE = 848;
 
 const PLAYED_SOUND: readonly (string | undefined)[] = ['aac', 'mp3', 'amr_nb'];
 const PLAYED_PICTURES: readonly (string | undefined)[] = ['h264', 'mpeg4', 'h263'];
-const CONTAINERS: readonly string[] = ['video/mp4', 'video/3gpp', 'video/x-m4v'];
 
 const TRACKS = ['-map', '0:v:0', '-map', '0:a:0?', '-map_metadata', '-1', '-sn', '-dn'];
 const MP4 = ['-movflags', '+faststart', '-f', 'mp4'];
@@ -33,7 +32,7 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
   const shown = thumbnail && { thumbnail };
   const problem = problemOf(probe, picture);
   const fits = content.length <= rule.maxBytes;
-  const isContainer = CONTAINERS.includes(mimeType);
+  const isContainer = rule.mimeTypes.includes(mimeType);
   if (problem === undefined && fits && isContainer) return { facts, ...shown };
   // Other containers of the same content are only repackaged.
   const how = problem === undefined && fits ? ['-c', 'copy'] : conversionOf(probe, problem ?? 'it is too large');
