@@ -71,6 +71,9 @@ describe('audio', () => {
     assert.deepEqual([played.converted, played.facts], [undefined, { durationSeconds: 2 }]);
     const { converted, facts } = await prepare('audio', 'video/webm', sampleMedia('clip.webm'));
     assert.deepEqual([converted?.mimeType, facts.durationSeconds], ['audio/mpeg', 2]);
+    assert.equal((await prepare('audio', 'audio/ogg', sampleMedia('voice.ogg'))).converted, undefined);
+    const vorbis = await prepare('audio', 'audio/ogg', sampleMedia('vorbis.ogg'));
+    assert.equal(vorbis.converted?.mimeType, 'audio/mpeg', 'Meta refuses it');
   });
 });
 

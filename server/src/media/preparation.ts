@@ -21,6 +21,8 @@ interface Options {
 
 /** Larger files are sent as they are, or refused: they would fill the memory of the process that converts. */
 const MAX_BYTES = 64 * 1024 * 1024;
+const FAILURE_MS = 60 * 60_000;
+const MAX_FAILURES = 1000;
 /** Changes when the same file would be converted differently. */
 const VERSION = 1;
 
@@ -30,6 +32,8 @@ const VERSION = 1;
  */
 export class Preparation {
   readonly #options: Options;
+  /** Of this node only: another one tries once itself. */
+  readonly #failures = new Map<string, { readonly error: ConversionError; readonly at: number }>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -60,12 +64,15 @@ export class Preparation {
       if (accepted) return row;
       throw new AppError('payload_too_large', `Files of more than ${MAX_BYTES} bytes are not converted to ${purpose}`);
     }
+    const key = `${row.account_id} ${row.hash} ${target}`;
     let prepared: Prepared;
     try {
+      this.#requireUntried(key);
       prepared = await this.#convert(row, purpose, rules);
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
-      if (accepted && error.reason !== 'refused') return row;
+      if (error.reason === 'failed') this.#noteFailure(key, error);
+      if (accepted && (await this.#isSendable(row, error))) return row;
       throw refusal(row, purpose, error);
     }
     const sendable = await this.#store(row, prepared);
@@ -79,6 +86,31 @@ export class Preparation {
       }),
     );
     return sendable;
+  }
+
+  /**
+   * Whether a file of an accepted type is sent although it was not examined: because a library is missing, or because it
+   * is too much for the process. Without the library, Ogg must have Opus, which its first bytes say.
+   */
+  async #isSendable(row: MediaTable, { reason }: ConversionError): Promise<boolean> {
+    if (reason === 'failed') return true;
+    if (reason !== 'missing') return false;
+    return essenceOf(row.mime_type) !== 'audio/ogg' || hasOpus(await this.#options.media.open(row.hash));
+  }
+
+  /** @throws {ConversionError} if its conversion failed within the last hour: another try takes minutes as well */
+  #requireUntried(key: string): void {
+    const failure = this.#failures.get(key);
+    if (failure === undefined) return;
+    if (this.#options.clock.now() - failure.at < FAILURE_MS) throw failure.error;
+    this.#failures.delete(key);
+  }
+
+  #noteFailure(key: string, error: ConversionError): void {
+    const at = this.#failures.get(key)?.at ?? this.#options.clock.now();
+    this.#failures.set(key, { error, at });
+    const [oldest] = this.#failures.keys();
+    if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
   async #convert(row: MediaTable, purpose: Purpose, rules: MediaRules): Promise<Prepared> {
@@ -110,6 +142,20 @@ export class Preparation {
 }
 
 const essenceOf = (mimeType: string) => mimeType.split(';', 1)[0]?.trim() ?? mimeType;
+
+/** Whether an Ogg starts with Opus. */
+async function hasOpus(stream: Readable): Promise<boolean> {
+  let head = Buffer.alloc(0);
+  for await (const chunk of stream) {
+    head = Buffer.concat([head, chunk]);
+    if (head.length >= OPUS_END) break;
+  }
+  return head.toString('latin1', OPUS_END - OPUS.length, OPUS_END) === OPUS;
+}
+
+const OPUS = 'OpusHead';
+/** The header of the first page, with one segment, comes before it. */
+const OPUS_END = 36;
 
 function purposeOf(type: string, rules: MediaRules | undefined): Purpose | undefined {
   const purposes: readonly Purpose[] = ['image', 'video', 'audio', 'voice', 'sticker'];

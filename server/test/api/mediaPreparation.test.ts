@@ -79,6 +79,16 @@ describeOnEachDeployment('the files of messages', (_, database) => {
     assert.match(drawing.body.detail, /cannot be made a JPEG or PNG image/);
     const silent = await send({ type: 'video', mediaId: await keep(sampleMedia('tone.m4a'), 'tone.m4a') });
     assert.equal(silent.status, 400);
+    const damaged = {
+      image: sampleMedia('sticker.webp').subarray(0, 60),
+      sticker: sampleMedia('sticker.webp').subarray(0, 60),
+      video: sampleMedia('clip.mp4').subarray(0, 300),
+      voice: sampleMedia('voice.ogg').subarray(0, 40),
+    };
+    for (const [type, content] of Object.entries(damaged)) {
+      const { status, body } = await send({ type, mediaId: await keep(content, 'damaged') });
+      assert.deepEqual([status, body.code], [415, 'unsupported_media_type'], `${type} ${JSON.stringify(body)}`);
+    }
     assert.equal(await count(), earlier);
   });
 

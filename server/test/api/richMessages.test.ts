@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { picture, upload } from '../support/media.ts';
+import { sampleMedia } from '../support/sampleMedia.ts';
 import {
   type Answer,
   type Call,
@@ -14,7 +15,7 @@ import {
 } from '../support/server.ts';
 
 /** The smallest beginning by which a video is detected. */
-const MP4 = Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex');
+const MP4 = sampleMedia('clip.mp4');
 
 describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
   let server: TestServer;

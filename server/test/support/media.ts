@@ -1,5 +1,6 @@
 import { randomFillSync } from 'node:crypto';
 import type { mediaTypes } from '../../src/connectors/connector.ts';
+import { sampleMedia } from './sampleMedia.ts';
 import type { TestServer } from './server.ts';
 
 /** A PNG of one pixel, followed by bytes that make its content unique. */
@@ -9,20 +10,16 @@ export function picture(): Buffer {
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
-const bytes = (...parts: (string | number[])[]) =>
-  Buffer.concat(parts.map((part) => Buffer.from(part as string, 'latin1')));
-const ogg = bytes('OggS', [...Array(24).fill(0)], 'OpusHead', [...Array(40).fill(0)]);
-
 type MediaType = (typeof mediaTypes)[number];
 
-/** The smallest file of each detected type. */
+/** A small file for each type, which networks show as it is. */
 export const samples: Readonly<Record<MediaType, Buffer>> = {
   image: Buffer.from(PIXEL, 'base64'),
-  video: bytes([0, 0, 0, 24], 'ftypmp42', [0, 0, 0, 0], 'mp42isom'),
-  audio: bytes('ID3', [4, 0, 0, 0, 0, 0, 0], [0xff, 0xfb, 0x90, 0], [...Array(60).fill(0)]),
-  voice: ogg,
+  video: sampleMedia('clip.mp4'),
+  audio: sampleMedia('tone.mp3'),
+  voice: sampleMedia('voice.ogg'),
   document: Buffer.from('only text'),
-  sticker: bytes('RIFF', [24, 0, 0, 0], 'WEBPVP8 ', [...Array(24).fill(0)]),
+  sticker: sampleMedia('sticker.webp'),
 };
 
 /** Uploads with a token. */

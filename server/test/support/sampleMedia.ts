@@ -2,9 +2,18 @@ import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
 
-type SampleName = 'clip.mp4' | 'clip.webm' | 'clip444.mp4' | 'tone.mp3' | 'tone.m4a' | 'stereo.ogg';
+type SampleName =
+  | 'clip.mp4'
+  | 'clip.webm'
+  | 'clip444.mp4'
+  | 'tone.mp3'
+  | 'tone.m4a'
+  | 'stereo.ogg'
+  | 'voice.ogg'
+  | 'vorbis.ogg'
+  | 'sticker.webp';
 
-/** A real recording of two seconds, of a few kilobytes. `clip444.mp4` has no sound, and colors that phones do not decode. */
+/** A real file of a few kilobytes; recordings last two seconds. `clip444.mp4` has no sound, and colors that phones do not decode. */
 export const sampleMedia = (name: SampleName): Buffer =>
   readFileSync(new URL(`../fixtures/media/${name}`, import.meta.url));
 

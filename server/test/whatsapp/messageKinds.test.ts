@@ -4,6 +4,7 @@ import { decryptPollVote, proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { download, picture, upload } from '../support/media.ts';
+import { sampleMedia } from '../support/sampleMedia.ts';
 import { sealAnswer, sealVote } from '../support/sealVote.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { wireIdOf } from '../support/wireId.ts';
@@ -43,7 +44,7 @@ async function uploaded(content = picture(), type = 'image/png'): Promise<string
   return (await upload(setting.server, setting.token, content, { headers: { 'content-type': type } })).body.mediaId;
 }
 
-const MP4 = Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex');
+const MP4 = sampleMedia('clip.mp4');
 
 describe('sending over WhatsApp', () => {
   it('shows the preview that the caller chose', async () => {
