@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
-import { download, picture, upload } from '../support/media.ts';
+import { download, picture, samples, upload } from '../support/media.ts';
 import { sampleMedia } from '../support/sampleMedia.ts';
 import { sealVote } from '../support/sealVote.ts';
 import { type Answer, eventOf } from '../support/server.ts';
@@ -38,18 +38,6 @@ async function sendBob(
 }
 
 /** The first bytes of files of these types, by which they are detected. */
-const BEGINNINGS = {
-  'video/mp4': Buffer.from('000000206674797069736f6d0000020069736f6d69736f32617663316d703431', 'hex'),
-  'audio/mpeg': Buffer.from('fffb9064', 'hex'),
-  'audio/ogg': Buffer.concat([
-    Buffer.from('4f67675300020000000000000000', 'hex'),
-    Buffer.alloc(14),
-    Buffer.from('OpusHead'),
-  ]),
-  'application/pdf': Buffer.from('%PDF-1.4\n'),
-  'image/webp': Buffer.from('524946463400000057454250565038200000', 'hex'),
-};
-
 describe('outgoing', () => {
   it('shows the id that went over the wire, by which others reply, react and confirm', async () => {
     const { call } = setting;
@@ -154,15 +142,14 @@ describe('outgoing', () => {
   it('sends each type of file as such', async () => {
     const { server, token } = setting;
     const kinds = {
-      video: ['video/mp4', 'videoMessage'],
-      audio: ['audio/mpeg', 'audioMessage'],
-      voice: ['audio/ogg', 'audioMessage'],
-      document: ['application/pdf', 'documentMessage'],
-      sticker: ['image/webp', 'stickerMessage'],
+      video: [samples.video, 'videoMessage'],
+      audio: [samples.audio, 'audioMessage'],
+      voice: [samples.voice, 'audioMessage'],
+      document: [Buffer.from('%PDF-1.4\n'), 'documentMessage'],
+      sticker: [samples.sticker, 'stickerMessage'],
     } as const;
-    for (const [type, [mimeType, field]] of Object.entries(kinds)) {
-      const content = Buffer.concat([BEGINNINGS[mimeType], Buffer.alloc(3000, type)]);
-      const { body: file } = await upload(server, token, content, { headers: { 'content-type': mimeType } });
+    for (const [type, [content, field]] of Object.entries(kinds)) {
+      const { body: file } = await upload(server, token, content);
       const { sent, got } = await sendBob('/messages/send-media', { type, mediaId: file.mediaId });
       const part = got.documentWithCaptionMessage?.message?.[field] ?? got[field];
       assert.ok(part, `${type}: ${Object.keys(got)}`);
