@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { NetworkEvent } from '../connectors/connector.ts';
-import type { NetworkWarning } from '../connectors/standing.ts';
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import type { RiskLevel, Schema } from '../db/schema.ts';
@@ -90,7 +89,7 @@ export async function storeStanding(
 const WARNINGS = { block_report: 'block_reports', spam_limit: 'spam_limits', restricted: 'restrictions' } as const;
 
 export interface Warning extends SessionRef {
-  readonly warning: NetworkWarning;
+  readonly warning: Extract<NetworkEvent, { type: 'warned' }>['warning'];
 }
 
 export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: number): Promise<void> {

@@ -15,7 +15,7 @@ const typeOf = ({ mimeType }: NetworkMedia) => ALIASES[mimeType] ?? mimeType;
 
 const { image, video, audio, voice, sticker } = cloudMediaRules;
 
-/** What the rules for conversion promise: files that were stored before a rule changed are checked once more. */
+/** The limits of the rules for conversion, checked once more because a file may be older than a rule. */
 const LIMITS: Readonly<Partial<Record<MessageType, Partial<FileRule>>>> = {
   image,
   video,

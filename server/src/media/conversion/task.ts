@@ -3,7 +3,7 @@ import type { FileRule, MediaFacts, MediaRules } from '../../connectors/media.ts
 /** The purposes for which a file is prepared. */
 export type Purpose = keyof MediaRules;
 
-/** What to make of a file. */
+/** The purpose of a file, and the rule of its network. */
 export type Order = { readonly mimeType: string } & (
   | { readonly purpose: 'image' | 'video' | 'audio'; readonly rule: FileRule }
   | { readonly purpose: 'voice'; readonly rule: NonNullable<MediaRules['voice']> }
