@@ -177,7 +177,7 @@ describeOnEachDatabase('the removal of files', (_, database) => {
     assert.ok(!isStored(own.sha256));
     const ofChannel = (await upload(server, a.token, picture())).body;
     const state = JSON.stringify({ picture: { hash: ofChannel.sha256 } });
-    const channel = { network_id: 'chn-1', invite_code: 'chn-1', state };
+    const channel = { network_id: 'chn-1', invite_code: 'chn-1', owner: '491701234567', state };
     await server.app.services.database.commit(({ kysely }) =>
       kysely.insertInto('sandbox_channels').values(channel).execute(),
     );

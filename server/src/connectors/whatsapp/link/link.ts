@@ -77,6 +77,7 @@ export class Link extends EventEmitter<LinkEvents> {
 
   constructor(deps: LinkDeps) {
     super();
+    this.setMaxListeners(0); // every part of the connection listens
     this.#deps = deps;
   }
 
