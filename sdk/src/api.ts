@@ -268,7 +268,7 @@ export interface SessionHealth {
     blockReports: number;
     /** Messages that the network did not deliver, to protect people from unwanted ones. */
     spamLimits: number;
-    /** Numbers that preflights had the network check. */
+    /** Numbers that the session looked up at the network. */
     lookUps: number;
   };
   lastHour: {
@@ -417,7 +417,7 @@ export interface OwnProfile {
     /** Download the file here, with an API key that has `media:read`. */
     url: string;
   } | null;
-  /** Data of the business; null if the number is none, or its network has no such data. */
+  /** Data of the business; null if the number is not a business, or its network has no such data. */
   business: OwnBusinessProfile | null;
 }
 
@@ -1369,6 +1369,8 @@ export interface Status {
     fileName: string | null;
     /** Download the file here, with an API key that has `media:read`. */
     url: string;
+    /** Present if the file was deleted: its URL answers 404. */
+    available?: false;
   };
   /** Color behind a text, such as `#1F6F5C`. */
   backgroundColor?: string;
@@ -1460,6 +1462,8 @@ export interface ChannelPost {
     fileName: string | null;
     /** Download the file here, with an API key that has `media:read`. */
     url: string;
+    /** Present if the file was deleted: its URL answers 404. */
+    available?: false;
   };
   /** `sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible. */
   state: 'sending' | 'sent' | 'failed';
@@ -3444,7 +3448,7 @@ export interface Operations {
       results: BulkResult[];
     };
   };
-  /** Check messages before they are sent. Say for up to 100 recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most 20 in a call and 200 in a day, because networks ban numbers that look up many. */
+  /** Check messages before they are sent. Say for up to 100 recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most 20 in a call and 200 in a day, because networks ban numbers that look up many. That needs the permission `contacts:check`; without it, unchecked numbers are `unknown`. */
   'messages.preflight': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -3761,7 +3765,7 @@ export interface Operations {
     };
     output: Chat;
   };
-  /** Update a chat. Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other people in the chat see only `disappearingSeconds`. Fields that you leave out do not change. */
+  /** Update a chat. Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change. */
   'chats.update': {
     input: {
       /** Phone number digits of the other person, or the id of the group (`grp_…`). */
@@ -3774,7 +3778,7 @@ export interface Operations {
       pinned?: boolean;
       /** Mutes the chat until this time; null unmutes it. */
       mutedUntil?: string | null;
-      /** After how many seconds new messages disappear, for everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. */
+      /** After how many seconds new messages of a direct chat disappear, for both sides: 86400, 604800 or 7776000; null lets them stay. Requires a connected session. In a group, it is a setting of the group. */
       disappearingSeconds?: number | null;
     };
     output: UpdatedChat;
@@ -4131,7 +4135,7 @@ export interface Operations {
     output: {
       /** Phone number digits of the business. */
       phoneNumber: string;
-      /** Profile of the business; null if the number is none. */
+      /** Profile of the business; null if the number is not a business. */
       profile: ContactBusinessProfile | null;
     };
   };
@@ -4270,7 +4274,7 @@ export interface Operations {
       rejected: true;
     };
   };
-  /** Post a status. Post a status (story), which disappears after 24 hours: a text, or with `type` a file from `mediaId`, `url` or `content`. `phoneNumbers` sees it, or all contacts of the session that are not blocked, up to 1000. On WhatsApp, people who have not saved the number do not see its statuses. */
+  /** Post a status. Post a status (story), which disappears after 24 hours: a text, or with `type` a file from `mediaId`, `url` or `content`. The people in `phoneNumbers` see it, or all contacts of the session that are not blocked, up to 1000. On WhatsApp, people who have not saved the number do not see its statuses. */
   'status.post': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -4844,7 +4848,7 @@ export interface Operations {
       }[];
     };
   };
-  /** Link a group to a community. Make a group part of a community. The session must be an admin of both. The members of the group become members of the community. */
+  /** Link a group to a community. Make a group part of a community. The session must be an admin of both. The members of the group become members of the community, so a key with `allowedRecipients` needs the group among them. */
   'communities.link_group': {
     input: {
       /** Id of the community: a group (`grp_…`) with `isCommunity`. */

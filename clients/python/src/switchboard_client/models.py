@@ -436,7 +436,7 @@ class SessionHealthLastDay(TypedDict):
     spamLimits: int
     """Messages that the network did not deliver, to protect people from unwanted ones."""
     lookUps: int
-    """Numbers that preflights had the network check."""
+    """Numbers that the session looked up at the network."""
 
 
 class SessionHealthLastHour(TypedDict):
@@ -593,7 +593,9 @@ class OwnProfile(TypedDict):
     picture: Optional[OwnProfilePicture]
     """Picture; null if there is none."""
     business: Optional[OwnBusinessProfile]
-    """Data of the business; null if the number is none, or its network has no such data."""
+    """Data of the business; null if the number is not a business, or its network has no such
+    data.
+    """
 
 
 class SessionsListDevicesResultData(TypedDict):
@@ -2436,7 +2438,7 @@ class ContactsBusinessProfileResult(TypedDict):
     phoneNumber: str
     """Phone number digits of the business."""
     profile: Optional[ContactBusinessProfile]
-    """Profile of the business; null if the number is none."""
+    """Profile of the business; null if the number is not a business."""
 
 
 class ContactsCatalogResultData(TypedDict):
@@ -2530,7 +2532,7 @@ class CallsRejectResult(TypedDict):
     """Always true."""
 
 
-class StatusMedia(TypedDict):
+class _StatusMediaRequired(TypedDict):
     mediaId: str
     """Id of the media (`med_…`)."""
     mimeType: str
@@ -2541,6 +2543,11 @@ class StatusMedia(TypedDict):
     """Name that the sender gave the file; null if there is none."""
     url: str
     """Download the file here, with an API key that has `media:read`."""
+
+
+class StatusMedia(_StatusMediaRequired, total=False):
+    available: Literal[False]
+    """Present if the file was deleted: its URL answers 404."""
 
 
 _StatusRequired = TypedDict(
@@ -2688,7 +2695,7 @@ class ChannelsRefreshResult(TypedDict):
     """How many channels the session owns or follows."""
 
 
-class ChannelPostMedia(TypedDict):
+class _ChannelPostMediaRequired(TypedDict):
     mediaId: str
     """Id of the media (`med_…`)."""
     mimeType: str
@@ -2699,6 +2706,11 @@ class ChannelPostMedia(TypedDict):
     """Name that the sender gave the file; null if there is none."""
     url: str
     """Download the file here, with an API key that has `media:read`."""
+
+
+class ChannelPostMedia(_ChannelPostMediaRequired, total=False):
+    available: Literal[False]
+    """Present if the file was deleted: its URL answers 404."""
 
 
 class _ChannelPostRequired(TypedDict):

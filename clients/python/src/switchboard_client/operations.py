@@ -2040,7 +2040,8 @@ class MessagesResource:
         Say for up to 100 recipients what would happen to a message now, without sending it.
         Limits count the recipients in their order. Numbers that were not checked within a day
         are checked at the network, at most 20 in a call and 200 in a day, because networks
-        ban numbers that look up many.
+        ban numbers that look up many. That needs the permission `contacts:check`; without it,
+        unchecked numbers are `unknown`.
 
         Requires the permission `messages:send`.
 
@@ -2792,8 +2793,8 @@ class ChatsResource:
         """Update a chat.
 
         Archive, pin or mute a chat, on the phone as well if the network supports that and the
-        session is connected. The other people in the chat see only `disappearingSeconds`.
-        Fields that you leave out do not change.
+        session is connected. The other person sees only `disappearingSeconds`. Fields that
+        you leave out do not change.
 
         Requires the permission `chats:write`. A key that has `chats:metadata` but not
         `chats:read` gets the result without message content.
@@ -2805,9 +2806,10 @@ class ChatsResource:
         :param archived: true archives the chat, false restores it.
         :param pinned: true pins the chat, false unpins it.
         :param muted_until: Mutes the chat until this time; null unmutes it.
-        :param disappearing_seconds: After how many seconds new messages disappear, for
-            everyone in the chat: 86400, 604800 or 7776000; null lets them stay. Requires a
-            connected session.
+        :param disappearing_seconds: After how many seconds new messages of a direct chat
+            disappear, for both sides: 86400, 604800 or 7776000; null lets them stay. Requires
+        a
+            connected session. In a group, it is a setting of the group.
         """
         result: UpdatedChat = self._transport.call(
             "PATCH",
@@ -3611,9 +3613,9 @@ class StatusResource:
         """Post a status.
 
         Post a status (story), which disappears after 24 hours: a text, or with `type` a file
-        from `mediaId`, `url` or `content`. `phoneNumbers` sees it, or all contacts of the
-        session that are not blocked, up to 1000. On WhatsApp, people who have not saved the
-        number do not see its statuses.
+        from `mediaId`, `url` or `content`. The people in `phoneNumbers` see it, or all
+        contacts of the session that are not blocked, up to 1000. On WhatsApp, people who have
+        not saved the number do not see its statuses.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -4739,7 +4741,8 @@ class CommunitiesResource:
         """Link a group to a community.
 
         Make a group part of a community. The session must be an admin of both. The members of
-        the group become members of the community.
+        the group become members of the community, so a key with `allowedRecipients` needs the
+        group among them.
 
         Requires the permission `groups:write`.
 
