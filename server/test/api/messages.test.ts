@@ -114,7 +114,11 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
       ['session.connected', 'session.disconnected', 'session.connected'],
     );
     assert.deepEqual([body.data[1].data.reason, body.data[1].data.willReconnect], ['lost', true]);
-    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'connected');
+    // It can move to the other node in this moment.
+    await eventually(
+      () => call('GET', `/sessions/${sessionId}`),
+      (answer) => answer.body.status === 'connected',
+    );
   });
 
   it('rejects a send during an outage', async () => {
