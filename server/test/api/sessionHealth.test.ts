@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { describeOnEachDatabase, newHome } from '../support/databases.ts';
+import { setTimeout } from 'node:timers/promises';
+import { describeOnEachDatabase, describeWithSessionsApart, newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import {
@@ -28,13 +29,25 @@ function healthOf(
   }, isMet);
 }
 
+/** Lets time pass until the call is answered: a send waits for the owner of a session that is moving to another node. */
+async function answerOf<T>(clock: ReturnType<typeof createFakeClock>, pending: Promise<T>): Promise<T> {
+  let isAnswered = false;
+  const answer = pending.finally(() => {
+    isAnswered = true;
+  });
+  while (!isAnswered) {
+    await Promise.race([answer, setTimeout(100)]);
+    if (!isAnswered) await clock.advance(500);
+  }
+  return answer;
+}
+
 const changesOf = async (call: Call): Promise<Answer['body'][]> => {
   const { body } = await call('GET', '/events?kinds=session.status&limit=200');
   return body.data.flatMap(({ data }: Answer['body']) => (data.health === undefined ? [] : [data]));
 };
 
-// On one node, because a session that moves to another one waits for the clock, which stands still here.
-describeOnEachDatabase('the health of a session', (_, database) => {
+describeWithSessionsApart('the health of a session', (_, database) => {
   const clock = createFakeClock(Date.now());
   let server: TestServer;
   before(async () => {
@@ -45,7 +58,8 @@ describeOnEachDatabase('the health of a session', (_, database) => {
   async function setUp(options: object = {}) {
     const owner = await server.account();
     const { key } = (await owner.call('POST', '/api-keys/create', { name: 'lasting' })).body;
-    const call = bearer(server.url, key); // a login would expire within a day
+    const byKey = bearer(server.url, key); // a login would expire within a day
+    const call: Call = (...request) => answerOf(clock, byKey(...request));
     const sessionId = await connectSession(call, newNumber(), { options });
     const send = async (to: string) => (await call('POST', '/messages/send', { sessionId, to, message: 'hi' })).status;
     const play = async (action: object) => {
@@ -170,7 +184,8 @@ describeOnEachDatabase('the health of a session', (_, database) => {
     assert.deepEqual(statuses, [...Array(10).fill(201), 429]);
     const { body, headers } = await call('POST', '/messages/send', { sessionId, to: newNumber(), message: 'x' });
     assert.match(body.detail, /is warming up: it may start 10 chats on day 1 of 14/);
-    assert.equal(Number(headers.get('retry-after')), DAY_MS / 1000);
+    const seconds = Number(headers.get('retry-after'));
+    assert.ok(seconds > DAY_MS / 1000 - 3600 && seconds <= DAY_MS / 1000, String(seconds));
     const later = { sessionId, to: [newNumber()], message: 'x' };
     assert.equal((await call('POST', '/messages/send-bulk', later)).body.accepted, 1);
   });
