@@ -18,13 +18,11 @@ const unknown: Readonly<Record<string, string>> = {
   labelId: 'lbl_00000000000000000000000000',
 };
 
-/** Every read with the fields in its query that name something by an id. A preview needs an invite of the network. */
-const reads = guarded
-  .filter((one) => isRead(one) && one.id !== 'groups.preview_invite')
-  .map((operation) => {
-    const names = Object.keys(operation.input.properties).filter((name) => /Id$/.test(name));
-    return { operation, filters: names.filter((name) => !operation.path.includes(`{${name}}`)) };
-  });
+/** Every read with the fields in its query that name something by an id. */
+const reads = guarded.filter(isRead).map((operation) => {
+  const names = Object.keys(operation.input.properties).filter((name) => /Id$/.test(name));
+  return { operation, filters: names.filter((name) => !operation.path.includes(`{${name}}`)) };
+});
 
 describeOnEachDeployment('filters by an id', (_, database) => {
   let server: TestServer;
@@ -61,15 +59,17 @@ describeOnEachDeployment('filters by an id', (_, database) => {
       ({ body }) => body.data.length === 1,
     );
     const { labelId } = (await owner('POST', '/labels', { sessionId, name: 'VIP' })).body;
+    const { inviteCode: invite } = (await owner('GET', `/groups/${groupId}/invite-link`)).body;
     const status = { sessionId, message: 'Open', phoneNumbers: [to] };
     const { statusId } = (await owner('POST', '/status', status)).body;
     const { channelId } = (await owner('POST', '/channels', { sessionId, name: 'News' })).body;
-    return { ...UNKNOWN, sessionId, messageId, groupId, webhookId, labelId, statusId, channelId, chatId: to };
+    return { ...UNKNOWN, sessionId, messageId, groupId, webhookId, labelId, statusId, channelId, chatId: to, invite };
   }
 
   /** Calls a read with a filter, and a valid input otherwise. */
   const read = (as: Call, { id }: GuardedOperation, filter: Record<string, string | undefined>) => {
-    const { path } = requestOf(id, { ...(inputs[id] ?? noInput)({ ...UNKNOWN, ...mine }), ...filter });
+    const invite = id === 'groups.preview_invite' ? { invite: mine['invite'] } : {};
+    const { path } = requestOf(id, { ...(inputs[id] ?? noInput)({ ...UNKNOWN, ...mine }), ...invite, ...filter });
     return as('GET', path);
   };
 

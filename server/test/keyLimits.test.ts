@@ -97,13 +97,13 @@ const REACH_NOBODY = [
   'sessions.set_presence',
   'contacts.follow_presence',
   'channels.refresh_messages',
-  'status.delete',
 ];
 
 /** Handlers that check the people whom they reach, or answer somebody who calls at this moment. */
 const CHECK_THEMSELVES = [
   'messages.preflight',
   'status.post',
+  'status.delete',
   'status.mark_viewed',
   'channels.post',
   'channels.react',

@@ -24,7 +24,7 @@ const to = CHAT;
 const CONCERN_NO_SESSION = ['auth.me', 'connectors.list', 'events.types', 'media.upload'];
 
 /** Reads that fail on these sessions: they need one that waits to be linked, an invite, or a community. */
-const NEED_MORE = ['sessions.get_qr', 'groups.preview_invite', 'communities.list_groups', 'templates.get'];
+const NEED_MORE = ['sessions.get_qr', 'groups.preview_invite', 'communities.list_groups'];
 
 describeOnEachDeployment('a key of some sessions', (_, database) => {
   let server: TestServer;
@@ -65,6 +65,12 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
     const { groupId } = await send('/groups', { subject: `group of ${name}`, phoneNumbers: [CHAT] });
     const { statusId } = await send('/status', { message: `status of ${name}`, phoneNumbers: [CHAT] });
     const { channelId } = await send('/channels', { name: `channel of ${name}` });
+    const { templateId } = await send(`/sessions/${sessionId}/templates`, {
+      name: `template_of_${name}`,
+      language: 'en',
+      category: 'utility',
+      components: [{ type: 'BODY', text: 'Hello' }],
+    });
     const [delivery] = (await owner('GET', `/webhooks/deliveries?messageId=${messageId}`)).body.data;
     // Once nothing is on its way, nothing of the session changes by itself.
     await eventually(
@@ -73,7 +79,7 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
         body.data.some(({ direction }: { direction: string }) => direction === 'incoming') &&
         body.data.every(({ status }: { status: string }) => status === 'delivered'),
     );
-    return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId, statusId, channelId };
+    return { sessionId, messageId, groupId, mediaId, deliveryId: delivery.deliveryId, statusId, channelId, templateId };
   }
 
   const call = (as: Call, { id }: GuardedOperation, input: Record<string, unknown>) => {

@@ -187,6 +187,9 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     await ok(few('POST', '/status', post), 201);
     const others = { ...post, phoneNumbers: [FRIEND, theirNumber] };
     assert.deepEqual(await codeOf(few('POST', '/status', others)), [403, 'permission_denied']);
+    const shared = await ok(call('POST', '/status', others), 201);
+    const deletion = few('DELETE', `/status/${shared.statusId}?sessionId=${mine}`);
+    assert.deepEqual(await codeOf(deletion), [403, 'permission_denied']);
     const channel = await ok(call('POST', '/channels', { sessionId: mine, name: 'Limited' }), 201);
     const path = `/channels/${channel.channelId}/messages`;
     assert.deepEqual(await codeOf(few('POST', path, { sessionId: mine, message: 'x' })), [403, 'permission_denied']);

@@ -216,9 +216,11 @@ export const deleteStatus = defineOperation({
     if (row.is_own === 0) throw new AppError('network_denied', 'Only its author can delete a status');
     if (row.audience === null)
       throw new AppError('not_supported', 'The status was posted on another device of the account; delete it there');
+    const audience: string[] = JSON.parse(row.audience);
+    for (const person of audience) requireRecipient(ctx, person);
     if (row.state !== 'failed') {
       const actions = await ctx.liveSessions.part(session, 'status');
-      await actions.remove(row.network_id, JSON.parse(row.audience));
+      await actions.remove(row.network_id, audience);
     }
     await ctx.database.commit(async (tx) => {
       const { numDeletedRows } = await tx.kysely

@@ -15,6 +15,7 @@ export interface Side {
   readonly mediaId: string;
   readonly statusId: string;
   readonly channelId: string;
+  readonly templateId: string;
 }
 
 /** Ids that nobody has. */
@@ -26,6 +27,7 @@ export const UNKNOWN: Side = {
   mediaId: 'med_00000000000000000000000000',
   statusId: 'sts_00000000000000000000000000',
   channelId: 'chn_00000000000000000000000000',
+  templateId: '00000000-0000-0000-0000-000000000000',
 };
 
 export const CHAT = '491707654321';
@@ -40,6 +42,7 @@ const ofMessage: InputOf = ({ messageId }) => ({ messageId });
 const ofGroup: InputOf = ({ groupId }) => ({ groupId });
 const ofChat: InputOf = ({ sessionId }) => ({ chatId: CHAT, sessionId });
 const ofContact: InputOf = ({ sessionId }) => ({ phoneNumber: CHAT, sessionId });
+const ofTemplate: InputOf = ({ sessionId, templateId }) => ({ sessionId, templateId });
 const ofStatus: InputOf = ({ sessionId, statusId }) => ({ sessionId, statusId });
 const ofChannel: InputOf = ({ sessionId, channelId }) => ({ sessionId, channelId });
 export const noInput: InputOf = () => ({});
@@ -77,7 +80,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'sessions.delete': ofSession,
   'sessions.simulate': (side) => ({ ...ofSession(side), action: 'incoming', from: CHAT, message: 'forged' }),
   'templates.list': ofSession,
-  'templates.get': (side) => ({ ...ofSession(side), templateId: '1' }),
+  'templates.get': ofTemplate,
   'templates.create': (side) => ({
     ...ofSession(side),
     name: 'walk',
@@ -85,8 +88,8 @@ export const inputs: Readonly<Record<string, InputOf>> = {
     category: 'utility',
     components: [{ type: 'BODY', text: 'walk' }],
   }),
-  'templates.update': (side) => ({ ...ofSession(side), templateId: '1', category: 'marketing' }),
-  'templates.delete': (side) => ({ ...ofSession(side), templateId: '1' }),
+  'templates.update': (side) => ({ ...ofTemplate(side), category: 'marketing' }),
+  'templates.delete': ofTemplate,
   'messages.send': (side) => ({ ...ofSession(side), to, message: 'walk' }),
   'messages.send_media': ({ sessionId, mediaId }) => ({ sessionId, to, type: 'image', mediaId }),
   'messages.send_location': (side) => ({ ...ofSession(side), to, latitude: 1, longitude: 2 }),

@@ -34,10 +34,25 @@ describe('permissions', () => {
   });
 
   it('permit by their old names what they permitted before there were finer ones', () => {
-    const contacts = operationsOf(['contacts:read']);
-    for (const id of ['check', 'get', 'list', 'profile']) assert.ok(contacts.includes(`contacts.${id}`), id);
-    const groups = operationsOf(['groups:read']);
-    for (const id of ['get', 'get_invite_link', 'list']) assert.ok(groups.includes(`groups.${id}`), id);
+    const contacts = [
+      'business_profile',
+      'catalog',
+      'check',
+      'collections',
+      'get',
+      'list',
+      'look_up',
+      'presence',
+      'profile',
+    ];
+    assert.deepEqual(
+      operationsOf(['contacts:read']),
+      contacts.map((id) => `contacts.${id}`),
+    );
+    assert.deepEqual(operationsOf(['groups:read']), [
+      ...['channels.get', 'channels.list', 'channels.preview', 'communities.list', 'communities.list_groups'],
+      ...['groups.get', 'groups.get_invite_link', 'groups.list', 'groups.list_join_requests', 'groups.preview_invite'],
+    ]);
     assert.ok(!operationsOf(['groups:write']).includes('groups.get_invite_link'));
     const sends = operationsOf(['messages:send']);
     for (const id of ['send', 'react', 'edit', 'delete', 'cancel', 'forward'])
