@@ -138,6 +138,18 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     );
   });
 
+  it('begins the chat of a group with the timer of the group', async () => {
+    const { call, sessionId } = await begin();
+    const from = newNumber();
+    const { body: group } = await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [from] });
+    await call('PATCH', `/groups/${group.groupId}`, { settings: { disappearingSeconds: 86_400 } });
+    assert.equal((await call('DELETE', `/chats/${group.groupId}`)).status, 200);
+    const messages = [{ id: 'g1', group: group.networkGroupId, from, message: 'Again', timestamp: daysAgo(0) }];
+    await play(call, sessionId, { messages });
+    const { body: chat } = await call('GET', `/chats/${group.groupId}`);
+    assert.deepEqual([chat.lastMessage.message, chat.disappearingSeconds], ['Again', 86_400]);
+  });
+
   it('imports nothing with `none`, recent messages by default, and all with `full`', async () => {
     const history = (other: string) => ({
       messages: [

@@ -3,7 +3,7 @@ import type { HistoryChat, HistoryMessage, NetworkEvent } from '../connectors/co
 import type { Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
 import { isGroupId } from '../ids.ts';
-import type { NewRow, SessionRef } from './store.ts';
+import { type NewRow, type SessionRef, timerOfGroup } from './store.ts';
 
 /* The contacts and chats of a session's history. Names and chats that are known already are newer. */
 
@@ -166,9 +166,10 @@ const upsertChats = batch(
     muted_until: 'bigint',
   },
   ({ row, from }) => sql`
-    insert into chats (account_id, session_id, chat_id, type, unread_count, archived, pinned, muted_until)
+    insert into chats (account_id, session_id, chat_id, type, unread_count, archived, pinned, muted_until,
+      disappearing_seconds)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, 0, coalesce(${row.archived}, 0),
-      coalesce(${row.pinned}, 0), nullif(${row.muted_until}, 0) ${from}
+      coalesce(${row.pinned}, 0), nullif(${row.muted_until}, 0), ${timerOfGroup(row)} ${from}
     where true
     on conflict (session_id, chat_id) do nothing`,
 );
@@ -185,9 +186,10 @@ const touchOlder = batch(
   },
   ({ row, from }) => sql`
     insert into chats
-      (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned)
+      (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned,
+      disappearing_seconds)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, ${row.last_message_id},
-      ${row.last_message_at}, ${row.unread}, 0, 0 ${from}
+      ${row.last_message_at}, ${row.unread}, 0, 0, ${timerOfGroup(row)} ${from}
     where true
     on conflict (session_id, chat_id) do update set
       last_message_id = case when chats.last_message_id is null or excluded.last_message_id > chats.last_message_id

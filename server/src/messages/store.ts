@@ -194,10 +194,13 @@ export const insertMessages = batch(messageColumns, ({ row, from }) => {
     on conflict do nothing returning message_id, seq`;
 });
 
-/**
- * Updates the last message of chats, and creates chats with their first one. Each chat occurs once. The chat of a group
- * that was deleted begins again with the timer of the group.
- */
+/** The timer with which the chat of a group begins; null for a direct chat. */
+export const timerOfGroup = (row: { type: unknown; account_id: unknown; chat_id: unknown }) => sql`
+  case when ${row.type} = 'group' then (
+    select nullif(g.disappearing_seconds, 0) from groups as g
+    where g.account_id = ${row.account_id} and g.group_id = ${row.chat_id}) end`;
+
+/** Updates the last message of chats, and creates chats with their first one. Each chat occurs once. */
 const touchChats = batch(
   {
     account_id: 'text',
@@ -213,10 +216,7 @@ const touchChats = batch(
       (account_id, session_id, chat_id, type, last_message_id, last_message_at, unread_count, archived, pinned,
       disappearing_seconds)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.type}, ${row.last_message_id},
-      ${row.last_message_at}, ${row.unread}, 0, 0,
-      case when ${row.type} = 'group' then (
-        select nullif(g.disappearing_seconds, 0) from groups as g
-        where g.account_id = ${row.account_id} and g.group_id = ${row.chat_id}) end ${from}
+      ${row.last_message_at}, ${row.unread}, 0, 0, ${timerOfGroup(row)} ${from}
     on conflict (session_id, chat_id) do update set
       last_message_id = excluded.last_message_id,
       last_message_at = excluded.last_message_at,
