@@ -265,6 +265,19 @@ describe('the converter', () => {
     assert.equal(again.facts.durationSeconds, 2);
   });
 
+  it('gives no further file to a process in which files have left too much', async (test) => {
+    const own = new Converter({ keptBytes: 1 });
+    test.after(() => own.stop());
+    const tasks = ['image/gif', 'image/gif', 'image/gif'].map(async (type) =>
+      own.prepare('acc_1', ...taskOf('sticker', type, await gifOf(1, 8))),
+    );
+    for (const { facts } of await Promise.all(tasks)) assert.equal(facts.width, 512);
+    await eventually(
+      async () => own.processes,
+      (count) => count === 0,
+    );
+  });
+
   it('refuses work after it was stopped', async () => {
     const own = new Converter();
     own.stop();

@@ -2,7 +2,7 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { AppError } from '../../errors.ts';
-import { ConversionError, type Order, type Outcome, type Prepared } from './task.ts';
+import { ConversionError, type Order, type Prepared, type Report } from './task.ts';
 
 /** Files in conversion at one time. */
 const PROCESSES = 2;
@@ -12,6 +12,7 @@ const IDLE_MS = 30_000;
 const TIMEOUT_MS = 120_000;
 /** For decoded images; the memory of ffmpeg has a limit of its own, in `ffmpeg.ts`. */
 const MAX_BYTES = 1024 * 1024 * 1024;
+const KEPT_BYTES = MAX_BYTES / 2;
 
 interface Job {
   readonly accountId: string;
@@ -29,6 +30,8 @@ interface Options {
   readonly idleMs?: number;
   /** Memory with which a process ends itself, in bytes. */
   readonly maxBytes?: number;
+  /** Memory with which a process takes no further file, in bytes. */
+  readonly keptBytes?: number;
 }
 
 /**
@@ -41,8 +44,13 @@ export class Converter {
   readonly #workers = new Set<ConverterProcess>();
   #isStopped = false;
 
-  constructor({ timeoutMs = TIMEOUT_MS, idleMs = IDLE_MS, maxBytes = MAX_BYTES }: Options = {}) {
-    this.#limits = { timeoutMs, idleMs, maxBytes };
+  constructor({
+    timeoutMs = TIMEOUT_MS,
+    idleMs = IDLE_MS,
+    maxBytes = MAX_BYTES,
+    keptBytes = KEPT_BYTES,
+  }: Options = {}) {
+    this.#limits = { timeoutMs, idleMs, maxBytes, keptBytes };
   }
 
   /** Number of running processes. */
@@ -110,17 +118,27 @@ class ConverterProcess {
   constructor(limits: Required<Options>, onFree: (hasEnded: boolean) => void) {
     this.#limits = limits;
     this.#onFree = onFree;
-    this.#child = fork(fileURLToPath(new URL('./process.ts', import.meta.url)), [String(limits.maxBytes)], {
-      execArgv: ['--max-old-space-size=256', '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON', ...confined()],
-      // Nothing of the server's environment, which has secrets.
-      env: {},
-      serialization: 'advanced',
-      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-    });
+    this.#child = fork(
+      fileURLToPath(new URL('./process.ts', import.meta.url)),
+      [limits.maxBytes, limits.keptBytes].map(String),
+      {
+        execArgv: [
+          '--max-old-space-size=256',
+          '--expose-gc',
+          '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
+          ...confined(),
+        ],
+        // Nothing of the server's environment, which has secrets.
+        env: {},
+        serialization: 'advanced',
+        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+      },
+    );
     this.#child.unref();
     this.#child.channel?.unref();
-    this.#child.on('message', (outcome: Outcome | 'ready') => {
+    this.#child.on('message', (outcome: Report | 'ready') => {
       if (outcome === 'ready') return;
+      if (outcome.isLast) this.#isEnding = true;
       this.#settle(({ resolve, reject }) => {
         if ('prepared' in outcome) resolve(outcome.prepared);
         else reject(new ConversionError(outcome.failure.reason, outcome.failure.message));
@@ -134,7 +152,7 @@ class ConverterProcess {
     });
   }
 
-  /** Whether it can get a job. A process that was killed takes a moment to exit. */
+  /** Whether it can get a job. A process that was killed, or has taken its last job, takes a moment to exit. */
   get isIdle(): boolean {
     return this.job === undefined && !this.#isEnding;
   }

@@ -6,7 +6,7 @@ import { ConversionError, type Outcome, type Prepared, type Task } from './task.
  * has no network. The server ends it when it takes too long.
  */
 
-const MAX_BYTES = Number(process.argv[2]);
+const [MAX_BYTES = 0, KEPT_BYTES = 0] = process.argv.slice(2).map(Number);
 const CHECK_MS = 50;
 
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
@@ -14,7 +14,12 @@ for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'])
   Object.defineProperty(globalThis, name, { value: undefined });
 
 process.on('message', (task: Task) => {
-  void outcomeOf(task).then((outcome) => process.send?.(outcome));
+  void outcomeOf(task).then((outcome) => {
+    // What one file leaves behind must not cost the next one its room.
+    globalThis.gc?.();
+    const isLast = process.memoryUsage.rss() > KEPT_BYTES;
+    process.send?.({ ...outcome, isLast }, () => isLast && process.exit());
+  });
 });
 process.on('disconnect', () => process.exit());
 process.send?.('ready');

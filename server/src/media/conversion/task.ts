@@ -39,3 +39,6 @@ export class ConversionError extends Error {
 export type Outcome =
   | { readonly prepared: Prepared }
   | { readonly failure: { readonly reason: Reason; readonly message: string } };
+
+/** An outcome as the process sends it. `isLast`: it takes no more tasks, because it has kept too much memory. */
+export type Report = Outcome & { readonly isLast: boolean };
