@@ -21,14 +21,13 @@ import { type Context, defineOperation, isContentHidden } from '../invoke/operat
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
-import { storedMedia } from '../messages/content.ts';
 import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
 import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
 import { isEmoji } from './messageChanges.ts';
+import { contentInput, fileToPost, requireNoApproval, requirePostContent } from './postContent.ts';
 import { quotaOf } from './send.ts';
-import { fileErrors, preparedFile } from './sending.ts';
+import { fileErrors } from './sending.ts';
 import { resolveSession, SessionId } from './sessions.ts';
-import { requireNoApproval } from './statuses.ts';
 
 const PostId = string('Id of the post (`pst_…`).', { maxLength: 100 });
 const types = ['text', 'image', 'video'] as const;
@@ -108,11 +107,7 @@ export const postToChannel = defineOperation({
     'Post a text, or with `type` a file from `mediaId`, `url` or `content`, to a channel that the session owns or administers. A key with `allowedRecipients` cannot post.',
   input: {
     ...ofChannel,
-    type: optional(oneOf(types, 'Type of the post; `text` by default.')),
-    message: optional(string('Text, or caption of the file.', { minLength: 1, maxLength: 65_536 })),
-    mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { maxLength: 100 })),
-    url: optional(string('https URL of the file.', { maxLength: 2048 })),
-    content: optional(string('A small file in base64, up to 700,000 characters.', { minLength: 1 })),
+    ...contentInput(types, 'post', 65_536),
     idempotencyKey: IdempotencyKey,
   },
   output: ChannelPost,
@@ -124,15 +119,12 @@ export const postToChannel = defineOperation({
     const channel = await findChannel(ctx, session, input.channelId);
     requireRecipient(ctx, channel.channel_id);
     const { type = 'text', message } = input;
-    const isText = type === 'text';
-    if (isText && message === undefined) throw invalidField('message', 'is required for a text', 'required');
-    if (isText && (input.mediaId ?? input.url ?? input.content) !== undefined)
-      throw invalidField('type', 'is required for a file: `image` or `video`', 'required');
+    requirePostContent(input, types);
     if (channel.role !== 'owner' && channel.role !== 'admin')
       throw new AppError('network_denied', 'Only the owner and the admins of a channel can post to it');
     const quota = quotaOf(ctx);
     await ctx.posts.requirePostable(session, 'channels', quota);
-    const file = isText ? undefined : storedMedia(await preparedFile(ctx, session, { ...input, type }));
+    const file = await fileToPost(ctx, session, input);
     const id = ctx.resourceId ?? ctx.newId('pst').slice('pst_'.length);
     const row = await ctx.posts.postToChannel(
       session,

@@ -22,12 +22,12 @@ import { type Context, defineOperation, isContentHidden } from '../invoke/operat
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
-import { storedMedia } from '../messages/content.ts';
 import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../messages/statuses.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
-import { keyToApprove, quotaOf } from './send.ts';
-import { fileErrors, preparedFile } from './sending.ts';
+import { contentInput, fileToPost, requireNoApproval, requirePostContent } from './postContent.ts';
+import { quotaOf } from './send.ts';
+import { fileErrors } from './sending.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -83,11 +83,7 @@ export const postStatus = defineOperation({
   description: `Post a status (story), which disappears after 24 hours: a text, or with \`type\` a file from \`mediaId\`, \`url\` or \`content\`. The people in \`phoneNumbers\` see it, or all contacts of the session that are not blocked, up to ${MAX_AUDIENCE}. On WhatsApp, people who have not saved the number do not see its statuses.`,
   input: {
     sessionId: OptionalSessionId,
-    type: optional(oneOf(types, 'Type of the status; `text` by default.')),
-    message: optional(string('Text, or caption of the file.', { minLength: 1, maxLength: 4096 })),
-    mediaId: optional(string('Id of an uploaded or received file (`med_…`).', { maxLength: 100 })),
-    url: optional(string('https URL of the file.', { maxLength: 2048 })),
-    content: optional(string('A small file in base64, up to 700,000 characters.', { minLength: 1 })),
+    ...contentInput(types, 'status', 4096),
     backgroundColor: optional(
       string('Color behind a text or a voice message, such as `#1F6F5C`.', { pattern: '^#[0-9A-Fa-f]{6}$' }),
     ),
@@ -116,15 +112,12 @@ export const postStatus = defineOperation({
     requireNoApproval(ctx, 'A status');
     const session = await resolveSession(ctx, input.sessionId);
     const { type = 'text', message, backgroundColor, font } = input;
-    const isText = type === 'text';
-    if (isText && message === undefined) throw invalidField('message', 'is required for a text', 'required');
-    if (!isText && font !== undefined) throw invalidField('font', 'is only for a text', 'unknown');
-    if (isText && (input.mediaId ?? input.url ?? input.content) !== undefined)
-      throw invalidField('type', 'is required for a file: `image`, `video` or `voice`', 'required');
+    requirePostContent(input, types);
+    if (type !== 'text' && font !== undefined) throw invalidField('font', 'is only for a text', 'unknown');
     const audience = await audienceOf(ctx, session, input.phoneNumbers);
     const quota = quotaOf(ctx);
     await ctx.posts.requirePostable(session, 'status', quota);
-    const file = isText ? undefined : storedMedia(await preparedFile(ctx, session, { ...input, type }));
+    const file = await fileToPost(ctx, session, input);
     const content: StoredStatus = {
       ...(file && { media: file }),
       ...(backgroundColor !== undefined && { backgroundColor: backgroundColor.toUpperCase() }),
@@ -309,12 +302,6 @@ export const markViewed = defineOperation({
     return { statusId, viewedAt: isoTime(now) };
   },
 });
-
-/** @throws {AppError} `permission_denied` for a key whose messages wait for approval: a post cannot wait */
-export function requireNoApproval(ctx: Context, what: string): void {
-  if (keyToApprove(ctx) !== undefined)
-    throw new AppError('permission_denied', `${what} cannot wait for approval, which this API key requires`);
-}
 
 /** The number of a session. @throws {AppError} `session_not_connected` */
 async function numberOf(ctx: Context, session: SessionRef): Promise<string> {
