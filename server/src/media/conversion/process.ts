@@ -15,7 +15,7 @@ for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'])
 
 process.on('message', (task: Task) => {
   void outcomeOf(task).then((outcome) => {
-    // What one file leaves behind must not cost the next one its room.
+    // The memory of this file must be free for the next one.
     globalThis.gc?.();
     const isLast = process.memoryUsage.rss() > KEPT_BYTES;
     process.send?.({ ...outcome, isLast }, () => isLast && process.exit());
