@@ -3,6 +3,7 @@ import { after, before, it } from 'node:test';
 import { describeWithSessionsApart } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
+import { picture } from '../support/media.ts';
 import {
   type Answer,
   type Call,
@@ -121,6 +122,22 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
       [await replayed('at once'), await replayed('meanwhile'), await replayed('again at once')],
       [undefined, true, undefined],
     );
+  });
+
+  it('delivers files and texts in the order in which they were sent', async () => {
+    const { call, me, other, mine, write, heard } = await twoSessions();
+    const content = picture().toString('base64');
+    const image = async (caption: string) => {
+      const file = { sessionId: other, to: mine, type: 'image', content, caption };
+      assert.equal((await call('POST', '/messages/send-media', file)).status, 201);
+    };
+    const texts = Array.from({ length: 12 }, (_, n) => `${n}`);
+    for (const [n, text] of texts.entries()) await (n % 2 === 0 ? image(text) : write(text));
+    await eventually(
+      () => call('GET', `/messages?sessionId=${me}&direction=incoming`),
+      (answer) => answer.body.data.length === texts.length,
+    );
+    assert.deepEqual(await heard(), [...texts, 'the last']);
   });
 
   it('notifies group members of a change that changes nothing', async () => {

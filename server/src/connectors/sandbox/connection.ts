@@ -34,7 +34,7 @@ import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
 import { openHistoryFile, playHistory, playOlder } from './history.ts';
 import { SandboxJoinRequests } from './joinRequests.ts';
 import { SandboxLimits } from './limits.ts';
-import type { Phone } from './mailboxReader.ts';
+import { hasFile, type Phone } from './mailboxReader.ts';
 import type { SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
 import { isWanted, SandboxStatus } from './status.ts';
@@ -103,6 +103,8 @@ export class SandboxConnection implements Connection, Phone {
    */
   readonly #blockedUntil = new Map<string, number>();
   #onlineSince = 0;
+  /** Settles once the last event with a file is stored. */
+  #file: Promise<void> | undefined;
 
   constructor(network: SandboxNetwork, host: SessionHost) {
     this.#network = network;
@@ -183,8 +185,22 @@ export class SandboxConnection implements Connection, Phone {
   ): Promise<boolean> {
     if (directFrom && (sentAt ?? 0) < (this.#blockedUntil.get(directFrom) ?? 0)) return false;
     if (!isWanted(event, this.#host.options)) return true;
-    await this.#host.onEvent(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
+    await this.#takeInOrder(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
     return true;
+  }
+
+  /** A file takes longer to store than a text. Events wait until the files before them are stored. */
+  #takeInOrder(event: NetworkEvent): Promise<void> {
+    const take = () => this.#host.onEvent(event);
+    const taken = this.#file === undefined ? take() : this.#file.then(take);
+    if (!hasFile(event)) return taken;
+    const settled = taken
+      .catch(() => {}) // the caller gets the error
+      .then(() => {
+        if (this.#file === settled) this.#file = undefined;
+      });
+    this.#file = settled;
+    return taken;
   }
 
   async open(): Promise<void> {

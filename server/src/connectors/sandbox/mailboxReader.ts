@@ -147,8 +147,10 @@ export class MailboxReader {
 
 /** Ends a batch: a file must be stored before the next event, and the mail of a group change must be removed. */
 function endsBatch(event: NetworkEvent): boolean {
-  return event.type === 'group_updated' || ('content' in event && event.content.media !== undefined);
+  return event.type === 'group_updated' || hasFile(event);
 }
+
+export const hasFile = (event: NetworkEvent): boolean => 'content' in event && event.content.media !== undefined;
 
 /** Whether an error says nothing about the event: the database is unavailable, or another node owns the session. */
 export function isTransient(error: unknown): boolean {
