@@ -187,7 +187,9 @@ function redacted(event: NetworkEvent, secrets: readonly string[]): NetworkEvent
       return event.error === undefined ? event : { ...event, error: redactSecrets(event.error, secrets) };
     case 'number_updated':
     case 'template_updated':
-      return JSON.parse(redactSecrets(JSON.stringify(event), secrets));
+      return JSON.parse(JSON.stringify(event), (_, value: unknown) =>
+        typeof value === 'string' ? redactSecrets(value, secrets) : value,
+      );
     default:
       return event;
   }

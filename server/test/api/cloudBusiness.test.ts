@@ -283,6 +283,30 @@ it('keeps the notices of the account, and ignores those of other numbers', async
   assert.equal(unlimited.data.network.messagingLimit, null);
 });
 
+it('keeps notices of any length, without what looks like a secret', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t);
+  await networkOf(call, sessionId);
+  const alert_info = { alert_severity: 'CRITICAL', alert_status: 'NONE', alert_type: 'T' };
+  const alert = (description: string) => ({
+    field: 'account_alerts',
+    entity_type: 'BUSINESS',
+    alert_info: { ...alert_info, alert_description: description },
+  });
+  const restrictions = Array.from({ length: 60 }, (_, n) => ({ restriction_type: `RESTRICTION_${n}_OF_MANY` }));
+  const reports = [
+    alert('d'.repeat(5000)),
+    alert('Check the setting key="abc" of the app'),
+    { field: 'account_update', event: 'ACCOUNT_RESTRICTION', restriction_info: restrictions },
+  ];
+  assert.equal(await graph.post(reports), 200);
+  const { notices } = await networkOf(call, sessionId, (one) => one.notices.length === 3);
+  assert.deepEqual(notices.map(({ message }: Answer['body']) => message.slice(0, 42)).toSorted(), [
+    'Check the setting key="[redacted]" of the ',
+    'WhatsApp reports ACCOUNT_RESTRICTION for t',
+    'd'.repeat(42),
+  ]);
+});
+
 it('reads the state of a number from an older version of the Graph API', async (t) => {
   const { graph, call, sessionId } = await cloudSession(t, { connects: false });
   graph.state.whatsapp_business_manager_messaging_limit = undefined;

@@ -119,6 +119,21 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
     assert.deepEqual(data[1].data.notice.message, 'Many people have blocked the number.');
   });
 
+  it('reports reasons of any length, without what looks like a secret', async () => {
+    const { call, path, simulate, create } = await business();
+    const { templateId } = await create({ name: 'n'.repeat(500) });
+    const reason = `The setting key="abc" is ${'"'.repeat(170)}`;
+    await simulate('template_review', { templateId, templateStatus: 'rejected', reason });
+    const review = await eventOf(call, 'template.updated', ({ status }) => status === 'rejected');
+    assert.deepEqual([review.name.length, review.reason.slice(0, 27)], [500, 'The setting key="[redacted]']);
+    await simulate('number_update', { quality: 'low', reason });
+    const { network } = (await call('GET', path)).body;
+    assert.deepEqual(
+      [network.quality, network.notices[0].message.slice(0, 27)],
+      ['low', 'The setting key="[redacted]'],
+    );
+  });
+
   it('reports a text that was sent from the phone', async () => {
     const { call, simulate } = await business();
     await simulate('own_message', { from: ANN, message: 'from the counter' });
