@@ -57,7 +57,6 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
       return members(error.params.additionalProperties, 'unknown', 'is not a field of this request; remove it');
     // Errors inside a union or of a forbidden property: the error of the whole is clearer.
     case 'boolean':
-    case 'const':
       return [];
     // A custom rule; only phone numbers and webhook secrets have one.
     case '~refine': {
@@ -79,6 +78,8 @@ function messageOf(error: TLocalizedValidationError, shape: Shape, value: unknow
   switch (error.keyword) {
     case 'enum':
       return `must be one of ${error.params.allowedValues.join(', ')}`;
+    case 'const':
+      return `must be ${error.params.allowedValue}`;
     case 'type':
       return `must be ${expected(shape)}, not ${given(value, shape)}`;
     case 'format':

@@ -62,6 +62,7 @@ describe('input validation', () => {
       ['to', 'phone_number'],
       ['message', 'minLength'],
     ]);
+    assert.deepEqual(refused('messages.list', { starred: false }), [['starred', 'const']]);
     assert.deepEqual(refused('sessions.create', { phoneNumber: '12', name: '', other: 1 }), [
       ['other', 'unknown'],
       ['name', 'minLength'],
