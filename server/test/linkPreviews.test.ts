@@ -52,7 +52,7 @@ describe('the preview of a link', () => {
     const sent = await send(`Look: ${url}!`, true);
     assert.deepEqual(
       [sent.status, sent.body.linkPreview],
-      [201, { url: `${url}`, title: 'A & B', description: 'Tea and coffee' }],
+      [201, { url, title: 'A & B', description: 'Tea and coffee', hasImage: true }],
     );
     assert.ok(!JSON.stringify(sent.body).includes('thumbnail'));
     answer = (_, response) => response.writeHead(404).end();
@@ -123,7 +123,7 @@ describe('the preview of a link', () => {
     const { mediaId } = (await upload(server, token, picture())).body;
     const url = 'https://example.com/a';
     const chosen = await send(`See ${url}`, { title: 'Mine', image: mediaId });
-    assert.deepEqual([chosen.status, chosen.body.linkPreview], [201, { url, title: 'Mine' }]);
+    assert.deepEqual([chosen.status, chosen.body.linkPreview], [201, { url, title: 'Mine', hasImage: true }]);
     const fetched = await send(`See ${url}`, { title: 'Mine', image: `${pages.url}/picture.png` });
     assert.equal(fetched.status, 201, JSON.stringify(fetched.body));
     const text = (await upload(server, token, Buffer.from('text'))).body.mediaId;

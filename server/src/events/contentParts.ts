@@ -31,6 +31,7 @@ export const contentPartSchemas = {
       url: Type.String({ description: 'The link, as it occurs in the text.' }),
       title: Text('Title of the page.'),
       description: Text('Description of the page.'),
+      hasImage: Flag('Present if a small picture goes out with it.'),
     }),
   ),
   viewOnce: Flag('Present if the file can be opened only once.'),

@@ -168,7 +168,7 @@ export function searchedParts({ event, product, order, groupInvite, contacts, li
 export function shownParts(content: ContentParts) {
   const { linkPreview, album, contacts, event, product, order, groupInvite, choice, rawType } = content;
   return {
-    ...(linkPreview && { linkPreview: withoutThumbnail(linkPreview) }),
+    ...(linkPreview && { linkPreview: shownPreview(linkPreview) }),
     ...(content.isViewOnce === true && { viewOnce: true as const }),
     ...(content.isGif === true && { gif: true as const }),
     ...(content.isVideoNote === true && { videoNote: true as const }),
@@ -187,8 +187,8 @@ export function shownParts(content: ContentParts) {
   };
 }
 
-function withoutThumbnail({ url: link, title, description }: LinkPreview) {
-  return { url: link, ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+function shownPreview({ thumbnail, ...text }: LinkPreview) {
+  return { ...text, ...(thumbnail !== undefined && { hasImage: true as const }) };
 }
 
 function shownEvent({ startsAt, endsAt, location, isCanceled, allowsExtraGuests, ...rest }: EventDetails) {
