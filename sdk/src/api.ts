@@ -577,6 +577,8 @@ export interface Message {
     title?: string;
     /** Description of the page. */
     description?: string;
+    /** Present if a small picture goes out with it. */
+    hasImage?: true;
   };
   /** Present if the file can be opened only once. */
   viewOnce?: true;
@@ -941,6 +943,8 @@ export interface MessageWithHistory {
     title?: string;
     /** Description of the page. */
     description?: string;
+    /** Present if a small picture goes out with it. */
+    hasImage?: true;
   };
   /** Present if the file can be opened only once. */
   viewOnce?: true;

@@ -132,6 +132,8 @@ export interface EventData {
       title?: string;
       /** Description of the page. */
       description?: string;
+      /** Present if a small picture goes out with it. */
+      hasImage?: true;
     };
     /** Present if the file can be opened only once. */
     viewOnce?: true;
@@ -365,6 +367,8 @@ export interface EventData {
       title?: string;
       /** Description of the page. */
       description?: string;
+      /** Present if a small picture goes out with it. */
+      hasImage?: true;
     };
     /** Present if the file can be opened only once. */
     viewOnce?: true;

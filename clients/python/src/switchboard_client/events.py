@@ -104,6 +104,8 @@ class MessageIncomingDataLinkPreview(_MessageIncomingDataLinkPreviewRequired, to
     """Title of the page."""
     description: str
     """Description of the page."""
+    hasImage: Literal[True]
+    """Present if a small picture goes out with it."""
 
 
 class _MessageIncomingDataAlbumRequired(TypedDict):
@@ -435,6 +437,8 @@ class MessageSentDataLinkPreview(_MessageSentDataLinkPreviewRequired, total=Fals
     """Title of the page."""
     description: str
     """Description of the page."""
+    hasImage: Literal[True]
+    """Present if a small picture goes out with it."""
 
 
 class _MessageSentDataAlbumRequired(TypedDict):

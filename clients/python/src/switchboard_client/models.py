@@ -1160,6 +1160,8 @@ class MessageLinkPreview(_MessageLinkPreviewRequired, total=False):
     """Title of the page."""
     description: str
     """Description of the page."""
+    hasImage: Literal[True]
+    """Present if a small picture goes out with it."""
 
 
 class _MessageAlbumRequired(TypedDict):
@@ -1717,6 +1719,8 @@ class MessageWithHistoryLinkPreview(_MessageWithHistoryLinkPreviewRequired, tota
     """Title of the page."""
     description: str
     """Description of the page."""
+    hasImage: Literal[True]
+    """Present if a small picture goes out with it."""
 
 
 class _MessageWithHistoryAlbumRequired(TypedDict):
