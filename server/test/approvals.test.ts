@@ -423,7 +423,8 @@ describeOnEachDatabase('messages that wait for approval', (newHome, database) =>
       (series: Body[]) => series.some(({ outgoing }) => outgoing === 1),
     );
 
-    await clock.advance(DAY_MS - 1000);
+    clock.skip(DAY_MS - 1000);
+    await clock.advance(0);
     assert.equal((await get(forgotten.messageId)).status, 'pending_approval');
     clock.skip(2000);
     assertStale(await call('POST', `/messages/${forgotten.messageId}/approve`), /expired at 2026-07-08T12:00:01/);

@@ -238,10 +238,10 @@ describeOnEachDatabase('the limits of statuses, channels and presences', (_, dat
       const rows = await stored.reader.kysely.selectFrom('media').select('size').execute();
       return rows.map(({ size }) => Number(size)).toSorted((one, other) => one - other);
     };
-    await clock.advance(2 * 60 * 60 * 1000);
+    clock.skip(2 * 60 * 60 * 1000);
     await server.app.services.removal.run();
     assert.deepEqual(await sizes(), [kept.length, gone.length]);
-    await clock.advance(23 * 60 * 60 * 1000);
+    clock.skip(23 * 60 * 60 * 1000);
     await server.app.retention.run();
     await server.app.services.removal.run();
     assert.deepEqual(await sizes(), [kept.length]);
