@@ -194,12 +194,13 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     const minute = (at: number) => new Date(at - (at % 60_000)).toISOString();
     const last = { minute: minute(clock.now()), incoming: 2, outgoing: 1 };
     assert.deepEqual(await series(), [{ minute: minute(Date.parse(first)), incoming: 1, outgoing: 0 }, last]);
-    await clock.advance(58 * 60_000);
+    clock.skip(58 * 60_000);
     assert.deepEqual(await series(), [last]);
-    await clock.advance(2 * 60_000);
+    clock.skip(2 * 60_000);
     assert.deepEqual(await series(), []);
     // A scheduled message counts when it is sent, however old its id is.
-    await clock.advance(62 * 60_000);
+    clock.skip(62 * 60_000);
+    await clock.advance(0);
     await messageWith(mine, planned, 'delivered');
     assert.deepEqual(
       (await series()).map(({ outgoing }: { outgoing: number }) => outgoing),
