@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError } from '../errors.ts';
+import { patternWords } from './patterns.ts';
 
 const MAX_ERRORS = 50;
 const TIME_EXAMPLE = 'such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
@@ -86,7 +87,7 @@ function messageOf(error: TLocalizedValidationError, shape: Shape, value: unknow
       if (error.params.format !== 'date-time') return error.message;
       return typeof value === 'string' && TIME_WITH_OFFSET.test(value) ? NO_SUCH_TIME : `must be ${expected(shape)}`;
     case 'pattern':
-      return shape.description === undefined ? error.message : `must be ${withArticle(firstOf(shape))}`;
+      return patternMessage(String(error.params.pattern), notNull(shape)) ?? error.message;
     case 'minimum':
     case 'maximum':
       return `must be ${rangeOf(notNull(shape))}`;
@@ -158,14 +159,13 @@ function given(value: unknown, { type }: Shape): string {
   }
 }
 
-/** The first sentence of a description, which is more readable than a pattern. */
-function firstOf({ description = '' }: Shape): string {
-  const sentence = /^.*?(?=\.(?:\s|$))/s.exec(description)?.[0] ?? description;
-  // Abbreviations such as URL keep their case.
-  return /^[A-Z][a-z]/.test(sentence) ? sentence.charAt(0).toLowerCase() + sentence.slice(1) : sentence;
+/** For the options of networks, which have their own patterns, with the first sentence of the description. */
+function patternMessage(pattern: string, { description }: Shape): string | undefined {
+  const words = patternWords.get(pattern);
+  if (words !== undefined) return `must be ${words}`;
+  const sentence = description && (/^.*?(?=\.(?:\s|$))/s.exec(description)?.[0] ?? description);
+  return sentence && `does not have the right form: ${sentence}`;
 }
-
-const withArticle = (noun: string) => `${/^(?:[aeio]|http)/i.test(noun) ? 'an' : 'a'} ${noun}`;
 
 /** The schema of a field; empty if the schema does not describe it. */
 function shapeAt(shape: Shape, [name, ...deeper]: readonly string[]): Shape {

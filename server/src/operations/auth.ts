@@ -8,11 +8,12 @@ import type { AccountTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { list, named, object, oneOf, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
 import { type Context, defineOperation, type PublicContext } from '../invoke/operation.ts';
+import { EMAIL } from '../invoke/patterns.ts';
 import { limitOutput, noLimits, toLimits } from './keyLimits.ts';
 
 const Email = string('Email address, such as you@example.com. Case does not matter.', {
   maxLength: 254,
-  pattern: '^[^\\s@]{1,64}@[^\\s@]+$',
+  pattern: EMAIL,
 });
 const Password = string(
   `${MIN_PASSWORD_LENGTH} to 256 characters. Must not be the email address or a common password.`,

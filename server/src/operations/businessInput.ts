@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { BusinessProfileChange } from '../connectors/connector.ts';
 import { list, named, optional, orNull, strictPart, string } from '../invoke/fields.ts';
+import { HTTP_URL, VERTICAL } from '../invoke/patterns.ts';
 
 /* The input fields of a business profile. */
 
@@ -11,10 +12,10 @@ export const BusinessInput = strictPart(
     description: optional(string('Description of the business.', { maxLength: 512 })),
     email: optional(string('Email address for customers.', { maxLength: 128 })),
     websites: optional(
-      list(Type.String({ pattern: '^https?://', maxLength: 256 }), 'Up to two http or https URLs.', { maxItems: 2 }),
+      list(Type.String({ pattern: HTTP_URL, maxLength: 256 }), 'Up to two http or https URLs.', { maxItems: 2 }),
     ),
     vertical: optional(
-      string("The network's name of the trade, such as `RETAIL` or `EDU`.", { pattern: '^[A-Z_]*$', maxLength: 50 }),
+      string("The network's name of the trade, such as `RETAIL` or `EDU`.", { pattern: VERTICAL, maxLength: 50 }),
     ),
   },
 );

@@ -3,6 +3,7 @@ import type { BusinessProfile, CatalogProduct, Simulation } from '../connectors/
 import { invalidField } from '../errors.ts';
 import { boolean, integer, list, oneOf, optional, strictPart, string } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
+import { CURRENCY } from '../invoke/patterns.ts';
 import { pictureOf } from './media.ts';
 
 /* Simulations of groups and accounts. */
@@ -34,7 +35,7 @@ const ProductInput = Type.Object(
     name: string('Name of the product.', { minLength: 1, maxLength: 200 }),
     description: shortText('Description of the product.'),
     price: optional(integer('Price in thousandths of the currency.', { minimum: 0 })),
-    currency: optional(string('Currency (ISO 4217).', { pattern: '^[A-Z]{3}$' })),
+    currency: optional(string('Currency (ISO 4217).', { pattern: CURRENCY })),
   },
   { additionalProperties: false },
 );

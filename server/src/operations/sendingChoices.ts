@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { invalidField } from '../errors.ts';
 import { list, optional, strictObject, strictPart, string } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
+import { HTTP_URL } from '../invoke/patterns.ts';
 import { envelope, send, sendOperation } from './send.ts';
 
 export const sendTemplate = defineOperation({
@@ -73,7 +74,7 @@ export const sendInteractive = defineOperation({
     link: optional(
       strictPart('A button that opens a URL.', {
         title: string('Text of the button.', { minLength: 1, maxLength: 20 }),
-        url: string('http or https URL that the button opens.', { pattern: '^https?://', maxLength: 2000 }),
+        url: string('http or https URL that the button opens.', { pattern: HTTP_URL, maxLength: 2000 }),
       }),
     ),
   },

@@ -20,6 +20,7 @@ import {
 } from '../invoke/fields.ts';
 import { type Context, defineOperation, isContentHidden } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
+import { COLOR } from '../invoke/patterns.ts';
 import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../messages/statuses.ts';
@@ -84,9 +85,7 @@ export const postStatus = defineOperation({
   input: {
     sessionId: OptionalSessionId,
     ...contentInput(types, 'status', 4096),
-    backgroundColor: optional(
-      string('Color behind a text or a voice message, such as `#1F6F5C`.', { pattern: '^#[0-9A-Fa-f]{6}$' }),
-    ),
+    backgroundColor: optional(string('Color behind a text or a voice message, such as `#1F6F5C`.', { pattern: COLOR })),
     font: optional(integer("The network's number of the font of a text.", { minimum: 0, maximum: 20 })),
     phoneNumbers: optional(
       PhoneNumberList(`The people who see it, up to ${MAX_AUDIENCE}; all contacts if left out.`, {

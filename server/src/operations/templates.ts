@@ -4,10 +4,11 @@ import { invalidField } from '../errors.ts';
 import { integer, list, named, object, oneOf, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageOf } from '../invoke/pages.ts';
+import { LANGUAGE, TEMPLATE_ID, TEMPLATE_NAME, TEMPLATE_STATUS } from '../invoke/patterns.ts';
 import { resolveSession, SessionId } from './sessions.ts';
 
-const TemplateId = string('Id of the template at the network.', { pattern: '^[\\w-]{1,100}$', maxLength: 100 });
-const Language = string('Language of the template, such as `en_US`.', { pattern: '^[A-Za-z_]{2,20}$', maxLength: 20 });
+const TemplateId = string('Id of the template at the network.', { pattern: TEMPLATE_ID, maxLength: 100 });
+const Language = string('Language of the template, such as `en_US`.', { pattern: LANGUAGE, maxLength: 20 });
 const Category = oneOf(
   ['marketing', 'utility', 'authentication'],
   'Category, on which the price and the review depend.',
@@ -63,7 +64,7 @@ export const listTemplates = defineOperation({
     sessionId: SessionId,
     name: optional(string('Only templates with this name.', { minLength: 1, maxLength: 512 })),
     status: optional(
-      string('Only templates with this status, such as `approved`.', { pattern: '^[a-z_]+$', maxLength: 50 }),
+      string('Only templates with this status, such as `approved`.', { pattern: TEMPLATE_STATUS, maxLength: 50 }),
     ),
     language: optional(Language),
     limit: optional(integer('Number of entries per page.', { minimum: 1, maximum: 200, default: 50 })),
@@ -112,7 +113,7 @@ export const createTemplate = defineOperation({
   status: 201,
   input: {
     sessionId: SessionId,
-    name: string('Name in small letters, digits and underscores.', { pattern: '^[a-z0-9_]{1,512}$', maxLength: 512 }),
+    name: string('Name in small letters, digits and underscores.', { pattern: TEMPLATE_NAME, maxLength: 512 }),
     language: Language,
     category: Category,
     components: Components,

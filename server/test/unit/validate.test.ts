@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { TObject } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import type { AppError } from '../../src/errors.ts';
+import { patternWords } from '../../src/invoke/patterns.ts';
 import { validator } from '../../src/invoke/validate.ts';
 import { operations } from '../../src/operations/index.ts';
 
@@ -29,6 +30,14 @@ function refuse(id: string, input: object): { field: string | undefined; code: s
   }
   throw new Error('it was accepted');
 }
+
+/** All patterns of texts in a schema, at any depth; not those of the names of fields. */
+function patternsIn(schema: unknown): string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own = 'type' in schema && 'pattern' in schema && typeof schema.pattern === 'string' ? [schema.pattern] : [];
+  return [...own, ...Object.values(schema).flatMap(patternsIn)];
+}
+
 const wide = Object.fromEntries(Array.from({ length: 5000 }, (_, n) => [`field${n}`, 1]));
 
 describe('input validation', () => {
@@ -144,6 +153,51 @@ describe('input validation', () => {
       ['sessions.create', { metadata: { team: 5 } }, 'metadata.team must be a string, not a number'],
     ] as const)
       assert.equal(detailOf(id, input), detail, JSON.stringify(input));
+  });
+
+  it('says in words what a text has to look like, for every pattern of an input', () => {
+    const patterns = operations.flatMap(({ id, input }) =>
+      patternsIn(input).map((pattern) => [`${id} ${pattern}`, pattern] as const),
+    );
+    assert.ok(patterns.length >= 10);
+    for (const [place, pattern] of patterns)
+      assert.match(
+        patternWords.get(pattern) ?? '',
+        /^(?:an? |the |in )/,
+        `invoke/patterns.ts has no words for ${place}`,
+      );
+    const sessionId = 'ses_1';
+    for (const [id, input, detail] of [
+      [
+        'templates.list',
+        { sessionId, status: 'APPROVED' },
+        'status must be in small letters and underscores, such as approved',
+      ],
+      ['templates.list', { sessionId, language: 'en-US' }, 'language must be a language, such as en or en_US'],
+      [
+        'templates.get',
+        { sessionId, templateId: 'a/b' },
+        'templateId must be the id of a template, of letters, digits, hyphens and underscores',
+      ],
+      ['status.post', { message: 'x', backgroundColor: 'red' }, 'backgroundColor must be a color, such as #1F6F5C'],
+      [
+        'sessions.update_profile',
+        { sessionId, business: { websites: ['ftp://a.example'], vertical: 'tea' } },
+        'business.websites.0 must be a URL that begins with http:// or https://; ' +
+          'business.vertical must be in capital letters and underscores, such as RETAIL',
+      ],
+    ] as const)
+      assert.equal(detailOf(id, input), detail);
+  });
+
+  it('quotes the description of an option whose network has a pattern of its own', () => {
+    const option = (rules: object) =>
+      validator(Type.Object({ gateway: Type.String({ pattern: '^[a-z]+$', ...rules }) }));
+    const read = (rules: object) => () => option(rules)({ gateway: '5' });
+    assert.throws(read({ description: 'Only the name of a gateway. No address.' }), {
+      message: 'gateway does not have the right form: Only the name of a gateway',
+    });
+    assert.throws(read({}), /^AppError: gateway must match pattern/);
   });
 
   it('uses no words of the schema library, for any wrong value of any field', () => {

@@ -132,7 +132,7 @@ it('rejects invalid options, and treats the proxy as a secret', async () => {
   ]) {
     const { status, body } = await create({ proxy });
     assert.equal(status, 400, proxy);
-    assert.match(body.detail, /^options\.proxy must be a URL of a proxy: http:\/\/, /);
+    assert.match(body.detail, /^options\.proxy does not have the right form: URL of a proxy: http:\/\/, /);
   }
   assert.equal((await create({ pauseMs: -1 })).status, 400);
   const { body } = await create({ proxy: 'socks5://name:secret@proxy.example:1080', pauseMs: 5 });
