@@ -136,7 +136,9 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     );
     assert.equal(await codeOf('DELETE', `${linked}/${groupId}`), 'not_found');
     assert.equal(await codeOf('PUT', `${linked}/${community.groupId}`), 'validation_failed');
-    assert.equal(await codeOf('PUT', `${linked}/grp_unknown`), 'validation_failed');
+    for (const method of ['PUT', 'DELETE'])
+      for (const path of [`${linked}/grp_unknown`, `/communities/grp_unknown/groups/${groupId}`])
+        assert.equal(await codeOf(method, path), 'not_found', `${method} ${path}`);
     assert.equal(await codeOf('GET', `/communities/${groupId}/groups`), 'validation_failed');
     await play('community_create', { from: ADA, subject: 'Of Ada' });
     const { groupId: theirs } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Of Ada');

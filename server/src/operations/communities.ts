@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { GroupTable } from '../db/schema.ts';
-import { invalidField } from '../errors.ts';
+import { AppError, invalidField } from '../errors.ts';
 import { entries, IdempotencyKey, integer, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
@@ -170,7 +170,7 @@ async function reachCommunity(ctx: Context, groupId: string) {
   return { row, session, communities };
 }
 
-/** @throws {AppError} `validation_failed` if the session of the community does not have the group */
+/** @throws {AppError} `not_found` if the session of the community does not have the group */
 async function requireGroupBeside(ctx: Context, community: GroupTable, idOrAddress: string): Promise<GroupTable> {
   const row = await ctx.database.reader.kysely
     .selectFrom('groups')
@@ -179,7 +179,12 @@ async function requireGroupBeside(ctx: Context, community: GroupTable, idOrAddre
     .where('session_id', '=', community.session_id)
     .where((eb) => eb.or([eb('group_id', '=', idOrAddress), eb('network_id', '=', idOrAddress)]))
     .executeTakeFirst();
-  if (row === undefined) throw invalidField('linkedGroupId', 'The session of the community has no such group', 'group');
+  if (row === undefined) {
+    const detail = `The session of the community has no group ${idOrAddress}`;
+    throw new AppError('not_found', detail, {
+      fields: [{ field: 'linkedGroupId', code: 'not_found', message: detail }],
+    });
+  }
   if (row.is_community === 1)
     throw invalidField('linkedGroupId', 'A community cannot be part of a community', 'community');
   return row;
