@@ -92,6 +92,10 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     const fresh = await connectSession(call);
     const { status, body } = await call('POST', '/status', { sessionId: fresh, message: 'to nobody' });
     assert.deepEqual([status, body.code, body.errors[0].field], [400, 'validation_failed', 'phoneNumbers']);
+    await ok(call('PUT', `/contacts/${FRIEND}/blocked`, { sessionId: fresh, blocked: true }));
+    const allBlocked = (await call('POST', '/status', { sessionId: fresh, message: 'to nobody' })).body;
+    assert.match(allBlocked.detail, /no contacts, apart from those that are blocked or not on the network$/);
+    await ok(call('PUT', `/contacts/${FRIEND}/blocked`, { sessionId: fresh, blocked: false }));
     await simulate(fresh, { action: 'incoming', from: FRIEND, message: 'hello' });
     await ok(call('POST', '/status', { sessionId: fresh, message: 'to my contact' }), 201);
     await ok(call('DELETE', `/sessions/${fresh}`));

@@ -324,7 +324,11 @@ async function audienceOf(
         'required',
       );
     if (numbers.length === 0)
-      throw invalidField('phoneNumbers', 'is required, because the session has no contacts', 'required');
+      throw invalidField(
+        'phoneNumbers',
+        'is required, because the session has no contacts, apart from those that are blocked or not on the network',
+        'required',
+      );
   }
   for (const number of numbers) requireRecipient(ctx, number);
   return [...new Set(numbers)];
