@@ -157,6 +157,11 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     const changed = await ask('PATCH', `/groups/${groupId}`, { settings });
     assert.deepEqual(changed.settings, { announce: false, locked: false, joinApproval: false, ...settings });
     await ask('POST', `/groups/${groupId}/participants`, { action: 'promote', phoneNumbers: [ADA] });
+    // A modified app can set any timer. A caller that repeats it changes nothing.
+    await play('group_settings', { groupId, from: ADA, settings: { disappearingSeconds: 12_345 } });
+    const timer = async () => (await ask('GET', `/groups/${groupId}`)).settings.disappearingSeconds;
+    await eventually(timer, (seconds) => seconds === 12_345);
+    await ask('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds: 12_345 } });
     await play('group_settings', { groupId, from: ADA, settings: { disappearingSeconds: 0 } });
     const mediaId = (await upload(server, token, picture())).body.mediaId;
     await play('group_picture', { groupId, from: ADA, mediaId });
@@ -168,6 +173,33 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
       () => ask('GET', `/groups/${groupId}`),
       (group) => group.pictureMediaId === null,
     );
+  });
+
+  it('sets only timers that phones offer, for groups and for new chats', async () => {
+    const { call, ask, sessionId, createGroup } = await account();
+    const { groupId } = await createGroup('Timer');
+    for (const disappearingSeconds of [1, 5, 12_345, 86_401]) {
+      const group = await call('PATCH', `/groups/${groupId}`, { subject: 'X', settings: { disappearingSeconds } });
+      const privacy = await call('PATCH', `/sessions/${sessionId}/privacy`, { disappearingSeconds, about: 'nobody' });
+      assert.deepEqual(
+        [group, privacy].map(({ status, body }) => [status, body.errors[0].field]),
+        [
+          [400, 'settings.disappearingSeconds'],
+          [400, 'disappearingSeconds'],
+        ],
+      );
+      assert.match(privacy.body.detail, /must be 86400, 604800, 7776000, or 0 to turn it off; not \d+$/);
+    }
+    assert.equal((await ask('GET', `/groups/${groupId}`)).subject, 'Timer', 'nothing changed');
+    assert.equal((await ask('GET', `/sessions/${sessionId}/privacy`)).about, 'everyone');
+    for (const disappearingSeconds of [86_400, 604_800, 7_776_000, 0]) {
+      const group = await ask('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds } });
+      const privacy = await ask('PATCH', `/sessions/${sessionId}/privacy`, { disappearingSeconds });
+      assert.deepEqual(
+        [group.settings.disappearingSeconds, privacy.disappearingSeconds],
+        [disappearingSeconds, disappearingSeconds],
+      );
+    }
   });
 
   it('deletes messages of others only as an admin, for everyone', async () => {

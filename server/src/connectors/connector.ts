@@ -350,7 +350,7 @@ export interface Choice {
  */
 export const isPlaceholder = (digits: string): boolean => /^000\d{5,25}$/.test(digits);
 
-/** The timers of disappearing messages that phones offer, in seconds. */
+/** The timers of disappearing messages that phones offer, in seconds. A caller can set only these. */
 export const DISAPPEARING_SECONDS: readonly number[] = [86_400, 604_800, 7_776_000];
 /** People that a message can mention. The host leaves out the others. */
 export const MAX_MENTIONS = 1024;

@@ -1,7 +1,7 @@
 import type { Expression, ExpressionBuilder, SqlBool } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
-import { type ChatChange, DISAPPEARING_SECONDS } from '../connectors/connector.ts';
+import type { ChatChange } from '../connectors/connector.ts';
 import { query } from '../db/query.ts';
 import type { ChatTable, Schema } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -40,6 +40,7 @@ import {
   resolveSession,
   SessionId,
 } from './sessions.ts';
+import { requireTimer } from './timers.ts';
 
 export const ChatId = string('Phone number digits of the other person, or the id of the group (`grp_…`).', {
   maxLength: 200,
@@ -223,8 +224,7 @@ async function changeTimer(ctx: Context, session: SessionRef, chatId: string, se
       'is a setting of the group; change it with `groups.update` (`settings.disappearingSeconds`)',
       'group',
     );
-  if (seconds !== null && !DISAPPEARING_SECONDS.includes(seconds))
-    throw invalidField('disappearingSeconds', `must be ${DISAPPEARING_SECONDS.join(', ')} or null`, 'enum');
+  requireTimer('disappearingSeconds', seconds, null);
   // Unlike the other settings, it reaches the other person.
   requireRecipient(ctx, chatId);
   const change = await ctx.liveSessions.part(session, 'setDisappearing');

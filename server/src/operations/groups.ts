@@ -36,6 +36,7 @@ import {
   resolveSession,
   SessionId,
 } from './sessions.ts';
+import { requireTimer } from './timers.ts';
 
 export const GroupId = string('Id of the group (`grp_…`).', { maxLength: 100 });
 export const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
@@ -189,7 +190,7 @@ export const updateGroup = defineOperation({
         joinApproval: optional(boolean('Admins approve people who join by link.')),
         memberAdd: optional({ ...oneOf(['admins', 'all'], 'People who can add members.'), ...notForAgents }),
         disappearingSeconds: optional({
-          ...integer('Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off.', {
+          ...integer('Seconds until messages disappear: 86400, 604800 or 7776000; 0 turns this off.', {
             minimum: 0,
             maximum: 31_536_000,
           }),
@@ -204,8 +205,11 @@ export const updateGroup = defineOperation({
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
     const changes = changedSettings(row, settings);
-    // Unlike the other settings, the timer applies to every message that is written to the group.
-    if (changes.disappearingSeconds !== undefined) requireRecipient(ctx, groupId);
+    if (changes.disappearingSeconds !== undefined) {
+      requireTimer('settings.disappearingSeconds', changes.disappearingSeconds, 0);
+      // Unlike the other settings, the timer applies to every message that is written to the group.
+      requireRecipient(ctx, groupId);
+    }
     await requireSettings(ctx, row, changes);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);

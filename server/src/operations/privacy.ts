@@ -3,6 +3,7 @@ import { invalidField } from '../errors.ts';
 import { boolean, integer, named, oneOf, optional } from '../invoke/fields.ts';
 import { defineOperation } from '../invoke/operation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
+import { requireTimer } from './timers.ts';
 
 const EXCEPT = '`contacts_except`: all contacts but those excluded on the phone.';
 const audience = (what: string) => oneOf(['everyone', 'contacts', 'contacts_except', 'nobody'], `${what} ${EXCEPT}`);
@@ -73,13 +74,14 @@ export const updatePrivacy = defineOperation({
     groupAdd: optional(oneOf(['everyone', 'contacts'], groupAdd)),
     calls: optional(oneOf(['everyone', 'known'], calls)),
     disappearingSeconds: optional(
-      integer(`${disappearing} Such as 86400, 604800 or 7776000.`, { minimum: 0, maximum: 31_536_000 }),
+      integer(`${disappearing} Otherwise 86400, 604800 or 7776000.`, { minimum: 0, maximum: 31_536_000 }),
     ),
   },
   example: { sessionId: 'ses_01JZ0000000000000000000000', lastSeen: 'contacts', readReceipts: false },
   async run(ctx, { sessionId, ...given }) {
     const entries = Object.entries(given).filter(([, value]) => value !== undefined);
     if (entries.length === 0) throw invalidField('lastSeen', 'Pass at least one setting', 'required');
+    if (given.disappearingSeconds !== undefined) requireTimer('disappearingSeconds', given.disappearingSeconds, 0);
     const privacy = await ctx.liveSessions.part(await resolveSession(ctx, sessionId), 'privacy');
     // The schema has exactly these fields.
     await privacy.update(Object.fromEntries(entries) as Partial<PrivacySettings>);

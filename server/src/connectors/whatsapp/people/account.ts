@@ -1,25 +1,18 @@
 import type { WASocket } from 'baileys';
 import { invalidField } from '../../../errors.ts';
-import {
-  type Audience,
-  DISAPPEARING_SECONDS,
-  type LinkedDevice,
-  type OwnProfile,
-  type PersonIds,
-  type PrivacyActions,
-  type PrivacySettings,
-  type ProfileActions,
+import type {
+  Audience,
+  LinkedDevice,
+  OwnProfile,
+  PersonIds,
+  PrivacyActions,
+  PrivacySettings,
+  ProfileActions,
 } from '../../connector.ts';
 import type { Session } from '../session.ts';
 import { jidOf } from './addresses.ts';
 
 const MESSAGES = { forbidden: 'WhatsApp does not let this number' };
-
-/** @throws {AppError} `validation_failed` */
-export function requireTimer(field: string, seconds: number | undefined): void {
-  if (seconds !== undefined && seconds !== 0 && !DISAPPEARING_SECONDS.includes(seconds))
-    throw invalidField(field, `WhatsApp allows 0, ${DISAPPEARING_SECONDS.join(', ')}, not ${seconds}`, 'value');
-}
 
 const AUDIENCES: ReadonlyMap<string, Audience> = new Map([
   ['all', 'everyone'],
@@ -69,7 +62,6 @@ export function createPrivacy({ requests, self, baileys }: Session): PrivacyActi
       calls,
       disappearingSeconds,
     }: Partial<PrivacySettings>) {
-      requireTimer('disappearingSeconds', disappearingSeconds);
       if (groupAdd === 'nobody') throw invalidField('groupAdd', 'WhatsApp has no such choice', 'value');
       if (lastSeen !== undefined) await ask((socket) => socket.updateLastSeenPrivacy(WIRE[lastSeen]));
       if (online !== undefined)

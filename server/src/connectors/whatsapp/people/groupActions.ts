@@ -2,7 +2,6 @@ import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { GroupActions, GroupInvite } from '../../connector.ts';
 import type { Session } from '../session.ts';
-import { requireTimer } from './account.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import type { GroupPictures } from './groupPictures.ts';
 import type { Groups } from './groups.ts';
@@ -41,7 +40,6 @@ export function createGroupActions(
     setDescription: (networkId, description) =>
       change(networkId, (socket) => socket.groupUpdateDescription(networkId, description ?? undefined)),
     async setSettings(networkId, { announce, locked, joinApproval, memberAdd, disappearingSeconds }) {
-      requireTimer('settings.disappearingSeconds', disappearingSeconds);
       await change(networkId, async (socket) => {
         if (announce !== undefined)
           await socket.groupSettingUpdate(networkId, announce ? 'announcement' : 'not_announcement');
