@@ -161,6 +161,52 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.deepEqual((await ok(call('GET', `/channels?sessionId=${theirs}`))).data, []);
   });
 
+  it('finds a channel and a status by its id, whichever session it belongs to', async () => {
+    const channel = await ok(call('POST', '/channels', { sessionId: mine, name: 'By id' }), 201);
+    const { channelId: followed } = await ok(
+      call('POST', '/channels/follow', { sessionId: theirs, channel: channel.inviteLink }),
+    );
+    const path = `/channels/${channel.channelId}`;
+    const post = await ok(call('POST', `${path}/messages`, { message: 'Found' }), 201);
+    assert.equal(post.sessionId, mine);
+    assert.deepEqual(await ok(call('GET', path)), await ok(call('GET', `${path}?sessionId=${mine}`)));
+    const { postId } = await eventOf(call, 'channel.message', ({ message }) => message === 'Found');
+    await ok(call('POST', `/channels/${followed}/messages/${postId}/reaction`, { emoji: '👍' }));
+    assert.equal((await ok(call('POST', `/channels/${followed}/messages/refresh`, {}))).posts, 1);
+    assert.equal((await ok(call('GET', `/channels/${followed}/messages`))).data[0].postId, postId);
+    assert.equal((await ok(call('PATCH', `/channels/${followed}`, { muted: true }))).muted, true);
+    assert.equal((await ok(call('POST', `/channels/${followed}/unfollow`))).role, null);
+    const posted = { sessionId: mine, message: 'Found as well', phoneNumbers: [theirNumber] };
+    const { statusId } = await ok(call('POST', '/status', posted), 201);
+    const received = await eventOf(call, 'status.received', ({ message }) => message === 'Found as well');
+    await ok(call('POST', `/status/${received.statusId}/viewed`));
+    const { data } = await eventually(
+      () => ok(call('GET', `/status/${statusId}/views`)),
+      (page) => page.data.length > 0,
+    );
+    assert.equal(data[0].phoneNumber, theirNumber);
+    await ok(call('DELETE', `/status/${statusId}`));
+    for (const sessionId of [undefined, mine, theirs])
+      for (const [method, gone] of [
+        ['GET', '/channels/chn_unknown'],
+        ['GET', '/channels/chn_unknown/messages'],
+        ['POST', '/channels/chn_unknown/unfollow'],
+        ['POST', '/status/sts_unknown/viewed'],
+        ['GET', '/status/sts_unknown/views'],
+        ['DELETE', `/status/${statusId}`],
+      ] as const)
+        assert.deepEqual(
+          await codeOf(call(method, sessionId === undefined ? gone : `${gone}?sessionId=${sessionId}`)),
+          [404, 'not_found'],
+          `${method} ${gone} ${sessionId}`,
+        );
+    assert.deepEqual(await codeOf(call('GET', `${path}?sessionId=${theirs}`)), [404, 'not_found']);
+    assert.deepEqual(await codeOf(call('POST', `${path}/unfollow`, { sessionId: 'ses_unknown' })), [404, 'not_found']);
+    const { key } = await ok(call('POST', '/api-keys/create', { name: 'one session', sessionIds: [theirs] }), 201);
+    assert.equal((await ok(bearer(server.url, key)('GET', `/channels/${followed}`))).sessionId, theirs);
+    assert.deepEqual(await codeOf(bearer(server.url, key)('GET', path)), [404, 'not_found']);
+  });
+
   it('deletes the channels of a number with its session', async () => {
     const owner = await connectSession(call, undefined, { options });
     const { inviteLink } = await ok(call('POST', '/channels', { sessionId: owner, name: 'Short-lived' }), 201);

@@ -6,7 +6,7 @@ import { AppError, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
 import { canonical } from './idempotency.ts';
 import type { Call, Operation } from './operation.ts';
-import { findSessionOf } from './owners.ts';
+import { findSessionOf, ofOneSession } from './owners.ts';
 import { digitsOf } from './phoneNumbers.ts';
 import { Questions } from './questions.ts';
 
@@ -82,10 +82,10 @@ export class ConfirmationRule {
   ): Promise<{ input: Input; sessionId: string | undefined }> {
     const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
     const { database, sessions } = this.#services;
-    if (scope === 'messageId' || scope === 'groupId') {
+    if (isOfOneSession(scope)) {
       const id = String(input[scope]);
       const sessionId = await findSessionOf(database.reader, scope, { accountId, id });
-      if (sessionId === undefined) throw noSuch(scope === 'messageId' ? 'message' : 'group', id);
+      if (sessionId === undefined) throw noSuch(ofOneSession[scope], id);
       return { input, sessionId };
     }
     if (typeof input['sessionId'] === 'string') return { input, sessionId: input['sessionId'] };
@@ -110,6 +110,8 @@ export class ConfirmationRule {
     return recipients.filter((recipient) => !known.has(recipient));
   }
 }
+
+const isOfOneSession = (scope: string): scope is keyof typeof ofOneSession => Object.hasOwn(ofOneSession, scope);
 
 /** The people and groups that a call can write to for the first time. */
 function recipientsOf(operation: Operation, input: Input): string[] {

@@ -8,7 +8,7 @@ import type { Services } from './context.ts';
 /** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {
   /** Names the session or webhook; by default the account's only session or its default webhook. */
-  readonly field: 'sessionId' | 'messageId' | 'groupId' | 'webhookId';
+  readonly field: 'sessionId' | keyof typeof ofOneSession | 'webhookId';
   /** Field of the input with which every node can run the operation. */
   readonly localWith?: 'sendAt';
   /** The operation acquires a session without an owner, so the node must accept work. */
@@ -97,7 +97,15 @@ export async function runAtOwner<T>(
 
 type ById = { accountId: string; id: string };
 
-/** Returns the session of a message or group, or the session itself; undefined if the account has no such thing. */
+/** What belongs to one session, which its id determines, by the input fields that name it. */
+export const ofOneSession = {
+  messageId: 'message',
+  groupId: 'group',
+  channelId: 'channel',
+  statusId: 'status',
+} as const;
+
+/** Returns the session of a resource, or the session itself; undefined if the account has no such thing. */
 export async function findSessionOf(
   on: Queryable,
   field: keyof typeof sessionOf,
@@ -115,5 +123,11 @@ const sessionOf = {
   ),
   groupId: query((db, p: ById) =>
     db.selectFrom('groups').select('session_id').where('account_id', '=', p.accountId).where('group_id', '=', p.id),
+  ),
+  channelId: query((db, p: ById) =>
+    db.selectFrom('channels').select('session_id').where('account_id', '=', p.accountId).where('channel_id', '=', p.id),
+  ),
+  statusId: query((db, p: ById) =>
+    db.selectFrom('statuses').select('session_id').where('account_id', '=', p.accountId).where('status_id', '=', p.id),
   ),
 };

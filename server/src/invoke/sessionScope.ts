@@ -5,7 +5,7 @@ import { AppError, noSuch } from '../errors.ts';
 import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Services } from './context.ts';
-import { findSessionOf } from './owners.ts';
+import { findSessionOf, ofOneSession } from './owners.ts';
 import { isPosted } from './postedFiles.ts';
 
 /**
@@ -25,8 +25,7 @@ type IdField = keyof typeof resources;
 /** The resources that belong to sessions, by the input fields that name them. */
 const resources = {
   sessionId: 'session',
-  messageId: 'message',
-  groupId: 'group',
+  ...ofOneSession,
   deliveryId: 'delivery',
   mediaId: 'file',
 } as const;

@@ -21,13 +21,13 @@ import { type Context, defineOperation, isContentHidden } from '../invoke/operat
 import { pageInput, pageOf, pageStart, toPage } from '../invoke/pages.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
-import { ChannelId, channelActions, channelErrors, findChannel, ofChannel } from './channels.ts';
+import { ChannelId, channelActions, channelErrors, namedChannel, ofChannel } from './channels.ts';
 import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
 import { isEmoji } from './messageChanges.ts';
 import { contentInput, fileToPost, requireNoApproval, requirePostContent } from './postContent.ts';
 import { quotaOf } from './send.ts';
 import { fileErrors } from './sending.ts';
-import { resolveSession, SessionId } from './sessions.ts';
+import { SessionId } from './sessions.ts';
 
 const PostId = string('Id of the post (`pst_…`).', { maxLength: 100 });
 const types = ['text', 'image', 'video'] as const;
@@ -55,7 +55,7 @@ export const listPosts = defineOperation({
   id: 'channels.messages',
   route: 'GET /channels/{channelId}/messages',
   permission: 'messages:read',
-  scope: 'sessionId',
+  scope: 'channelId',
   effect: 'read',
   thirdPartyText: true,
   messageContent: 'messages',
@@ -64,10 +64,9 @@ export const listPosts = defineOperation({
     'List the stored posts of a channel, newest first: own ones, those that arrived in a session with the option `channels`, and those that `channels.refresh_messages` fetched. The newest 1000 are kept.',
   input: { ...ofChannel, ...pageInput },
   output: pageOf(ChannelPost),
-  errors: ['not_found', 'session_required'],
+  errors: ['not_found'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const { channel_id } = await findChannel(ctx, session, input.channelId);
+    const { channel_id } = (await namedChannel(ctx, input)).channel;
     const { after, limit, rows } = pageStart('channel_posts', input);
     let posts = ctx.database.reader.kysely
       .selectFrom('channel_posts')
@@ -93,9 +92,9 @@ export const listPosts = defineOperation({
 export const postToChannel = defineOperation({
   id: 'channels.post',
   route: 'POST /channels/{channelId}/messages',
-  owner: { field: 'sessionId' },
+  owner: { field: 'channelId' },
   permission: 'messages:send',
-  scope: 'sessionId',
+  scope: 'channelId',
   reachesStrangers: true,
   effect: 'write',
   messageContent: 'messages',
@@ -115,8 +114,7 @@ export const postToChannel = defineOperation({
   example: { channelId: 'chn_01JZ0000000000000000000000', message: 'New opening hours' },
   async run(ctx, input) {
     requireNoApproval(ctx, 'A post');
-    const session = await resolveSession(ctx, input.sessionId);
-    const channel = await findChannel(ctx, session, input.channelId);
+    const { session, channel } = await namedChannel(ctx, input);
     requireRecipient(ctx, channel.channel_id);
     const { type = 'text', message } = input;
     requirePostContent(input, types);
@@ -156,9 +154,9 @@ export const postToChannel = defineOperation({
 export const refreshPosts = defineOperation({
   id: 'channels.refresh_messages',
   route: 'POST /channels/{channelId}/messages/refresh',
-  owner: { field: 'sessionId' },
+  owner: { field: 'channelId' },
   permission: 'messages:read',
-  scope: 'sessionId',
+  scope: 'channelId',
   effect: 'write',
   isRepeatable: true,
   summary: 'Refresh the posts of a channel',
@@ -171,8 +169,7 @@ export const refreshPosts = defineOperation({
   output: object({ channelId: ChannelId, posts: integer('How many posts the network returned.') }),
   errors: [...channelErrors],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const channel = await findChannel(ctx, session, input.channelId);
+    const { session, channel } = await namedChannel(ctx, input);
     const { posts } = await channelActions(ctx, session);
     const found = (await posts(channel.network_id, input.limit ?? 50)).slice(0, 100);
     await ctx.database.commit(async (tx) => {
@@ -185,9 +182,9 @@ export const refreshPosts = defineOperation({
 export const reactToPost = defineOperation({
   id: 'channels.react',
   route: 'POST /channels/{channelId}/messages/{postId}/reaction',
-  owner: { field: 'sessionId' },
+  owner: { field: 'channelId' },
   permission: 'messages:send',
-  scope: 'sessionId',
+  scope: 'channelId',
   effect: 'write',
   isRepeatable: true,
   summary: 'React to a post of a channel',
@@ -201,10 +198,9 @@ export const reactToPost = defineOperation({
   errors: [...channelErrors, 'message_state'],
   example: { channelId: 'chn_01JZ0000000000000000000000', postId: 'pst_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
     const { emoji: given } = input;
     if (given !== '' && !isEmoji(given)) throw invalidField('emoji', `"${given}" is not a single emoji`, 'emoji');
-    const channel = await findChannel(ctx, session, input.channelId);
+    const { session, channel } = await namedChannel(ctx, input);
     requireRecipient(ctx, channel.channel_id);
     const post = await ctx.database.reader.kysely
       .selectFrom('channel_posts')

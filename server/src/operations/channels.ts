@@ -21,6 +21,7 @@ import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { hasRoomForChannel, MAX_CHANNELS, storeChannel } from '../messages/channels.ts';
 import type { SessionRef } from '../messages/store.ts';
+import { resolveSessionOf, SessionOfId } from './sessionOf.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -55,25 +56,33 @@ const Given = string(
   { minLength: 1, maxLength: 500 },
 );
 
-export const ofChannel = { channelId: ChannelId, sessionId: OptionalSessionId };
+/** For operations on one channel, which the node of its session runs. */
+export const ofChannel = { channelId: ChannelId, sessionId: SessionOfId };
 
 export const channelErrors = [
   'not_found',
-  'session_required',
   'session_not_connected',
   'not_supported',
   'network_denied',
   'send_failed',
 ] as const;
 
-/** For operations that the node of the session runs. */
 const changing = {
-  owner: { field: 'sessionId' },
   permission: 'groups:write',
-  scope: 'sessionId',
   effect: 'write',
   thirdPartyText: true,
-  errors: [...channelErrors, 'too_many'],
+} as const;
+const throughSession = {
+  ...changing,
+  owner: { field: 'sessionId' },
+  scope: 'sessionId',
+  errors: [...channelErrors, 'session_required', 'too_many'],
+} as const;
+const changingOne = {
+  ...changing,
+  owner: { field: 'channelId' },
+  scope: 'channelId',
+  errors: channelErrors,
 } as const;
 
 export const listChannels = defineOperation({
@@ -113,7 +122,7 @@ export const previewChannel = defineOperation({
   description: 'Ask the network about a channel by its link, invite code or address, for example before following it.',
   input: { sessionId: OptionalSessionId, channel: Given },
   output: ChannelPreview,
-  errors: [...channelErrors],
+  errors: [...channelErrors, 'session_required'],
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
     const { find } = await channelActions(ctx, session);
@@ -122,7 +131,7 @@ export const previewChannel = defineOperation({
 });
 
 export const refreshChannels = defineOperation({
-  ...changing,
+  ...throughSession,
   id: 'channels.refresh',
   route: 'POST /channels/refresh',
   isRepeatable: true,
@@ -144,7 +153,7 @@ export const refreshChannels = defineOperation({
 });
 
 export const createChannel = defineOperation({
-  ...changing,
+  ...throughSession,
   id: 'channels.create',
   route: 'POST /channels',
   status: 201,
@@ -168,7 +177,7 @@ export const createChannel = defineOperation({
 });
 
 export const followChannel = defineOperation({
-  ...changing,
+  ...throughSession,
   id: 'channels.follow',
   route: 'POST /channels/follow',
   isRepeatable: true,
@@ -190,21 +199,19 @@ export const getChannel = defineOperation({
   id: 'channels.get',
   route: 'GET /channels/{channelId}',
   permission: 'groups:read',
-  scope: 'sessionId',
+  scope: 'channelId',
   effect: 'read',
   thirdPartyText: true,
   summary: 'Get a channel',
   description: 'Get one channel that the session owns, follows or has followed.',
   input: ofChannel,
   output: Channel,
-  errors: ['not_found', 'session_required'],
-  async run(ctx, input) {
-    return toChannel(await findChannel(ctx, await resolveSession(ctx, input.sessionId), input.channelId));
-  },
+  errors: ['not_found'],
+  run: async (ctx, input) => toChannel((await namedChannel(ctx, input)).channel),
 });
 
 export const updateChannel = defineOperation({
-  ...changing,
+  ...changingOne,
   id: 'channels.update',
   route: 'PATCH /channels/{channelId}',
   isRepeatable: true,
@@ -214,8 +221,7 @@ export const updateChannel = defineOperation({
   output: Channel,
   example: { channelId: 'chn_01JZ0000000000000000000000', muted: true },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const channel = await findChannel(ctx, session, input.channelId);
+    const { session, channel } = await namedChannel(ctx, input);
     const { setMuted } = await channelActions(ctx, session);
     await setMuted(channel.network_id, input.muted);
     return change(ctx, channel, { muted: Number(input.muted) });
@@ -223,7 +229,7 @@ export const updateChannel = defineOperation({
 });
 
 export const unfollowChannel = defineOperation({
-  ...changing,
+  ...changingOne,
   id: 'channels.unfollow',
   route: 'POST /channels/{channelId}/unfollow',
   effect: 'destructive',
@@ -232,8 +238,7 @@ export const unfollowChannel = defineOperation({
   input: ofChannel,
   output: Channel,
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const channel = await findChannel(ctx, session, input.channelId);
+    const { session, channel } = await namedChannel(ctx, input);
     const { unfollow } = await channelActions(ctx, session);
     await unfollow(channel.network_id);
     return change(ctx, channel, { role: null });
@@ -253,6 +258,15 @@ export async function channelActions(ctx: Context, session: SessionRef) {
     posts: (networkId: string, limit: number) => actions.posts(networkId, limit),
     react: (networkId: string, serverId: string, emoji: string | null) => actions.react(networkId, serverId, emoji),
   };
+}
+
+/**
+ * The channel that an input names, and its session.
+ * @throws {AppError} `not_found`
+ */
+export async function namedChannel(ctx: Context, { channelId, sessionId }: { channelId: string; sessionId?: string }) {
+  const session = await resolveSessionOf(ctx, 'channelId', channelId, sessionId);
+  return { session, channel: await findChannel(ctx, session, channelId) };
 }
 
 /** @throws {AppError} `not_found` */

@@ -29,6 +29,7 @@ import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
 import { contentInput, fileToPost, requireNoApproval, requirePostContent } from './postContent.ts';
 import { quotaOf } from './send.ts';
 import { fileErrors } from './sending.ts';
+import { resolveSessionOf, SessionOfId } from './sessionOf.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -65,7 +66,7 @@ const Status = named('Status', {
 });
 
 /** For operations on one status, which the node of its session runs. */
-const ofStatus = { statusId: StatusId, sessionId: OptionalSessionId };
+const ofStatus = { statusId: StatusId, sessionId: SessionOfId };
 
 export const postStatus = defineOperation({
   id: 'status.post',
@@ -193,18 +194,17 @@ export const listStatuses = defineOperation({
 export const deleteStatus = defineOperation({
   id: 'status.delete',
   route: 'DELETE /status/{statusId}',
-  owner: { field: 'sessionId' },
+  owner: { field: 'statusId' },
   permission: 'messages:delete',
-  scope: 'sessionId',
+  scope: 'statusId',
   effect: 'destructive',
   summary: 'Delete a status',
   description: 'Delete an own status, which was posted with this API, for everybody who can see it.',
   input: ofStatus,
   output: object({ statusId: StatusId, deleted: onlyTrue() }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'network_denied', 'send_failed'],
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'network_denied', 'send_failed'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const row = await findStatus(ctx, session, input.statusId);
+    const { session, row } = await namedStatus(ctx, input);
     if (row.is_own === 0) throw new AppError('network_denied', 'Only its author can delete a status');
     if (row.audience === null)
       throw new AppError('not_supported', 'The status was posted on another device of the account; delete it there');
@@ -230,7 +230,7 @@ export const listViews = defineOperation({
   id: 'status.views',
   route: 'GET /status/{statusId}/views',
   permission: 'messages:read',
-  scope: 'sessionId',
+  scope: 'statusId',
   effect: 'read',
   messageContent: 'messages',
   summary: 'List the views of a status',
@@ -246,10 +246,9 @@ export const listViews = defineOperation({
       viewedAt: time('When the person viewed it.'),
     }),
   ),
-  errors: ['not_found', 'session_required'],
+  errors: ['not_found'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const { status_id } = await findStatus(ctx, session, input.statusId);
+    const { status_id } = (await namedStatus(ctx, input)).row;
     const views = ctx.database.reader.kysely
       .selectFrom('status_views')
       .select(['phone_number', 'emoji', 'viewed_at'])
@@ -268,19 +267,18 @@ export const listViews = defineOperation({
 export const markViewed = defineOperation({
   id: 'status.mark_viewed',
   route: 'POST /status/{statusId}/viewed',
-  owner: { field: 'sessionId' },
+  owner: { field: 'statusId' },
   permission: 'chats:write',
-  scope: 'sessionId',
+  scope: 'statusId',
   effect: 'write',
   isRepeatable: true,
   summary: 'Mark a status as viewed',
   description: 'Tell the author of a status that the session has viewed it.',
   input: ofStatus,
   output: object({ statusId: StatusId, viewedAt: time('When it was first marked as viewed.') }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'send_failed'],
+  errors: ['not_found', 'session_not_connected', 'not_supported', 'send_failed'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
-    const row = await findStatus(ctx, session, input.statusId);
+    const { session, row } = await namedStatus(ctx, input);
     const { status_id: statusId } = row;
     if (row.is_own === 1) throw invalidField('statusId', 'The session itself posted this status');
     if (row.viewed_at !== null) return { statusId, viewedAt: isoTime(row.viewed_at) };
@@ -334,18 +332,22 @@ async function audienceOf(
   return [...new Set(numbers)];
 }
 
-/** @throws {AppError} `not_found` */
-async function findStatus(ctx: Context, { accountId, sessionId }: SessionRef, statusId: string): Promise<StatusTable> {
+/**
+ * The status that an input names, and its session.
+ * @throws {AppError} `not_found`
+ */
+async function namedStatus(ctx: Context, { statusId, sessionId }: { statusId: string; sessionId?: string }) {
+  const session = await resolveSessionOf(ctx, 'statusId', statusId, sessionId);
   const row = await ctx.database.reader.kysely
     .selectFrom('statuses')
     .selectAll()
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
+    .where('account_id', '=', session.accountId)
+    .where('session_id', '=', session.sessionId)
     .where('status_id', '=', statusId)
     .where('expires_at', '>', ctx.clock.now())
     .executeTakeFirst();
   if (row === undefined) throw noSuch('status', statusId);
-  return row;
+  return { session, row };
 }
 
 function toStatus(ctx: Context, row: StatusTable, views: number, fileOf: FileOf) {
