@@ -272,6 +272,40 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     assert.equal(await codeOf('GET', '/contacts/lookup'), 'validation_failed');
   });
 
+  it('shows the business data of a session to itself and to others, however they were set', async () => {
+    const { ask, play, sessionId } = await account();
+    const other = (await ask('POST', '/sessions', { name: 'other' })).sessionId;
+    await ask('POST', `/sessions/${other}/connect`);
+    const { phoneNumber } = await ask('GET', `/sessions/${sessionId}`);
+    const seenBy = async (reader: string) =>
+      (await ask('GET', `/contacts/${phoneNumber}/business-profile?sessionId=${reader}`)).profile;
+    const own = async () => (await ask('GET', `/sessions/${sessionId}/profile`)).business;
+    assert.deepEqual([await seenBy(sessionId), await seenBy(other), await own()], [null, null, null]);
+    const set = { description: 'Tea', vertical: 'RETAIL', websites: ['https://tea.example'] };
+    await ask('PATCH', `/sessions/${sessionId}/profile`, { business: set });
+    const shown = { description: 'Tea', websites: ['https://tea.example'], address: null, email: null, hours: null };
+    for (const reader of [sessionId, other]) assert.deepEqual(await seenBy(reader), { ...shown, category: 'RETAIL' });
+    const products = [{ productId: 'p1', name: 'Green' }];
+    const business = { description: 'Coffee', category: 'Shop', collections: [{ name: 'All', products }] };
+    await play('business_profile', { from: phoneNumber, business });
+    assert.deepEqual(await own(), {
+      address: null,
+      description: 'Coffee',
+      email: null,
+      websites: [],
+      vertical: 'Shop',
+    });
+    for (const reader of [sessionId, other])
+      assert.deepEqual(await seenBy(reader), { ...shown, description: 'Coffee', category: 'Shop', websites: [] });
+    const { data } = await ask('GET', `/contacts/${phoneNumber}/catalog?sessionId=${sessionId}`);
+    assert.deepEqual([data.length, data[0].name], [1, 'Green']);
+    await ask('PATCH', `/sessions/${sessionId}/profile`, { business: { description: 'Tea again' } });
+    assert.deepEqual(
+      [await seenBy(sessionId), await seenBy(other)].map(({ description, category }) => [description, category]),
+      Array(2).fill(['Tea again', 'Shop']),
+    );
+  });
+
   it('keeps a key within its recipients and permissions', async () => {
     const { ask, createGroup } = await account();
     const { groupId } = await createGroup('Guarded');

@@ -1,7 +1,9 @@
 import type {
   AccountSimulation,
   BusinessActions,
+  BusinessProfile,
   LinkedDevice,
+  OwnBusinessProfile,
   PersonIds,
   PrivacyActions,
   PrivacySettings,
@@ -24,9 +26,12 @@ const DEFAULTS: PrivacySettings = {
   disappearingSeconds: 0,
 };
 
-type Business = Pick<AccountSimulation, 'profile' | 'collections'>;
+/** What a simulation has defined. The own number has no profile here: it is on the network, where others see it. */
+interface Business extends Pick<AccountSimulation, 'collections'> {
+  readonly profile: BusinessProfile | null;
+}
 
-/** The account of a session: its privacy settings, and what it sees of businesses, which simulations define. */
+/** The account of a session: its privacy settings, and what it sees of businesses: sessions, or simulated ones. */
 export class SandboxAccount {
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
@@ -49,7 +54,8 @@ export class SandboxAccount {
       },
     };
     this.business = {
-      profile: async (number) => (await this.#business(number))?.profile ?? null,
+      profile: async (number) =>
+        (await this.#business(number))?.profile ?? shownToOthers((await network.profile(number)).business),
       catalog: async (number, limit, after) => {
         const all = (await this.#business(number))?.collections.flatMap(({ products }) => products) ?? [];
         const start = after === null ? 0 : all.findIndex(({ id }) => id === after) + 1;
@@ -89,7 +95,14 @@ export class SandboxAccount {
   }
 
   async define({ from, profile, collections }: AccountSimulation): Promise<void> {
-    const business: Business = { profile, collections };
+    const isOwn = from === this.#self.number;
+    if (isOwn) {
+      const { description, category, address, email, websites } = profile;
+      const texts = { description, address, email, vertical: category };
+      const change = Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, text ?? '']));
+      await this.#network.store.changeProfile(this.#self.address, { business: { ...change, websites } });
+    }
+    const business: Business = { profile: isOwn ? null : profile, collections };
     await this.#host.store.set(BUSINESS + from, JSON.stringify(business));
   }
 
@@ -102,6 +115,12 @@ export class SandboxAccount {
     const text = await this.#host.store.get(BUSINESS + number);
     return text === undefined ? undefined : JSON.parse(text);
   }
+}
+
+function shownToOthers(business: OwnBusinessProfile | undefined): BusinessProfile | null {
+  if (business === undefined) return null;
+  const { vertical, ...shown } = business;
+  return { ...shown, category: vertical, hours: null };
 }
 
 const LID_PREFIX = '77';
