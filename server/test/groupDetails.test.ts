@@ -246,6 +246,55 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     );
   });
 
+  it('lets only contacts add a session to groups and see its about text, if it wants that', async () => {
+    const { call, ask, play, sessionId } = await account();
+    const other = (await ask('POST', '/sessions', { name: 'other' })).sessionId;
+    await ask('POST', `/sessions/${other}/connect`);
+    const numberOf = async (id: string) => (await ask('GET', `/sessions/${id}`)).phoneNumber;
+    const [mine, theirs] = [await numberOf(sessionId), await numberOf(other)];
+    await ask('PATCH', `/sessions/${sessionId}/profile`, { about: 'Here' });
+    await ask('PATCH', `/sessions/${sessionId}/privacy`, { groupAdd: 'contacts', about: 'contacts' });
+    const about = async () => (await ask('GET', `/contacts/${mine}/profile?sessionId=${other}`)).about;
+    const create = (subject: string) =>
+      ask('POST', '/groups', { sessionId: other, subject, phoneNumbers: [mine, ADA] });
+    const membersOf = ({ participants }: Answer['body']) =>
+      participants.map(({ phoneNumber }: Answer['body']) => phoneNumber).toSorted();
+
+    const closed = await create('Of a stranger');
+    assert.deepEqual(membersOf(closed), [theirs, ADA].toSorted());
+    const add = async () =>
+      (await ask('POST', `/groups/${closed.groupId}/participants`, { action: 'add', phoneNumbers: [mine, EVE] }))
+        .results;
+    assert.deepEqual(await add(), [
+      {
+        phoneNumber: mine,
+        ok: false,
+        reason: 'does not allow being added to groups; send an invite link instead',
+      },
+      { phoneNumber: EVE, ok: true },
+    ]);
+    assert.equal(await about(), null);
+    await play('group_create', { from: ADA, subject: 'Played' });
+    await play('community_create', { from: ADA, subject: 'Played town' });
+    assert.deepEqual((await ask('GET', `/groups?sessionId=${sessionId}`)).data, []);
+
+    await play('incoming', { from: theirs, message: 'hello' });
+    assert.equal((await add())[0].ok, true);
+    assert.equal(await about(), 'Here');
+    await eventOf(
+      call,
+      'group.created',
+      ({ sessionId: of, subject }) => of === sessionId && subject === 'Of a stranger',
+    );
+    assert.deepEqual(membersOf(await create('Of a contact')), [mine, theirs, ADA].toSorted());
+
+    await ask('PUT', `/contacts/${theirs}/blocked`, { sessionId, blocked: true });
+    assert.deepEqual(membersOf(await create('Of a blocked contact')), [theirs, ADA].toSorted());
+    const { inviteLink } = await ask('GET', `/groups/${closed.groupId}/invite-link`);
+    await ask('POST', `/groups/${closed.groupId}/participants`, { action: 'remove', phoneNumbers: [mine] });
+    assert.equal((await ask('POST', '/groups/join', { sessionId, invite: inviteLink })).status, 'joined');
+  });
+
   it('reads the business that a simulation has defined, and looks people up', async () => {
     const { ask, play, codeOf } = await account();
     const products = ['Green', 'Black', 'White'].map((name, index) => ({ productId: `p${index}`, name, price: 2500 }));

@@ -1,7 +1,13 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { BusinessProfileChange, NetworkEvent, NetworkGroup, OwnBusinessProfile } from '../connectors/connector.ts';
+import type {
+  BusinessProfileChange,
+  NetworkEvent,
+  NetworkGroup,
+  OwnBusinessProfile,
+  PrivacySettings,
+} from '../connectors/connector.ts';
 import {
   addressOf,
   type ChannelStep,
@@ -259,6 +265,21 @@ export class DatabaseSandboxStore implements SandboxStore {
     }, address);
   }
 
+  async privacyOf(addresses: readonly string[]): Promise<ReadonlyMap<string, PrivacySettings>> {
+    const rows = await profilesOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
+    return new Map(
+      rows.flatMap(({ number, profile }) => {
+        const { privacy } = profile === null ? NO_PROFILE : this.#parse<SandboxProfile>(profile);
+        return privacy === undefined ? [] : [[number, privacy] as const];
+      }),
+    );
+  }
+
+  async knowing(addresses: readonly string[], number: string): Promise<ReadonlySet<string>> {
+    const rows = await numbersWithContact.all(this.#database.reader, { addresses: JSON.stringify(addresses), number });
+    return new Set(rows.map((row) => row.number));
+  }
+
   async profile(address: string, on: Queryable = this.#database.reader): Promise<SandboxProfile> {
     const row = await readNumber(on, address);
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
@@ -348,6 +369,21 @@ function readNumber({ kysely }: Queryable, address: string) {
 
 const registeredNumbers = query((db, p: { addresses: string }, dialect) =>
   db.selectFrom('sandbox_numbers').select('number').where('number', 'in', dialect.texts(p.addresses)),
+);
+
+const profilesOf = query((db, p: { addresses: string }, dialect) =>
+  db.selectFrom('sandbox_numbers').select(['number', 'profile']).where('number', 'in', dialect.texts(p.addresses)),
+);
+
+/** Across accounts, because the sessions of a network can belong to several. */
+const numbersWithContact = query((db, p: { addresses: string; number: string }, dialect) =>
+  db
+    .selectFrom('sandbox_numbers as n')
+    .innerJoin('contacts as c', 'c.session_id', 'n.session_id')
+    .select('n.number')
+    .where('n.number', 'in', dialect.texts(p.addresses))
+    .where('c.phone_number', '=', p.number)
+    .where('c.blocked', '=', 0),
 );
 
 /** Inserts mail for registered numbers. A message that its sender repeats may already be there. */

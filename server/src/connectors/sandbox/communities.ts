@@ -22,7 +22,8 @@ export class SandboxCommunities implements CommunityActions {
     this.#self.requireOnline();
     const { number } = this.#self;
     const [communityId, announcementsId] = [`${randomUUID()}@sandbox`, `${randomUUID()}@sandbox`];
-    const people = [...new Set(others)].filter((other) => other !== number);
+    const refusing = await this.#network.notAddedBy(number, others);
+    const people = [...new Set(others)].filter((other) => other !== number && !refusing.has(other));
     const group: SandboxGroup = {
       networkId: communityId,
       subject,

@@ -2,6 +2,7 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { ChatActions, LabelActions } from '../chatActions.ts';
 import type {
+  Audience,
   BusinessActions,
   CallKey,
   ChannelActions,
@@ -121,10 +122,10 @@ export class SandboxConnection implements Connection, Phone {
       read: async (phoneNumber) => {
         this.requireOnline();
         const { about, picture, privacy } = await network.profile(phoneNumber);
-        const isOwn = phoneNumber === this.#number;
+        const shows = (audience: Audience | undefined) => network.isOpenTo(this.#number, phoneNumber, audience);
         return {
-          about: privacy?.about === 'nobody' && !isOwn ? null : about,
-          picture: privacy?.profilePicture === 'nobody' && !isOwn ? null : picture,
+          about: (await shows(privacy?.about)) ? about : null,
+          picture: (await shows(privacy?.profilePicture)) ? picture : null,
         };
       },
       update: async (change) => {

@@ -38,7 +38,8 @@ export class SandboxGroups implements GroupActions {
   async create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup> {
     this.#self.requireOnline();
     const owner = this.#self.number;
-    const others = [...new Set(phoneNumbers)].filter((number) => number !== owner);
+    const refusing = await this.#network.notAddedBy(owner, phoneNumbers);
+    const others = [...new Set(phoneNumbers)].filter((number) => number !== owner && !refusing.has(number));
     const group: NetworkGroup = {
       networkId: `${randomUUID()}@sandbox`,
       subject,
@@ -84,10 +85,12 @@ export class SandboxGroups implements GroupActions {
     action: ParticipantAction,
     phoneNumbers: readonly string[],
   ): Promise<readonly ParticipantResult[]> {
+    this.#self.requireOnline();
+    const refusing = action === 'add' ? await this.#network.notAddedBy(this.#self.number, phoneNumbers) : undefined;
     let results: readonly ParticipantResult[] = [];
     const requireRight = action === 'add' ? this.#requireAdder : this.#requireAdmin;
     await this.#change(networkId, requireRight, (group) => {
-      const outcome = changeParticipants(group.participants, action, phoneNumbers);
+      const outcome = changeParticipants(group.participants, action, phoneNumbers, refusing);
       results = outcome.results;
       const changed = results.filter(({ ok }) => ok).map(({ phoneNumber }) => phoneNumber);
       if (changed.length === 0) return undefined;
@@ -226,16 +229,21 @@ function inviteOf(code: string): GroupInvite {
   return { code, link: `${LINK}${code}` };
 }
 
+const NOT_ADDED = 'does not allow being added to groups; send an invite link instead';
+
+/** @param refusing those who do not let the session add them */
 export function changeParticipants(
   present: Participants,
   action: ParticipantAction,
   phoneNumbers: readonly string[],
+  refusing: ReadonlySet<string> = new Set(),
 ): { participants: Participants; results: ParticipantResult[] } {
   let participants = present;
   const results = [...new Set(phoneNumbers)].map((phoneNumber): ParticipantResult => {
     const found = participants.find((participant) => participant.phoneNumber === phoneNumber);
     if (action === 'add') {
       if (found !== undefined) return { phoneNumber, ok: false, reason: 'is already a member' };
+      if (refusing.has(phoneNumber)) return { phoneNumber, ok: false, reason: NOT_ADDED };
       participants = [...participants, { phoneNumber, role: 'member' }];
       return { phoneNumber, ok: true };
     }

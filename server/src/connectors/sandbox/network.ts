@@ -3,7 +3,7 @@ import type { Clock } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import type { GroupChange } from '../../events/networkTypes.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import type { NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
+import type { Audience, NetworkChat, NetworkEvent, NetworkGroup, OutgoingMessage } from '../connector.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import type { Phone } from './mailboxReader.ts';
 import { addressOf, type GroupStep, type SandboxGroup, type SandboxProfile, type SandboxStore } from './store.ts';
@@ -146,6 +146,27 @@ export class SandboxNetwork {
 
   profile(number: string): Promise<SandboxProfile> {
     return this.store.profile(this.addressOf(number));
+  }
+
+  /** Returns those of the numbers whose privacy settings do not let somebody add them to groups. */
+  async notAddedBy(number: string, others: readonly string[]): Promise<ReadonlySet<string>> {
+    const privacy = await this.store.privacyOf(others.map((other) => this.addressOf(other)));
+    const closed = others.filter(
+      (other) => (privacy.get(this.addressOf(other))?.groupAdd ?? 'everyone') !== 'everyone',
+    );
+    if (closed.length === 0) return new Set();
+    const knowing = await this.store.knowing(
+      closed.map((other) => this.addressOf(other)),
+      number,
+    );
+    return new Set(closed.filter((other) => !knowing.has(this.addressOf(other))));
+  }
+
+  /** Whether a setting of a number lets another one see something. */
+  async isOpenTo(viewer: string, number: string, audience: Audience = 'everyone'): Promise<boolean> {
+    if (audience === 'everyone' || viewer === number) return true;
+    const address = this.addressOf(number);
+    return audience !== 'nobody' && (await this.store.knowing([address], viewer)).has(address);
   }
 
   #eventOf([group, change]: GroupAndChange): NetworkEvent {
