@@ -36,10 +36,11 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
 
   it('creates templates that are pending until a review, and sends only approved ones', async () => {
     const { call, path, simulate, create, sessionId } = await business();
+    assert.equal((await sendTemplate(call, 'order_sent')).status, 201, 'a session without templates sends any');
     const made = await create();
     assert.deepEqual([made.status, made.quality, made.rejectionReason], ['pending', null, null]);
     const early = (await sendTemplate(call, 'order_sent')).body;
-    assert.deepEqual([early.code, /is pending/.test(early.detail)], ['network_denied', true]);
+    assert.deepEqual([early.code, /is pending/.test(early.detail)], ['not_found', true]);
     await simulate('template_review', {
       templateId: made.templateId,
       templateStatus: 'rejected',
@@ -50,6 +51,7 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
       [rejected.sessionId, rejected.templateId, rejected.name, rejected.reason, rejected.previousStatus],
       [sessionId, made.templateId, 'order_sent', 'TAG_CONTENT_MISMATCH', null],
     );
+    assert.equal((await sendTemplate(call, 'order_sent')).status, 404);
     const read = (await call('GET', `${path}/templates/${made.templateId}`)).body;
     assert.deepEqual([read.status, read.rejectionReason], ['rejected', 'TAG_CONTENT_MISMATCH']);
     const components = [{ type: 'BODY', text: 'Order {{1}} was sent.' }];
@@ -58,7 +60,10 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
     for (let time = 0; time < 2; time++)
       await simulate('template_review', { templateId: made.templateId, templateStatus: 'approved' });
     assert.equal((await sendTemplate(call, 'order_sent')).status, 201);
-    assert.equal((await sendTemplate(call, 'never_created')).status, 201, 'as before there were templates');
+    const unknown = await sendTemplate(call, 'never_created');
+    assert.deepEqual([unknown.status, unknown.body.code], [404, 'not_found']);
+    const elsewhere = { to: ANN, name: 'order_sent', language: 'fr' };
+    assert.equal((await call('POST', '/messages/send-template', elsewhere)).body.code, 'not_found');
     await eventOf(call, 'template.updated', ({ status }) => status === 'approved');
     const { data } = (await call('GET', '/events?kinds=template.updated')).body;
     assert.deepEqual(
@@ -71,6 +76,17 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
     );
     assert.equal((await call('DELETE', `${path}/templates/${made.templateId}`)).status, 200);
     assert.equal((await call('GET', `${path}/templates/${made.templateId}`)).body.code, 'not_found');
+    assert.equal((await sendTemplate(call, 'order_sent')).body.code, 'not_found', 'the last one was deleted');
+  });
+
+  it('refuses a template that was paused or disabled with the code of the Cloud API', async () => {
+    const { call, simulate, create } = await business();
+    const { templateId } = await create();
+    for (const templateStatus of ['approved', 'paused', 'disabled']) {
+      await simulate('template_review', { templateId, templateStatus });
+      const { status, body } = await sendTemplate(call, 'order_sent');
+      assert.deepEqual([status, body.code], templateStatus === 'approved' ? [201, undefined] : [403, 'network_denied']);
+    }
   });
 
   it('lists templates in pages and by name, status and language', async () => {

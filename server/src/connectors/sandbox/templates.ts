@@ -3,7 +3,11 @@ import { AppError } from '../../errors.ts';
 import type { NetworkEvent, NetworkTemplate, OutgoingMessage, SessionHost, TemplateActions } from '../connector.ts';
 
 const PREFIX = 'template:';
+/** Set once the session has created a template. */
+const HAS_CREATED = 'templates';
 const MAX_TEMPLATES = 250;
+/** Approved ones that cannot be sent for now. Others that are not approved do not exist for a sender, as at Meta. */
+const STOPPED: ReadonlySet<string> = new Set(['paused', 'disabled']);
 
 type Kept = NetworkTemplate & { readonly createdAt: number };
 
@@ -55,6 +59,7 @@ export class SandboxTemplates implements TemplateActions {
       rejectionReason: null,
       createdAt: this.#host.clock.now(),
     };
+    await this.#host.store.set(HAS_CREATED, 'yes');
     await this.#keep(template);
     return shown(template);
   }
@@ -92,16 +97,23 @@ export class SandboxTemplates implements TemplateActions {
   }
 
   /**
-   * Refuses a template that the session has created and that is not approved. Any other one can be sent, so that an
-   * integration can be tried without creating its templates.
-   * @throws {AppError} `network_denied`
+   * Refuses a template that is not approved, with the errors of the Cloud API. A session that has never created one can
+   * send any, so that an integration can be tried without creating its templates.
+   * @throws {AppError} `not_found`, `network_denied`
    */
   async requireSendable({ content: { template } }: OutgoingMessage): Promise<void> {
     if (template === undefined) return;
     const { name, language } = template;
     const found = (await this.#all()).find((one) => one.name === name && one.language === language);
-    if (found !== undefined && found.status !== 'approved')
-      throw new AppError('network_denied', `The template ${name} (${language}) is ${found.status}, and not approved`);
+    if (found === undefined) {
+      if ((await this.#host.store.get(HAS_CREATED)) === undefined) return;
+      throw new AppError('not_found', `The session has no template ${name} in the language ${language}`);
+    }
+    if (found.status !== 'approved')
+      throw new AppError(
+        STOPPED.has(found.status) ? 'network_denied' : 'not_found',
+        `The template ${name} (${language}) is ${found.status}, and not approved`,
+      );
   }
 
   /** The oldest first. */
