@@ -75,7 +75,8 @@ async function makeSocial(sessionId: string): Promise<{ statusId: string; channe
     const components = [{ type: 'BODY', text: 'Tea?' }];
     await make(`/sessions/${sessionId}/templates`, { name, language: 'en', category: 'utility', components });
     await make('/communities', { sessionId, subject: name });
-    const { statusId } = await make('/status', { sessionId, message: name, phoneNumbers: ['491701111111'] });
+    const phoneNumbers = ['491701111111', '491702222222'];
+    const { statusId } = await make('/status', { sessionId, message: name, phoneNumbers });
     const { channelId } = await make('/channels', { sessionId, name });
     ids.push({ statusId, channelId });
   }

@@ -118,6 +118,35 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.deepEqual((await ok(call('GET', `/status?by=others&phoneNumber=${FRIEND}`))).data, []);
   });
 
+  it('plays only what people can do with a status', async () => {
+    const posted = { sessionId: mine, message: 'Not for everybody', phoneNumbers: [FRIEND] };
+    const { statusId } = await ok(call('POST', '/status', posted), 201);
+    await simulate(mine, { action: 'status', from: FRIEND, message: 'Of a friend' });
+    const { data: theirStatuses } = await ok(call('GET', `/status?sessionId=${mine}&phoneNumber=${FRIEND}`));
+    const refused = async (action: object) => {
+      const { status, body } = await call('POST', `/sessions/${mine}/simulate`, action);
+      return [status, body.errors?.[0].field];
+    };
+    for (const [action, field] of [
+      [{ action: 'status_react', from: FRIEND, statusId, emoji: 'no emoji' }, 'emoji'],
+      [{ action: 'status_react', from: theirNumber, statusId, emoji: '👍' }, 'from'],
+      [{ action: 'status_view', from: theirNumber, statusId }, 'from'],
+      [{ action: 'status_delete', from: theirNumber, statusId: theirStatuses[0].statusId }, 'from'],
+    ] as const)
+      assert.deepEqual(await refused(action), [400, field], JSON.stringify(action));
+    const views = async () =>
+      (await ok(call('GET', `/status/${statusId}/views`))).data.map(({ emoji }: Answer['body']) => emoji);
+    assert.deepEqual(await views(), []);
+    await simulate(mine, { action: 'status_view', from: FRIEND, statusId });
+    assert.deepEqual(await views(), [null]);
+    for (const emoji of ['👍', '']) {
+      await simulate(mine, { action: 'status_react', from: FRIEND, statusId, emoji });
+      assert.deepEqual(await views(), [emoji || null]);
+    }
+    await simulate(mine, { action: 'status_delete', from: FRIEND, statusId: theirStatuses[0].statusId });
+    await ok(call('DELETE', `/status/${statusId}`));
+  });
+
   it('posts in a channel that another session follows', async () => {
     const channel = await ok(call('POST', '/channels', { sessionId: mine, name: 'News' }), 201);
     const followed = await ok(call('POST', '/channels/follow', { sessionId: theirs, channel: channel.inviteLink }));

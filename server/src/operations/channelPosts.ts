@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../clock.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { ChannelPostTable } from '../db/schema.ts';
-import { AppError, invalidField, noSuch } from '../errors.ts';
+import { AppError, noSuch } from '../errors.ts';
 import { ContentHidden, messageContent, OptionalContent } from '../events/parts.ts';
 import {
   boolean,
@@ -23,7 +23,7 @@ import { requireRecipient } from '../invoke/recipients.ts';
 import { postMedia, storePost } from '../messages/channels.ts';
 import { ChannelId, channelActions, channelErrors, namedChannel, ofChannel } from './channels.ts';
 import { type FileOf, mediaReader, PostedMedia } from './mediaFields.ts';
-import { isEmoji } from './messageChanges.ts';
+import { reactionOf } from './messageChanges.ts';
 import { contentInput, fileToPost, requireNoApproval, requirePostContent } from './postContent.ts';
 import { quotaOf } from './send.ts';
 import { fileErrors } from './sending.ts';
@@ -198,8 +198,7 @@ export const reactToPost = defineOperation({
   errors: [...channelErrors, 'message_state'],
   example: { channelId: 'chn_01JZ0000000000000000000000', postId: 'pst_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, input) {
-    const { emoji: given } = input;
-    if (given !== '' && !isEmoji(given)) throw invalidField('emoji', `"${given}" is not a single emoji`, 'emoji');
+    const emoji = reactionOf(input.emoji);
     const { session, channel } = await namedChannel(ctx, input);
     requireRecipient(ctx, channel.channel_id);
     const post = await ctx.database.reader.kysely
@@ -213,7 +212,6 @@ export const reactToPost = defineOperation({
     if (post.server_id === null)
       throw new AppError('message_state', 'The network has not confirmed this post; refresh the posts of the channel');
     const { react } = await channelActions(ctx, session);
-    const emoji = given === '' ? null : given;
     await react(channel.network_id, post.server_id, emoji);
     return { postId: post.post_id, emoji };
   },

@@ -42,10 +42,9 @@ export const reactToMessage = defineOperation({
   },
   example: { messageId: 'msg_01JZ0000000000000000000000', emoji: '👍' },
   async run(ctx, { messageId, emoji }) {
-    if (emoji !== '' && !isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not a single emoji`, 'emoji');
+    const value = reactionOf(emoji);
     const row = await requireSent(ctx, messageId);
     const session = sessionOf(row);
-    const value = emoji === '' ? null : emoji;
     const react = await ctx.liveSessions.part(session, 'react');
     await react(await keyOf(ctx.database.reader, row), value);
     const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
@@ -173,7 +172,16 @@ function ownAuthor({ clock }: Context, { from_number: from }: MessageRow) {
   return { from, fromMe: true, at: clock.now() };
 }
 
-/** Whether a text is a single emoji, as reactions need it. */
-export function isEmoji(text: string): boolean {
+/**
+ * Returns the emoji of a reaction, or null for an empty text, which removes it.
+ * @throws {AppError} `validation_failed` if it is not a single emoji
+ */
+export function reactionOf(emoji: string): string | null {
+  if (emoji === '') return null;
+  if (!isEmoji(emoji)) throw invalidField('emoji', `"${emoji}" is not a single emoji`, 'emoji');
+  return emoji;
+}
+
+function isEmoji(text: string): boolean {
   return /^\p{RGI_Emoji}$/v.test(text) || /^\p{Extended_Pictographic}\ufe0f?$/u.test(text);
 }

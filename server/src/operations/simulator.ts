@@ -99,7 +99,7 @@ export const simulateSession = defineOperation({
     ...groupSimulationText,
     ...businessDescription,
     '`block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it.',
-    '`status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session.',
+    '`status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it.',
     '`channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets.',
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),

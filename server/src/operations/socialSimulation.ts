@@ -5,10 +5,12 @@ import type {
   StatusContent,
   StatusSimulation,
 } from '../connectors/connector.ts';
+import type { StatusTable } from '../db/schema.ts';
 import { invalidField, noSuch } from '../errors.ts';
 import type { Context } from '../invoke/operation.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { findChannel } from './channels.ts';
+import { reactionOf } from './messageChanges.ts';
 
 /* Actions of the simulator in statuses and channels. */
 
@@ -40,10 +42,12 @@ export async function toSocialSimulation(
     case 'status_view':
     case 'status_react': {
       const statusId = needed('statusId', given.statusId);
-      const networkId = await networkIdOfStatus(ctx, session, statusId, action !== 'status_delete');
-      const of = { from: from(), networkId };
+      const isOwn = action !== 'status_delete';
+      const status = await requireStatus(ctx, session, statusId, isOwn);
+      const of = { from: from(), networkId: status.network_id };
+      requireRole(of.from, status, isOwn);
       return action === 'status_react'
-        ? { action, ...of, emoji: needed('emoji', given.emoji) || null }
+        ? { action, ...of, emoji: reactionOf(needed('emoji', given.emoji)) }
         : { action, ...of };
     }
     case 'channel_create':
@@ -66,21 +70,31 @@ function channelContent({ type, text, media }: MessageContent): ChannelContent {
   throw invalidField('type', 'must be image or video for a file in a channel');
 }
 
+type StatusRow = Pick<StatusTable, 'network_id' | 'from_number' | 'audience'>;
+
 /** @throws {AppError} `not_found` unless the session has the status, its own or somebody else's */
-async function networkIdOfStatus(
+async function requireStatus(
   ctx: Context,
   { accountId, sessionId }: SessionRef,
   statusId: string,
   isOwn: boolean,
-): Promise<string> {
+): Promise<StatusRow> {
   const row = await ctx.database.reader.kysely
     .selectFrom('statuses')
-    .select('network_id')
+    .select(['network_id', 'from_number', 'audience'])
     .where('account_id', '=', accountId)
     .where('session_id', '=', sessionId)
     .where('status_id', '=', statusId)
     .where('is_own', '=', Number(isOwn))
     .executeTakeFirst();
   if (row === undefined) throw noSuch('status', statusId);
-  return row.network_id;
+  return row;
+}
+
+/** @throws {AppError} `validation_failed` unless the person sees the own status, or has posted the other one */
+function requireRole(person: string, { from_number, audience }: StatusRow, isOwn: boolean): void {
+  if (!isOwn && person !== from_number) throw invalidField('from', 'is not the author of the status', 'author');
+  // Unknown for a status that was posted on another device.
+  if (isOwn && audience !== null && !(JSON.parse(audience) as string[]).includes(person))
+    throw invalidField('from', 'is not one of the people who see the status', 'audience');
 }
