@@ -101,6 +101,27 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
     await eventOf(call, 'group.created', (data) => data.sessionId === other);
   });
 
+  it('keeps the request to join of a number whose session was deleted, as that of a person', async () => {
+    const { ask, sessionId, createGroup } = await account();
+    const other = (await ask('POST', '/sessions', { name: 'other' })).sessionId;
+    const { phoneNumber } = await ask('POST', `/sessions/${other}/connect`);
+    const { groupId } = await createGroup('Still asked');
+    await ask('PATCH', `/groups/${groupId}`, { settings: { joinApproval: true } });
+    const { inviteLink } = await ask('GET', `/groups/${groupId}/invite-link`);
+    assert.equal((await ask('POST', '/groups/join', { sessionId: other, invite: inviteLink })).status, 'requested');
+    await ask('DELETE', `/sessions/${other}`);
+    const requests = `/groups/${groupId}/join-requests`;
+    assert.equal((await ask('GET', requests)).data[0].phoneNumber, phoneNumber);
+    await ask('POST', `${requests}/approve`, { phoneNumbers: [phoneNumber] });
+    const { participants } = await eventually(
+      () => ask('GET', `/groups/${groupId}`),
+      (group) => group.participants.length === 3,
+    );
+    assert.ok(participants.some((one: Answer['body']) => one.phoneNumber === phoneNumber));
+    const sent = await ask('POST', '/messages/send', { sessionId, to: phoneNumber, message: 'Welcome' });
+    assert.equal(sent.status, 'sent');
+  });
+
   it('has communities with linked groups, also those that others create', async () => {
     const { call, ask, play, sessionId, createGroup, codeOf } = await account();
     const { groupId } = await createGroup('Street');
