@@ -97,7 +97,7 @@ export async function runAtOwner<T>(
 
 type ById = { accountId: string; id: string };
 
-/** What belongs to one session, which its id determines, by the input fields that name it. */
+/** Resources of one session, which their id determines, by the input fields that name them. */
 export const ofOneSession = {
   messageId: 'message',
   groupId: 'group',

@@ -26,7 +26,7 @@ const DEFAULTS: PrivacySettings = {
   disappearingSeconds: 0,
 };
 
-/** What a simulation has defined. The own number has no profile here: it is on the network, where others see it. */
+/** The definition of a simulation. That of the own number has no profile, which is on the network for others to see. */
 interface Business extends Pick<AccountSimulation, 'collections'> {
   readonly profile: BusinessProfile | null;
 }
