@@ -128,6 +128,18 @@ it('refuses a cursor of another list, in every list', async () => {
   }
 });
 
+it('refuses a text that is no cursor, in every list', async () => {
+  for (const [id, path] of lists)
+    for (const cursor of ['nonsense', 'zzz', '-5', '0']) {
+      const { status, body } = await call('GET', `${path}&cursor=${cursor}`);
+      assert.deepEqual(
+        [status, body.code, body.errors?.[0].field],
+        [400, 'validation_failed', 'cursor'],
+        `${id} ${cursor}`,
+      );
+    }
+});
+
 it('continues after a cursor that an earlier version returned, which names no list', async () => {
   for (const [id, path] of lists) {
     if (EMPTY.includes(id) || SINCE_NAMED.includes(id)) continue;

@@ -162,12 +162,12 @@ async function reachBusiness(ctx: Context, input: { phoneNumber: string; session
 
 const CURSOR = 'catalog~';
 
-/** @throws {AppError} `validation_failed` if it is a cursor of another list */
+/** @throws {AppError} `validation_failed` if it is not a cursor of this list */
 function networkCursor(cursor: string): string {
   const content = Buffer.from(cursor, 'base64url').toString();
-  if (!content.startsWith(CURSOR) && /^\w+~/.test(content))
+  if (!content.startsWith(CURSOR) || content.length === CURSOR.length)
     throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');
-  return content.replace(CURSOR, '');
+  return content.slice(CURSOR.length);
 }
 
 function toProduct({ id, price, isHidden, ...rest }: CatalogProduct) {
