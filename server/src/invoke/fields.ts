@@ -5,6 +5,7 @@ import {
   type TProperties,
   type TSchema,
   type TSchemaOptions,
+  type TString,
   type TStringOptions,
   Type,
 } from 'typebox';
@@ -17,6 +18,16 @@ export const orNull = <T extends TSchema>(schema: T, description?: string) =>
   Type.Union([schema, Type.Null()], describedBy(description));
 
 export const string = (description: string, rules?: TStringOptions) => Type.String({ ...rules, description });
+
+/** For names that people see: refuses texts without a visible character. */
+export const notBlank = (text: TString) =>
+  // An empty text has its own error.
+  Type.Refine(
+    text,
+    (value) => value === '' || VISIBLE.test(value),
+    () => 'must have a visible character',
+  );
+const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 
 export const integer = (description: string, rules?: TNumberOptions) => Type.Integer({ ...rules, description });
 

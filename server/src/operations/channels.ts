@@ -10,6 +10,7 @@ import {
   IdempotencyKey,
   integer,
   named,
+  notBlank,
   object,
   oneOf,
   optional,
@@ -161,7 +162,7 @@ export const createChannel = defineOperation({
   description: 'Create a channel with the session as its owner. Anybody who has its link can follow it.',
   input: {
     sessionId: OptionalSessionId,
-    name: string('Name of the channel.', { minLength: 1, maxLength: 100 }),
+    name: notBlank(string('Name of the channel.', { minLength: 1, maxLength: 100 })),
     description: optional(string('Text that describes the channel.', { minLength: 1, maxLength: 2048 })),
     idempotencyKey: IdempotencyKey,
   },

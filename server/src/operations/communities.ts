@@ -1,7 +1,17 @@
 import { Type } from 'typebox';
 import type { GroupTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { entries, IdempotencyKey, integer, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
+import {
+  entries,
+  IdempotencyKey,
+  integer,
+  notBlank,
+  object,
+  onlyTrue,
+  optional,
+  orNull,
+  string,
+} from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../invoke/pages.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
@@ -59,7 +69,7 @@ export const createCommunity = defineOperation({
   idempotent: true,
   input: {
     sessionId: OptionalSessionId,
-    subject: Subject,
+    subject: notBlank(Subject),
     description: optional(string('Text that describes the community.', { maxLength: 2048 })),
     idempotencyKey: IdempotencyKey,
   },

@@ -5,6 +5,7 @@ import {
   boolean,
   list,
   named,
+  notBlank,
   number,
   oneOf,
   optional,
@@ -40,7 +41,7 @@ export const sendEvent = defineOperation({
     'Send an event with its time and place, which recipients can answer. The answers are stored on the message; read them with `messages.get`.',
   input: {
     ...envelope,
-    name: string('Name of the event.', { minLength: 1, maxLength: 200 }),
+    name: notBlank(string('Name of the event.', { minLength: 1, maxLength: 200 })),
     description: optional(string('Description of the event.', { minLength: 1, maxLength: 2048 })),
     startsAt: time('When it begins. Time with an offset, such as 2026-07-01T14:00:00+02:00.'),
     endsAt: optional(time('When it ends; after `startsAt`.')),

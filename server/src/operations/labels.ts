@@ -1,7 +1,7 @@
 import { KeyedQueue } from '../async.ts';
 import type { LabelTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { integer, list, named, object, onlyTrue, optional, string } from '../invoke/fields.ts';
+import { integer, list, named, notBlank, object, onlyTrue, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import {
   hasRoomFor,
@@ -26,7 +26,7 @@ import { ListedSessionId, listedSessions, OptionalSessionId, resolveSession, Ses
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
 const LabelId = string('Id of the label (`lbl_…`).', { maxLength: 100 });
-const Name = string('Name of the label.', { minLength: 1, maxLength: LABEL_CHARACTERS });
+const Name = notBlank(string('Name of the label.', { minLength: 1, maxLength: LABEL_CHARACTERS }));
 const Color = integer('Index into the palette of the network; WhatsApp has 20 colors.', { minimum: 0, maximum: 19 });
 
 const Label = named('Label', {

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { NetworkMedia } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { MediaPart } from '../events/parts.ts';
-import { named, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
+import { named, notBlank, object, onlyTrue, optional, orNull, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { PhoneNumberInput, phoneNumber } from '../invoke/phoneNumbers.ts';
 import { mediaPart, storedMedia } from '../messages/content.ts';
@@ -59,7 +59,7 @@ export const updateProfile = defineOperation({
     "Change the name, the about text, the picture or the business data that other people see of the session's number. Pass at least one of them. A network that reviews names shows the new one once it is approved. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
   input: {
     sessionId: SessionId,
-    name: optional(string('Name that other people see.', { minLength: 1, maxLength: 25 })),
+    name: optional(notBlank(string('Name that other people see.', { minLength: 1, maxLength: 25 }))),
     about: optional(string('About text that other people see; empty removes it.', { maxLength: 139 })),
     pictureMediaId: optional(PictureMediaId),
     business: optional(BusinessInput),
