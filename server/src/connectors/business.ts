@@ -112,6 +112,8 @@ export interface AccountNotice {
   readonly type: string;
   readonly severity: 'info' | 'warning' | 'critical';
   readonly message: string;
+  /** True if the network has restricted the number or its account, false if it has lifted that. */
+  readonly restricts?: boolean;
 }
 
 export type BusinessEvent =

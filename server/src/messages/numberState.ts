@@ -1,15 +1,22 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isoTime } from '../clock.ts';
+import { type Clock, isoTime } from '../clock.ts';
 import type { AccountNotice, NetworkEvent, NumberState } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { SessionTable } from '../db/schema.ts';
 import type { Emit } from '../webhooks/emit.ts';
 import { findSession, type SessionRef } from './store.ts';
 
+interface StoredNotice extends AccountNotice {
+  /** When it happened, by the network's clock. */
+  readonly at: number;
+  /** When it was stored: the network may report it days later. */
+  readonly notedAt: number;
+}
+
 /** The network's judgment of a session's number, with its latest notices. Other parts read it with `numberStateOf`. */
 export interface StoredNumberState extends NumberState {
   /** Newest first. */
-  readonly notices: readonly (AccountNotice & { readonly at: number })[];
+  readonly notices: readonly StoredNotice[];
   readonly updatedAt: number;
 }
 
@@ -36,9 +43,15 @@ export function numberStateOf({ number_state: state }: Pick<SessionTable, 'numbe
   return state === null ? null : JSON.parse(state);
 }
 
+/** Whether the network has restricted the number or its account since that time, and has not lifted it. */
+export function isRestricted({ notices }: StoredNumberState, since: number): boolean {
+  const [latest] = notices.filter(({ restricts }) => restricts !== undefined);
+  return latest?.restricts === true && latest.notedAt >= since;
+}
+
 /** Stores a report about the number, and emits what it changes. */
 export async function storeNumberState(
-  { emit }: { readonly emit: Emit },
+  { emit, clock }: { readonly emit: Emit; readonly clock: Clock },
   tx: Tx,
   session: SessionRef,
   { state, notice, timestamp }: Report,
@@ -49,8 +62,10 @@ export async function storeNumberState(
   const { notices = [], updatedAt = 0, ...before } = stored ?? (UNKNOWN as Partial<StoredNumberState> & NumberState);
   const after: NumberState = { ...before, ...withinLimits(state) };
   const changed = namesOf(after).filter((name) => !isDeepStrictEqual(after[name], before[name]));
-  const added = notice && { ...noticeWithinLimits(notice), at: timestamp };
-  const isNew = added !== undefined && !notices.some((known) => isDeepStrictEqual(known, added));
+  const added = notice && { ...noticeWithinLimits(notice), at: timestamp, notedAt: clock.now() };
+  const isNew =
+    added !== undefined &&
+    !notices.some(({ notedAt: _, ...known }) => isDeepStrictEqual({ ...known, notedAt: added.notedAt }, added));
   if (changed.length === 0 && !isNew) return;
   const kept = isNew ? [added, ...notices].toSorted((one, other) => other.at - one.at).slice(0, MAX_NOTICES) : notices;
   const next: StoredNumberState = { ...after, notices: kept, updatedAt: Math.max(updatedAt, timestamp) };
@@ -81,7 +96,10 @@ export function shownNumberState({ notices, updatedAt, problems, ...state }: Sto
   };
 }
 
-const shownNotice = ({ at, ...notice }: StoredNumberState['notices'][number]) => ({ ...notice, at: isoTime(at) });
+const shownNotice = ({ at, notedAt: _, restricts: __, ...notice }: StoredNotice) => ({
+  ...notice,
+  at: isoTime(at),
+});
 
 // The object has exactly these members, which the type of Object.keys loses.
 const namesOf = (state: NumberState) => Object.keys(state) as (keyof NumberState)[];
@@ -108,6 +126,11 @@ function withinLimits(state: Partial<NumberState>): Partial<NumberState> {
   );
 }
 
-function noticeWithinLimits({ type, severity, message }: AccountNotice): AccountNotice {
-  return { type: cut(type, NAME_CHARACTERS), severity, message: cut(message, MESSAGE_CHARACTERS) };
+function noticeWithinLimits({ type, severity, message, restricts }: AccountNotice): AccountNotice {
+  return {
+    type: cut(type, NAME_CHARACTERS),
+    severity,
+    message: cut(message, MESSAGE_CHARACTERS),
+    ...(restricts !== undefined && { restricts }),
+  };
 }

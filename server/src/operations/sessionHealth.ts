@@ -63,6 +63,7 @@ const nothing: RiskFigures = {
   startedInWeek: 0,
   answeredInWeek: 0,
   quality: null,
+  maySend: true,
   standing: {},
 };
 

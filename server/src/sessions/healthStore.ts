@@ -3,7 +3,7 @@ import type { NetworkStanding } from '../connectors/standing.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { RiskLevel } from '../db/schema.ts';
-import { numberStateOf } from '../messages/numberState.ts';
+import { isRestricted, numberStateOf } from '../messages/numberState.ts';
 import type { RiskReason } from '../messages/sessionRisk.ts';
 import type { RiskFigures } from './risk.ts';
 
@@ -39,6 +39,9 @@ export async function readHealth(
     rows.map((row) => {
       const did = activity.get(row.session_id);
       const began = started.get(row.session_id);
+      const state = numberStateOf(row);
+      // A notice from before concerns an earlier number of the session.
+      const isNoticed = state !== null && isRestricted(state, Math.max(row.linked_at, now - DAY_MS));
       const figures: RiskFigures = {
         linkedAt: row.linked_at,
         newChats: began?.new_chats ?? 0,
@@ -46,14 +49,15 @@ export async function readHealth(
         unreachable: did?.unreachable ?? 0,
         blockReports: did?.block_reports ?? 0,
         spamLimits: did?.spam_limits ?? 0,
-        restrictions: did?.restrictions ?? 0,
+        restrictions: (did?.restrictions ?? 0) + Number(isNoticed),
         lookUps: did?.look_ups ?? 0,
         sentInHour: did?.sent_in_hour ?? 0,
         failedInHour: did?.failed_in_hour ?? 0,
         peakPerMinute: did?.peak_in_hour ?? 0,
         startedInWeek: began?.started ?? 0,
         answeredInWeek: began?.answered ?? 0,
-        quality: numberStateOf(row)?.quality ?? null,
+        quality: state?.quality ?? null,
+        maySend: state?.canSend !== 'no',
         // Both were stored by this code.
         standing: JSON.parse(row.standing ?? '{}') as NetworkStanding,
       };

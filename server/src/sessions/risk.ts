@@ -26,6 +26,8 @@ export interface RiskFigures {
   readonly answeredInWeek: number;
   /** The network's judgment of the number; null if it has none. */
   readonly quality: Quality | null;
+  /** False if the network lets the number send nothing. */
+  readonly maySend: boolean;
   /** The network's own limits. */
   readonly standing: NetworkStanding;
 }
@@ -97,11 +99,13 @@ const YES = { elevated: { elevated: 1, high: 2 }, high: { elevated: 1, high: 1 }
 
 /** Weighs the reports of the network. */
 function weighNetwork(figures: RiskFigures, now: number, weigh: Weigh): void {
-  const { quality, standing, blockReports, spamLimits, restrictions } = figures;
+  const { quality, maySend, standing, blockReports, spamLimits, restrictions } = figures;
   const { noNewChatsUntil, newChats } = standing;
   if (noNewChatsUntil && noNewChatsUntil > now)
     weigh('new_chats_denied', 1, YES.high, `The network allows no new chats until ${isoTime(noNewChatsUntil)}.`);
-  if (restrictions > 0) weigh('restricted', 1, YES.high, 'The network has restricted the number within the last day.');
+  if (!maySend) weigh('restricted', 1, YES.high, 'The network does not let the number send messages.');
+  else if (restrictions > 0)
+    weigh('restricted', 1, YES.high, 'The network has restricted the number or its account within the last day.');
   if (newChats && newChats.total > 0)
     weigh(
       'network_quota',

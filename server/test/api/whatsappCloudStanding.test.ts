@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
-import { it } from 'node:test';
+import { describe, it } from 'node:test';
 import { ADA, cloudSession, eventsOf, GRACE, passUntil } from '../support/cloudSession.ts';
 import { eventually } from '../support/eventually.ts';
-import type { Answer } from '../support/server.ts';
+import { ACCOUNT_ID, type FakeGraph } from '../support/fakeGraph/fakeGraph.ts';
+import { type Answer, bearer } from '../support/server.ts';
 
 const DAY_MS = 24 * 3600 * 1000;
 /** How often the connector reads the state of a number. */
@@ -58,4 +59,79 @@ it('tells in a preflight who can get only a template', async (t) => {
   assert.deepEqual(await check({ template: { name: 'hello_world', language: 'en_US' } }), ['ok', 'ok']);
   clock.skip(DAY_MS / 2 - 3600_000);
   assert.deepEqual(await check({ message: 'Hi' }), ['ok', 'template_required']);
+});
+
+describe('a number that Meta has restricted', () => {
+  const block = (graph: FakeGraph) => {
+    graph.state.health_status.can_send_message = 'BLOCKED';
+    graph.state.health_status.entities = [
+      {
+        entity_type: 'WABA',
+        id: ACCOUNT_ID,
+        can_send_message: 'BLOCKED',
+        errors: [{ error_code: 141006, error_description: 'The account is disabled.', possible_solution: 'Appeal.' }],
+      },
+    ];
+  };
+  const reasonsOf = ({ health }: Answer['body']) =>
+    health.reasons.map(({ code, risk }: Answer['body']) => [code, risk]);
+
+  it('is at high risk while it cannot send', async (t) => {
+    const { graph, clock, call, sessionId } = await cloudSession(t, { connects: false });
+    block(graph);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const session = async () => (await call('GET', `/sessions/${sessionId}`)).body;
+    const found = await eventually(session, ({ network }) => network?.canSend === 'no');
+    assert.deepEqual([found.health.risk, reasonsOf(found)], ['high', [['restricted', 'high']]]);
+    await eventually(
+      () => eventsOf(call, 'session.status'),
+      (events) => events.some(({ data }: Answer['body']) => data.health?.risk === 'high'),
+    );
+    graph.state.health_status.can_send_message = 'AVAILABLE';
+    graph.state.health_status.entities = [];
+    const read = async () => {
+      await clock.advance(READ_EVERY_MS);
+      return session();
+    };
+    assert.deepEqual(reasonsOf(await eventually(read, ({ network }) => network.canSend === 'yes')), []);
+  });
+
+  it('is at high risk for a day after a restriction, unless Meta lifts it', async (t) => {
+    const restrictions = [
+      { event: 'ACCOUNT_RESTRICTION', restriction_info: [{ restriction_type: 'RESTRICTED_BIZ_INITIATED_MESSAGING' }] },
+      { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'DISABLE', waba_ban_date: 'January 1' } },
+    ];
+    const { graph, clock, server, call, sessionId } = await cloudSession(t);
+    const { key } = (await call('POST', '/api-keys/create', { name: 'lasting' })).body;
+    const byKey = bearer(server.url, key); // a login would expire within a day
+    const session = async () => (await byKey('GET', `/sessions/${sessionId}`)).body;
+    await eventually(session, ({ network }) => network !== null);
+    for (const restriction of restrictions) {
+      const report = { field: 'account_update', ...restriction };
+      for (let time = 0; time < 2; time++) assert.equal(await graph.post(report), 200);
+      const found = await session();
+      assert.deepEqual([found.health.risk, reasonsOf(found)], ['high', [['restricted', 'high']]], restriction.event);
+      assert.match(found.health.reasons[0].message, /restricted the number or its account within the last day/);
+      assert.deepEqual(Object.keys(found.network.notices[0]).toSorted(), ['at', 'message', 'severity', 'type']);
+      const lifted = { event: 'DISABLED_UPDATE', ban_info: { waba_ban_state: 'REINSTATE' } };
+      assert.equal(
+        await graph.post({
+          field: 'account_update',
+          ...lifted,
+          ban_info: { ...lifted.ban_info, waba_ban_date: restriction.event },
+        }),
+        200,
+      );
+      assert.equal((await session()).health.risk, 'low', 'lifted');
+    }
+    assert.equal(await graph.post({ field: 'account_update', event: 'ACCOUNT_VIOLATION' }), 200);
+    assert.equal((await session()).health.risk, 'low', 'a violation restricts nothing');
+    assert.equal(await graph.post({ field: 'account_update', event: 'ACCOUNT_RESTRICTION' }), 200);
+    assert.equal((await session()).health.risk, 'high');
+    clock.skip(DAY_MS / 2 - 3600_000);
+    assert.equal((await session()).health.risk, 'high');
+    clock.skip(DAY_MS / 2 - 3600_000);
+    clock.skip(2 * 3600_000 + 1);
+    assert.equal((await session()).health.risk, 'low', 'a day later');
+  });
 });

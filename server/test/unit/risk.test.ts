@@ -21,6 +21,7 @@ const quiet: RiskFigures = {
   startedInWeek: 0,
   answeredInWeek: 0,
   quality: null,
+  maySend: true,
   standing: {},
 };
 
@@ -97,6 +98,8 @@ describe('the risk of a session', () => {
       [{ quality: 'medium' }, 'elevated', 'quality'],
       [{ quality: 'low' }, 'high', 'quality'],
       [{ restrictions: 1 }, 'high', 'restricted'],
+      [{ maySend: false }, 'high', 'restricted'],
+      [{ maySend: false, restrictions: 1 }, 'high', 'restricted'],
       [{ blockReports: 1 }, 'elevated', 'block_reports'],
       [{ blockReports: 3 }, 'high', 'block_reports'],
       [{ spamLimits: 1 }, 'elevated', 'spam_limits'],

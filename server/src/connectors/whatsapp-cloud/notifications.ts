@@ -216,6 +216,8 @@ function readAlert(value: unknown, { phoneNumberId }: Concerned, timestamp: numb
 const CRITICAL: ReadonlySet<string> = new Set(['ACCOUNT_DELETED', 'DISABLED_UPDATE', 'ACCOUNT_OFFBOARDED']);
 const WARNING: ReadonlySet<string> = new Set(['ACCOUNT_VIOLATION', 'ACCOUNT_RESTRICTION', 'PARTNER_REMOVED']);
 
+const RESTRICTING: ReadonlySet<string> = new Set(['ACCOUNT_RESTRICTION', 'DISABLED_UPDATE']);
+
 function readAccountUpdate(value: unknown, concerned: Concerned, timestamp: number): Notification | undefined {
   if (!AccountUpdate.Check(value)) return undefined;
   if (value.phone_number && isOther(value.phone_number, concerned)) return NOTHING;
@@ -230,7 +232,8 @@ function readAccountUpdate(value: unknown, concerned: Concerned, timestamp: numb
   ].filter((text) => text);
   const severity = isGood ? 'info' : CRITICAL.has(event) ? 'critical' : WARNING.has(event) ? 'warning' : 'info';
   const message = `WhatsApp reports ${event} for the business account${details.length > 0 ? `: ${details.join(', ')}` : ''}`;
-  const notice: AccountNotice = { type: event, severity, message };
+  const restricts = isGood ? false : banned !== undefined || RESTRICTING.has(event) ? true : undefined;
+  const notice: AccountNotice = { type: event, severity, message, ...(restricts !== undefined && { restricts }) };
   return { events: [{ type: 'number_updated', state: {}, notice, timestamp }], isStale: true };
 }
 
