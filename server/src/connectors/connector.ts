@@ -51,7 +51,14 @@ import type { MediaRules } from './media.ts';
 import type { MessageKey, NetworkChat } from './messageKey.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 import type { OwnPresence, SetPresence } from './presence.ts';
-import type { Forecast, NetworkWarning, PlannedMessage, StandingEvent, StandingSimulation } from './standing.ts';
+import type {
+  Forecast,
+  NetworkWarning,
+  PlannedMessage,
+  PlannedTemplate,
+  StandingEvent,
+  StandingSimulation,
+} from './standing.ts';
 import type { StatusActions, StatusEvent, StatusSimulation } from './status.ts';
 
 export type * from './account.ts';
@@ -411,8 +418,15 @@ export interface Connection extends ChatParts {
    * @throws {AppError} `not_found` if the network no longer has it, `send_failed` for another reason
    */
   openRemoteFile?(reference: string): Promise<NetworkMedia>;
-  /** Says what would happen to one message for each of these chats, in this order, without sending anything. */
-  preflight?(messages: readonly PlannedMessage[], type: MessageType): Promise<readonly Forecast[]>;
+  /**
+   * Says what would happen to one message for each of these chats, in this order, without sending anything.
+   * @param template that of messages of the type `template`
+   */
+  preflight?(
+    messages: readonly PlannedMessage[],
+    type: MessageType,
+    template?: PlannedTemplate,
+  ): Promise<readonly Forecast[]>;
   readonly groups?: GroupActions;
   readonly profiles?: ProfileActions;
   readonly joinRequests?: JoinRequestActions;

@@ -34,11 +34,30 @@ export interface PlannedMessage {
   readonly isNew: boolean;
   /** When the other side last wrote; null if it never did. */
   readonly lastIncomingAt: number | null;
+  /** Whether the session has blocked the recipient. */
+  readonly isBlocked: boolean;
 }
 
-export const forecastOutcomes = ['ok', 'limit_near', 'limit_reached', 'template_required', 'unknown'] as const;
+/** A template that is not sent yet. */
+export interface PlannedTemplate {
+  readonly name: string;
+  readonly language?: string;
+}
 
-/** The fate of a message, by the limits of the session and of its network. */
+export const forecastOutcomes = [
+  'ok',
+  'limit_near',
+  'limit_reached',
+  'template_required',
+  'template_unavailable',
+  'blocked',
+  'unknown',
+] as const;
+
+/**
+ * The fate of a message, by the limits of the session and of its network. `blocked`: the network refuses messages to
+ * people whom the session has blocked. `template_unavailable`: the network has no such template, or has not approved it.
+ */
 export interface Forecast {
   readonly outcome: (typeof forecastOutcomes)[number];
   /** Why it is not `ok`, as a sentence. */

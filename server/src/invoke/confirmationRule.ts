@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Caller } from '../auth/authenticate.ts';
 import { scopeOf } from '../auth/keyScope.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
@@ -61,13 +62,9 @@ export class ConfirmationRule {
       (kinds.includes('destructive') && isDestructive(operation)) || (asksFirst && operation.reachesStrangers === true);
     if (!isCertain && named.length === 0) return input;
     const known = await this.#withSession(operation, caller, input);
-    const newRecipients = await this.#withoutChat(caller, known, named);
+    const newRecipients = await newRecipientsOf(this.#services.database.reader, { ...known, ...caller }, named);
     if (!isCertain && newRecipients.length === 0) return known.input;
-    if (confirm === undefined)
-      throw new AppError(
-        'confirmation_required',
-        'This API key asks its user before such a call (`confirm`), which is possible only over MCP',
-      );
+    if (confirm === undefined) throw new AppError('confirmation_required', ASKS_FIRST);
     const question = await this.#questions.about(operation, caller, { ...known, newRecipients });
     const subject = digestOf(caller, operation, known.input, question);
     await confirm({ question, subject });
@@ -94,21 +91,20 @@ export class ConfirmationRule {
     if (typeof sole === 'string') throw new AppError('session_required');
     return { input: { ...input, ...sole }, sessionId: sole.sessionId };
   }
+}
 
-  async #withoutChat(
-    { accountId }: Caller,
-    { sessionId }: { sessionId: string | undefined },
-    recipients: readonly string[],
-  ): Promise<string[]> {
-    if (sessionId === undefined || recipients.length === 0) return [...recipients];
-    const found = await chatsWith.all(this.#services.database.reader, {
-      accountId,
-      sessionId,
-      chats: JSON.stringify(recipients),
-    });
-    const known = new Set(found.map(({ chat_id }) => chat_id));
-    return recipients.filter((recipient) => !known.has(recipient));
-  }
+export const ASKS_FIRST = 'This API key asks its user before such a call (`confirm`), which is possible only over MCP';
+
+/** Returns those of the recipients with whom the session has no chat; all of them if there is no session. */
+export async function newRecipientsOf(
+  on: Queryable,
+  { accountId, sessionId }: { readonly accountId: string; readonly sessionId: string | undefined },
+  recipients: readonly string[],
+): Promise<string[]> {
+  if (sessionId === undefined || recipients.length === 0) return [...recipients];
+  const found = await chatsWith.all(on, { accountId, sessionId, chats: JSON.stringify(recipients) });
+  const known = new Set(found.map(({ chat_id }) => chat_id));
+  return recipients.filter((recipient) => !known.has(recipient));
 }
 
 const isOfOneSession = (scope: string): scope is keyof typeof ofOneSession => Object.hasOwn(ofOneSession, scope);

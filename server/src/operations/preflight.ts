@@ -1,19 +1,24 @@
 import { Type } from 'typebox';
+import { scopeOf } from '../auth/keyScope.ts';
 import { allows } from '../auth/permissions.ts';
 import type { MessageType, NetworkChat } from '../connectors/connector.ts';
+import type { PlannedTemplate } from '../connectors/standing.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable, SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
+import { ASKS_FIRST, newRecipientsOf } from '../invoke/confirmationRule.ts';
 import { integer, list, object, oneOf, optional, orNull, strictPart, string } from '../invoke/fields.ts';
 import { groupFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
+import { digitsOf } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
+import { numberStateOf } from '../messages/numberState.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { admitLookUps, MAX_LOOK_UPS, MAX_LOOK_UPS_PER_DAY } from '../sessions/lookUps.ts';
 import { CHECK_KEPT_MS, contactsOf, noteCheck } from './contacts.ts';
-import { AnyRecipient, quotaOf, recipientOf, Text } from './send.ts';
+import { AnyRecipient, keyToApprove, quotaOf, recipientOf, Text } from './send.ts';
 import { findSession, OptionalSessionId, resolveSession } from './sessions.ts';
 
 const MAX_RECIPIENTS = 100;
@@ -21,10 +26,14 @@ const outcomes = [
   'ok',
   'invalid_number',
   'not_allowed',
+  'restricted',
   'blocked',
   'not_on_network',
   'group_denied',
   'template_required',
+  'template_unavailable',
+  'confirmation_required',
+  'pending_approval',
   'limit_near',
   'limit_reached',
   'unknown',
@@ -42,6 +51,7 @@ interface Recipient {
   /** Digits, or the id of a group; null if it is neither. */
   readonly chatId: string | null;
   readonly chat: NetworkChat | undefined;
+  isBlocked: boolean;
   verdict: Verdict | undefined;
 }
 
@@ -62,19 +72,24 @@ export const preflightMessages = defineOperation({
     template: optional(
       strictPart('The template to send instead of a text.', {
         name: string('Name of the template at the network.', { minLength: 1, maxLength: 512 }),
-        language: optional(string('Language of the template, such as `en_US`.', { minLength: 2, maxLength: 20 })),
+        language: optional(
+          string('Language of the template, such as `en_US`; without it, the template is not checked completely.', {
+            minLength: 2,
+            maxLength: 20,
+          }),
+        ),
       }),
     ),
   },
   output: object({
-    ok: integer('Recipients to whom the message would go out: those with `ok` or `limit_near`.'),
+    ok: integer('Recipients with nothing against the message: those with `ok` or `limit_near`.'),
     results: list(
       object({
         to: string('Recipient as you passed it.'),
         chatId: orNull(Type.String(), 'Phone number digits, or the id of the group; null if it is neither.'),
         outcome: oneOf(
           outcomes,
-          '`not_allowed`: the API key cannot send to the recipient. `blocked`: the session has blocked the contact. `group_denied`: the session is not in the group, or only its admins may write. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now.',
+          '`not_allowed`: the API key cannot send to the recipient. `restricted`: the network does not let the number of the session send. `blocked`: the session has blocked the contact; `message` says whether the network would accept the message. `group_denied`: the session is not in the group, or only its admins may write. `template_unavailable`: the template does not exist, or is not approved. `confirmation_required`: the API key has to ask its user before the message. `pending_approval`: the message would wait for approval. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now.',
         ),
         message: string('The outcome in words.'),
         retryAfterSeconds: optional(integer('Seconds until the limit allows more.')),
@@ -94,10 +109,14 @@ export const preflightMessages = defineOperation({
     await ctx.liveSessions.requireOwner(session);
     const live = ctx.liveSessions.find(session);
     const recipients = await readRecipients(ctx, session, live, input.to);
+    judgeNumber(row, recipients);
     await judgeGroups(ctx, session, row, recipients);
     await judgeContacts(ctx, session, live, recipients);
+    await judgeConfirmation(ctx, session, recipients);
     await judgeQuota(ctx, recipients);
-    await judgeLimits(ctx, session, live, recipients, type);
+    const admitted = open(recipients);
+    await judgeLimits(ctx, session, live, recipients, type, input.template);
+    finish(ctx, row, admitted, input.template);
     const results = recipients.map(({ given, chatId, verdict = OK }) => ({ to: given, chatId, ...verdict }));
     const goesOut = ({ outcome }: Verdict) => outcome === 'ok' || outcome === 'limit_near';
     return { ok: results.filter(goesOut).length, results };
@@ -108,6 +127,18 @@ const OK: Verdict = { outcome: 'ok', message: 'The message would go out' };
 const NOT_CONNECTED: Verdict = {
   outcome: 'unknown',
   message: 'The session is not connected, so the network cannot be asked',
+};
+const BLOCKED: Verdict = {
+  outcome: 'blocked',
+  message: 'The message would go out, but no answer would arrive, because the session has blocked this contact',
+};
+const PENDING: Verdict = {
+  outcome: 'pending_approval',
+  message: 'The message would wait for approval, because the API key requires it',
+};
+const NO_LANGUAGE: Verdict = {
+  outcome: 'unknown',
+  message: 'The template was not checked completely; pass the `language` in which it is sent',
 };
 const MAY_NOT_CHECK: Verdict = {
   outcome: 'unknown',
@@ -131,7 +162,7 @@ async function readRecipients(
   return to.map((given): Recipient => {
     const no = (outcome: 'invalid_number' | 'not_allowed' | 'group_denied', error: unknown): Recipient => {
       if (!(error instanceof AppError)) throw error;
-      return { given, chatId: null, chat: undefined, verdict: { outcome, message: error.message } };
+      return { given, chatId: null, chat: undefined, isBlocked: false, verdict: { outcome, message: error.message } };
     };
     let chatId: string;
     try {
@@ -149,10 +180,19 @@ async function readRecipients(
     } catch (error) {
       return { ...no('not_allowed', error), chatId };
     }
-    if (isGroupId(chatId)) return { given, chatId, chat: undefined, verdict: undefined };
+    if (isGroupId(chatId)) return { given, chatId, chat: undefined, isBlocked: false, verdict: undefined };
     chatId = live?.connection.numberOf?.(chatId) ?? chatId;
-    return { given, chatId, chat: { type: 'direct', id: chatId }, verdict: undefined };
+    return { given, chatId, chat: { type: 'direct', id: chatId }, isBlocked: false, verdict: undefined };
   });
+}
+
+/** Whether the network lets the number send at all. */
+function judgeNumber(row: SessionTable, recipients: readonly Recipient[]): void {
+  const state = numberStateOf(row);
+  if (state?.canSend !== 'no') return;
+  const problems = state.problems.map(({ message }) => ` ${message}`).join('');
+  const message = `The network does not let the number of the session send messages.${problems}`;
+  for (const recipient of open(recipients)) recipient.verdict = { outcome: 'restricted', message };
 }
 
 /** Whether the session may write to the groups. Fills in their addresses at the network. */
@@ -196,9 +236,8 @@ async function judgeContacts(
     const number = recipient.chatId ?? '';
     const contact = contacts.get(number);
     const isPresent = checked.get(number) ?? (reachable.has(number) || contact?.on_network === 1);
-    if (contact?.blocked === 1)
-      recipient.verdict = { outcome: 'blocked', message: 'The session has blocked this contact; unblock it first' };
-    else if (typeof isPresent === 'object') recipient.verdict = isPresent;
+    recipient.isBlocked = contact?.blocked === 1;
+    if (typeof isPresent === 'object') recipient.verdict = isPresent;
     else if (!isPresent) recipient.verdict = { outcome: 'not_on_network', message: 'The number is not on the network' };
   }
 }
@@ -243,6 +282,17 @@ async function lookUp(
   return results;
 }
 
+/** Whether the caller's key has to ask its user before it writes to new recipients. */
+async function judgeConfirmation(ctx: Context, session: SessionRef, recipients: readonly Recipient[]): Promise<void> {
+  if (scopeOf(ctx.caller)?.confirm?.includes('new_recipients') !== true) return;
+  // As the rule sees them: before the network has corrected a number.
+  const named = ({ given, chatId }: Recipient) => digitsOf(given) ?? chatId ?? given;
+  const asked = open(recipients);
+  const strangers = new Set(await newRecipientsOf(ctx.database.reader, session, asked.map(named)));
+  for (const recipient of asked)
+    if (strangers.has(named(recipient))) recipient.verdict = { outcome: 'confirmation_required', message: ASKS_FIRST };
+}
+
 /** The messages that the caller's key may still send today. */
 async function judgeQuota(ctx: Context, recipients: readonly Recipient[]): Promise<void> {
   const quota = quotaOf(ctx);
@@ -263,8 +313,11 @@ async function judgeLimits(
   live: LiveSession | undefined,
   recipients: readonly Recipient[],
   type: MessageType,
+  template: PlannedTemplate | undefined,
 ): Promise<void> {
-  const planned = open(recipients).flatMap(({ chat, chatId }) => (chat && chatId !== null ? [{ chat, chatId }] : []));
+  const planned = open(recipients).flatMap(({ chat, chatId, isBlocked }) =>
+    chat && chatId !== null ? [{ chat, chatId, isBlocked }] : [],
+  );
   if (planned.length === 0) return;
   if (live === undefined) {
     for (const recipient of open(recipients)) recipient.verdict = NOT_CONNECTED;
@@ -276,13 +329,13 @@ async function judgeLimits(
     new Set((await writtenChats.all(ctx.database.reader, { ...session, chats })).map(({ chat_id }) => chat_id)),
     new Map((await lastReceived.all(ctx.database.reader, { ...session, chats })).map((row) => [row.chat_id, row.at])),
   ];
-  const messages = planned.map(({ chat, chatId }) => {
+  const messages = planned.map(({ chat, chatId, isBlocked }) => {
     const lastIncomingAt = received.get(chatId) ?? null;
     const isNew = !written.has(chatId) && lastIncomingAt === null;
     written.add(chatId); // a second message to the same recipient starts no chat
-    return { chat, isNew, lastIncomingAt };
+    return { chat, isNew, lastIncomingAt, isBlocked };
   });
-  const forecasts = await live.connection.preflight(messages, type).catch((error: unknown) => {
+  const forecasts = await live.connection.preflight(messages, type, template).catch((error: unknown) => {
     if (!(error instanceof AppError)) throw error;
     return messages.map(() => ({ outcome: 'unknown' as const, reason: error.message, retryAfterMs: undefined }));
   });
@@ -294,6 +347,28 @@ async function judgeLimits(
       message: reason ?? 'The network or the session has a limit',
       ...(retryAfterMs !== undefined && { retryAfterSeconds: Math.max(1, Math.ceil(retryAfterMs / 1000)) }),
     };
+  }
+}
+
+/**
+ * Says what else would become of the messages that nothing holds up.
+ * @param admitted the recipients of which nothing but the limits of the session and its network was left to judge
+ */
+function finish(
+  ctx: Context,
+  { phone_number: number }: SessionTable,
+  admitted: readonly Recipient[],
+  template: PlannedTemplate | undefined,
+): void {
+  // A message waits for approval also if its session is not connected, and the limits apply later.
+  const isHeld = keyToApprove(ctx) !== undefined && number !== null;
+  for (const recipient of admitted) {
+    const outcome = recipient.verdict?.outcome ?? 'ok';
+    const goesOut = outcome === 'ok' || outcome === 'limit_near';
+    if (isHeld && (goesOut || outcome === 'limit_reached' || recipient.verdict === NOT_CONNECTED))
+      recipient.verdict = PENDING;
+    else if (goesOut && template !== undefined && template.language === undefined) recipient.verdict = NO_LANGUAGE;
+    else if (goesOut && recipient.isBlocked) recipient.verdict = BLOCKED;
   }
 }
 

@@ -47,6 +47,89 @@ describeOnEachDeployment('a preflight', (_, database) => {
     assert.deepEqual((await call('GET', '/chats')).body.data, []);
   });
 
+  it('says that a message to a contact whom the session has blocked goes out and gets no answer', async () => {
+    const { server, call, sessionId, check, outcomes } = await setUp({ newChatsPerDay: 5 });
+    const [ann, ben] = [newNumber(), newNumber()];
+    for (const to of [ann, NOBODY]) await call('PUT', `/contacts/${to}/blocked`, { sessionId, blocked: true });
+    const { ok, results } = await check([ann, ben]);
+    assert.deepEqual(
+      [ok, results.map(({ outcome }: Answer['body']) => outcome), results[0].message],
+      [
+        1,
+        ['blocked', 'ok'],
+        'The message would go out, but no answer would arrive, because the session has blocked this contact',
+      ],
+    );
+    assert.deepEqual(await outcomes([NOBODY]), ['not_on_network']);
+    const { key } = (await call('POST', '/api-keys/create', { name: 'limited', sendQuota: 1 })).body;
+    const found = await outcomes([ann, ben], {}, bearer(server.url, key));
+    assert.deepEqual(found, ['blocked', 'limit_reached'], 'it counts');
+    const sent = await call('POST', '/messages/send', { sessionId, to: ann, message: 'hi' });
+    assert.equal(sent.status, 201, 'as the preflight said');
+  });
+
+  it('knows the templates of the session, and that sending names a language', async () => {
+    const { call, sessionId, play, check } = await setUp();
+    const components = [{ type: 'BODY', text: 'Tea?' }];
+    const draft = { name: 'tea', language: 'en', category: 'utility', components };
+    const { templateId } = (await call('POST', `/sessions/${sessionId}/templates`, draft)).body;
+    const of = async (template: object) => {
+      const { ok, results } = await check([newNumber(), NOBODY], { message: undefined, template });
+      assert.deepEqual([ok, results[1].outcome], [results[0].outcome === 'ok' ? 1 : 0, 'not_on_network']);
+      return [results[0].outcome, results[0].message];
+    };
+    const tea = { name: 'tea', language: 'en' };
+    const pending = ['template_unavailable', 'The template tea (en) is pending, and not approved'];
+    assert.deepEqual([await of(tea), await of({ name: 'tea' })], [pending, pending]);
+    const send = () => call('POST', '/messages/send-template', { sessionId, to: newNumber(), ...tea });
+    assert.equal((await send()).body.code, 'network_denied', 'as the preflight said');
+    await play({ action: 'template_review', templateId, templateStatus: 'approved' });
+    assert.deepEqual((await of(tea))[0], 'ok');
+    assert.equal((await send()).status, 201, 'as the preflight said');
+    const [outcome, message = ''] = await of({ name: 'tea' });
+    assert.deepEqual([outcome, /pass the `language`/.test(message)], ['unknown', true]);
+    assert.equal((await of({ name: 'unknown', language: 'en' }))[0], 'ok', 'the sandbox sends it');
+  });
+
+  it('knows that an API key has to ask its user before it writes to new recipients', async () => {
+    const { server, call, sessionId, check, outcomes } = await setUp();
+    const [ann, ben] = [newNumber(), newNumber()];
+    await call('POST', '/messages/send', { sessionId, to: ann, message: 'hi' });
+    const { body: group } = await call('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [ann] });
+    const limits = { confirm: ['new_recipients'], sendQuota: 2 };
+    const { key } = (await call('POST', '/api-keys/create', { name: 'asking', ...limits })).body;
+    const asking = bearer(server.url, key);
+    const { ok, results } = await check([ben, ann, `+${ben}`, group.groupId], {}, asking);
+    const sends = [ben, ann, ben, group.groupId].map(async (to) => {
+      const { status, body } = await asking('POST', '/messages/send', { sessionId, to, message: 'hi' });
+      return status === 201 ? 'ok' : body.code;
+    });
+    const found = results.map(({ outcome }: Answer['body']) => outcome);
+    assert.deepEqual([found, ok], [await Promise.all(sends), found.filter((one: string) => one === 'ok').length]);
+    assert.deepEqual(found.slice(0, 3), ['confirmation_required', 'ok', 'confirmation_required']);
+    assert.match(results[0].message, /asks its user .* only over MCP/);
+    const destructive = (await call('POST', '/api-keys/create', { name: 'careful', confirm: ['destructive'] })).body;
+    assert.deepEqual(await outcomes([ben], {}, bearer(server.url, destructive.key)), ['ok']);
+  });
+
+  it('knows that the messages of an API key wait for approval', async () => {
+    const { server, call, sessionId, check, outcomes } = await setUp({ newChatsPerDay: 5 });
+    const limits = { requiresApproval: true, sendQuota: 7 };
+    const { key } = (await call('POST', '/api-keys/create', { name: 'supervised', ...limits })).body;
+    const supervised = bearer(server.url, key);
+    const strangers = Array.from({ length: 7 }, newNumber);
+    const { ok, results } = await check([NOBODY, ...strangers, newNumber()], {}, supervised);
+    assert.deepEqual(
+      [ok, results.map(({ outcome }: Answer['body']) => outcome)],
+      [0, ['not_on_network', ...Array(7).fill('pending_approval'), 'limit_reached']],
+      'beyond the limit of the session as well, and not beyond that of the key',
+    );
+    const sent = await supervised('POST', '/messages/send', { sessionId, to: strangers[6], message: 'hi' });
+    assert.deepEqual([sent.status, sent.body.status], [201, 'pending_approval'], 'as the preflight said');
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.deepEqual(await outcomes(strangers.slice(0, 1), {}, supervised), ['pending_approval']);
+  });
+
   it('says which groups the session may not write to', async () => {
     const { call, sessionId, play, check, outcomes } = await setUp();
     const boss = newNumber();

@@ -55,10 +55,63 @@ it('tells in a preflight who can get only a template', async (t) => {
     return body.results.map(({ outcome }: Answer['body']) => outcome);
   };
   await graph.incoming(ADA, { type: 'text', text: { body: 'Hello' } });
+  graph.templates.add({ name: 'hello_world' });
   assert.deepEqual(await check({ message: 'Hi' }), ['ok', 'template_required']);
   assert.deepEqual(await check({ template: { name: 'hello_world', language: 'en_US' } }), ['ok', 'ok']);
   clock.skip(DAY_MS / 2 - 3600_000);
   assert.deepEqual(await check({ message: 'Hi' }), ['ok', 'template_required']);
+});
+
+it('tells in a preflight whether Meta would take a template', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t);
+  await eventually(
+    async () => (await call('GET', `/sessions/${sessionId}`)).body.network,
+    (network) => network !== null,
+  );
+  const of = async (template: object) => {
+    const { status, body } = await call('POST', '/messages/preflight', { sessionId, to: [ADA], template });
+    assert.equal(status, 200, JSON.stringify(body));
+    return [body.results[0].outcome, body.results[0].message];
+  };
+  const order = { name: 'order_sent', language: 'en_US' };
+  assert.deepEqual(await of(order), [
+    'template_unavailable',
+    'The template order_sent does not exist in the language en_US',
+  ]);
+  graph.templates.add({ name: 'order_sent', language: 'de', status: 'REJECTED' });
+  const template = graph.templates.add({ ...order, status: 'PENDING' });
+  for (const status of ['PENDING', 'REJECTED', 'PAUSED', 'DISABLED']) {
+    template.status = status;
+    const named = status.toLowerCase();
+    const expected = ['template_unavailable', `The template order_sent (en_US) is ${named}, and not approved`];
+    assert.deepEqual(await of(order), expected);
+    assert.equal((await of({ name: 'order_sent' }))[0], 'template_unavailable', `${named} in every language`);
+    const sent = await call('POST', '/messages/send-template', { sessionId, to: ADA, ...order });
+    assert.ok(sent.status >= 400, 'as the preflight said');
+  }
+  for (const status of ['APPROVED', 'FLAGGED']) {
+    template.status = status;
+    assert.equal((await of(order))[0], 'ok');
+    assert.equal((await of({ name: 'order_sent' }))[0], 'unknown', 'the language is missing');
+  }
+  for (let n = 0; n < 120; n++) graph.templates.add({ name: 'many', language: `l${n}`, status: 'REJECTED' });
+  assert.equal((await of({ name: 'many' }))[0], 'template_unavailable');
+  graph.templates.add({ name: 'many', language: 'fr' });
+  assert.equal((await of({ name: 'many' }))[0], 'unknown', 'one on the second page is approved');
+  graph.failNext({ code: 10, details: 'No permission' });
+  const [outcome, message] = await of(order);
+  assert.deepEqual([outcome, /could not be checked.*No permission/.test(message)], ['unknown', true]);
+});
+
+it('tells in a preflight that Meta refuses messages to people whom the number has blocked', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t);
+  await graph.incoming(ADA, { type: 'text', text: { body: 'Hello' } });
+  assert.equal((await call('PUT', `/contacts/${ADA}/blocked`, { sessionId, blocked: true })).status, 200);
+  const { body } = await call('POST', '/messages/preflight', { sessionId, to: [ADA], message: 'Hi' });
+  assert.deepEqual(
+    [body.ok, body.results[0].outcome, /WhatsApp refuses messages/.test(body.results[0].message)],
+    [0, 'blocked', true],
+  );
 });
 
 describe('a number that Meta has restricted', () => {
@@ -83,6 +136,16 @@ describe('a number that Meta has restricted', () => {
     const session = async () => (await call('GET', `/sessions/${sessionId}`)).body;
     const found = await eventually(session, ({ network }) => network?.canSend === 'no');
     assert.deepEqual([found.health.risk, reasonsOf(found)], ['high', [['restricted', 'high']]]);
+    const { body } = await call('POST', '/messages/preflight', { sessionId, to: [ADA, 'nobody'], message: 'Hi' });
+    assert.deepEqual(
+      [body.ok, body.results[0].outcome, body.results[0].message, body.results[1].outcome],
+      [
+        0,
+        'restricted',
+        'The network does not let the number of the session send messages. The account is disabled. Appeal.',
+        'invalid_number',
+      ],
+    );
     await eventually(
       () => eventsOf(call, 'session.status'),
       (events) => events.some(({ data }: Answer['body']) => data.health?.risk === 'high'),

@@ -12,6 +12,7 @@ import type {
   HistoryRequest,
   JoinRequestActions,
   MessageKey,
+  MessageType,
   NetworkChat,
   NetworkEvent,
   NetworkGroup,
@@ -26,7 +27,7 @@ import type {
   StatusActions,
   Vote,
 } from '../connector.ts';
-import type { Forecast, PlannedMessage } from '../standing.ts';
+import type { Forecast, PlannedMessage, PlannedTemplate } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
 import { SandboxChannels } from './channels.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
@@ -366,8 +367,15 @@ export class SandboxConnection implements Connection, Phone {
     return chat.type === 'group' ? chat : { type: 'direct', id: this.#number };
   }
 
-  async preflight(messages: readonly PlannedMessage[]): Promise<readonly Forecast[]> {
+  async preflight(
+    messages: readonly PlannedMessage[],
+    _: MessageType,
+    template?: PlannedTemplate,
+  ): Promise<readonly Forecast[]> {
     this.requireOnline();
+    const refusal = template && (await this.templates.refusalOf(template));
+    if (refusal !== undefined)
+      return messages.map(() => ({ outcome: 'template_unavailable', reason: refusal.message }));
     return this.#limits.forecast(messages);
   }
 

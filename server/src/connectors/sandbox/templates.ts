@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AppError } from '../../errors.ts';
 import type { NetworkEvent, NetworkTemplate, OutgoingMessage, SessionHost, TemplateActions } from '../connector.ts';
+import type { PlannedTemplate } from '../standing.ts';
 
 const PREFIX = 'template:';
 /** Set once the session has created a template. */
@@ -96,24 +97,30 @@ export class SandboxTemplates implements TemplateActions {
     };
   }
 
-  /**
-   * Refuses a template that is not approved, with the errors of the Cloud API. A session that has never created one can
-   * send any, so that an integration can be tried without creating its templates.
-   * @throws {AppError} `not_found`, `network_denied`
-   */
+  /** @throws {AppError} `not_found`, `network_denied` */
   async requireSendable({ content: { template } }: OutgoingMessage): Promise<void> {
-    if (template === undefined) return;
-    const { name, language } = template;
-    const found = (await this.#all()).find((one) => one.name === name && one.language === language);
-    if (found === undefined) {
-      if ((await this.#host.store.get(HAS_CREATED)) === undefined) return;
-      throw new AppError('not_found', `The session has no template ${name} in the language ${language}`);
+    const refusal = template && (await this.refusalOf(template));
+    if (refusal !== undefined) throw refusal;
+  }
+
+  /**
+   * Returns why a template cannot be sent, with the errors of the Cloud API. A session that has never created one can
+   * send any, so that an integration can be tried without creating its templates. Without a language, a template that is
+   * approved in any is enough.
+   */
+  async refusalOf({ name, language }: PlannedTemplate): Promise<AppError | undefined> {
+    const named = (await this.#all()).filter((one) => one.name === name && one.language === (language ?? one.language));
+    const [first] = named;
+    if (first === undefined) {
+      if ((await this.#host.store.get(HAS_CREATED)) === undefined) return undefined;
+      const where = language === undefined ? '' : ` in the language ${language}`;
+      return new AppError('not_found', `The session has no template ${name}${where}`);
     }
-    if (found.status !== 'approved')
-      throw new AppError(
-        STOPPED.has(found.status) ? 'network_denied' : 'not_found',
-        `The template ${name} (${language}) is ${found.status}, and not approved`,
-      );
+    if (named.some(({ status }) => status === 'approved')) return undefined;
+    return new AppError(
+      STOPPED.has(first.status) ? 'network_denied' : 'not_found',
+      `The template ${name} (${first.language}) is ${first.status}, and not approved`,
+    );
   }
 
   /** The oldest first. */

@@ -17,7 +17,7 @@ import {
   type TemplateActions,
   type TypingState,
 } from '../connector.ts';
-import type { Forecast, PlannedMessage } from '../standing.ts';
+import type { Forecast, PlannedMessage, PlannedTemplate } from '../standing.ts';
 import { BusinessAccount } from './businessAccount.ts';
 import { CallbackUrl } from './callbackUrl.ts';
 import type { CloudNumber } from './cloudNumber.ts';
@@ -32,7 +32,7 @@ import { People } from './people.ts';
 import { createProfileActions } from './profile.ts';
 import { Receiver } from './receiver.ts';
 import { Sender } from './sender.ts';
-import { forecastOf, warningOf } from './standing.ts';
+import { forecastOf, forecastOfTemplate, warningOf } from './standing.ts';
 import { createTemplateActions } from './templates.ts';
 
 /** Meta's code for an object that does not exist, or no longer. */
@@ -92,9 +92,14 @@ export class CloudConnection implements Connection {
     );
   }
 
-  async preflight(messages: readonly PlannedMessage[], type: MessageType): Promise<readonly Forecast[]> {
+  async preflight(
+    messages: readonly PlannedMessage[],
+    type: MessageType,
+    template?: PlannedTemplate,
+  ): Promise<readonly Forecast[]> {
     const now = this.#number.host.clock.now();
-    return messages.map((message) => forecastOf(message, type, now));
+    const ofTemplate = template && (await forecastOfTemplate(this.templates, template));
+    return messages.map((message) => ofTemplate ?? forecastOf(message, type, now));
   }
 
   /** Marks the last message, which marks every earlier message as well. */
