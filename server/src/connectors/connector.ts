@@ -694,6 +694,8 @@ export type NetworkEvent =
       readonly pricing?: Pricing;
       /** It failed for a reason that comes before a restriction of the number. Counted once, however often it is reported. */
       readonly warning?: NetworkWarning;
+      /** It failed because the network cannot reach the recipient. */
+      readonly isUnreachable?: true;
       /** Its message may arrive later: the receipt waits for it. */
       readonly isEarly?: true;
     }

@@ -25,7 +25,7 @@ export const Health = named('SessionHealth', {
   lastDay: object({
     newChats: integer('Direct chats that the session started.'),
     sent: integer('Messages that the network accepted.'),
-    unreachable: integer('Messages to numbers that are not on the network.'),
+    unreachable: integer('Messages to numbers that the network cannot reach.'),
     blockReports: integer('People who blocked or reported the number, as far as the network tells.'),
     spamLimits: integer('Messages that the network did not deliver, to protect people from unwanted ones.'),
     lookUps: integer('Numbers that the session looked up at the network.'),

@@ -138,7 +138,7 @@ function weighFailures({ sentInHour, failedInHour, unreachable }: RiskFigures, w
     'unreachable',
     unreachable,
     UNREACHABLE,
-    `${counted(unreachable, 'message')} went to numbers that are not on the network within the last day. Check numbers where you collect them.`,
+    `Within the last day, ${counted(unreachable, 'message')} went to numbers that the network cannot reach. Check numbers where you collect them.`,
   );
 }
 

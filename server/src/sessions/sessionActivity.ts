@@ -82,6 +82,7 @@ export class SessionActivity {
       const [oldest] = this.#failures;
       if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
       this.#counts.failed++;
+      if (event.isUnreachable === true) this.#counts.unreachable++;
     }
   }
 

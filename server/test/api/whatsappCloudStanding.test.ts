@@ -29,6 +29,26 @@ it("counts Meta's refusals of unwanted messages, whether they come at once or la
   assert.ok(messageId);
 });
 
+it('counts messages that Meta cannot deliver, whether it says so at once or later', async (t) => {
+  const { graph, clock, call, sessionId } = await cloudSession(t);
+  const health = async () => (await call('GET', `/sessions/${sessionId}`)).body.health;
+  const send = () => call('POST', '/messages/send-template', { to: GRACE, name: 'hello_world', language: 'en_US' });
+  graph.failNext({ code: 131026, details: 'Message undeliverable' });
+  assert.equal((await send()).body.code, 'recipient_not_on_network');
+  graph.confirm(false);
+  for (let n = 0; n < 5; n++) {
+    assert.equal((await send()).status, 201);
+    const [sent] = graph.sent.slice(-1);
+    assert.ok(sent !== undefined);
+    const failed = graph.statusOf(sent, 'failed', graph.failure(131026, 'Message undeliverable'));
+    for (let time = 0; time < 2; time++) await graph.post({ statuses: [failed] });
+  }
+  const found = await passUntil(clock, health, ({ lastDay }) => lastDay.unreachable >= 6);
+  assert.deepEqual([found.lastDay.unreachable, found.lastHour.failed], [6, 6]);
+  const reason = found.reasons.find(({ code }: Answer['body']) => code === 'unreachable');
+  assert.match(reason.message, / 6 messages went to numbers that the network cannot reach/);
+});
+
 it("assesses Meta's rating of the number, and reports its fall", async (t) => {
   const { graph, clock, call, sessionId } = await cloudSession(t);
   const session = async () => (await call('GET', `/sessions/${sessionId}`)).body;

@@ -57,6 +57,16 @@ describe('the activity of a session', () => {
     assert.equal(activity.take(), undefined);
   });
 
+  it('counts messages that the network could not deliver to a number, each once', () => {
+    const activity = new SessionActivity();
+    const failure: NetworkEvent = { type: 'receipt', networkIds: ['a', 'b'], status: 'failed', timestamp: START };
+    activity.onEvent({ ...failure, isUnreachable: true });
+    activity.onEvent({ ...failure, isUnreachable: true });
+    activity.onEvent({ ...failure, networkIds: ['c'] });
+    const { failed, unreachable } = activity.take() ?? {};
+    assert.deepEqual([failed, unreachable], [3, 2]);
+  });
+
   it('tells chats that the session started from those in which the other side wrote first', () => {
     const activity = new SessionActivity();
     activity.onEvent(message());

@@ -9,7 +9,7 @@ import {
 } from '../connector.ts';
 import type { Contact } from './callbacks.ts';
 import { describe } from './errors.ts';
-import { warningOf } from './standing.ts';
+import { UNDELIVERABLE, warningOf } from './standing.ts';
 import { choiceOf, orderOf, productOf } from './structured.ts';
 
 /* https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
@@ -276,6 +276,7 @@ export function toReceipt(received: unknown): Receipt | Unreadable {
       ...(ownId === undefined && { isEarly: true }),
       ...(category !== undefined && { pricing: { category, billable } }),
       ...(warning !== undefined && { warning }),
+      ...(status === 'failed' && error?.code === UNDELIVERABLE && { isUnreachable: true }),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
     },
   };

@@ -9,6 +9,9 @@ const WARNINGS: Readonly<Record<number, NetworkWarning>> = {
   368: 'restricted', // policy
 };
 
+/** Most often, the recipient is not on WhatsApp. Meta does not say whether it is that, or an outdated app or settings. */
+export const UNDELIVERABLE = 131026;
+
 export function warningOf(code: number | undefined): NetworkWarning | undefined {
   return code === undefined ? undefined : WARNINGS[code];
 }
