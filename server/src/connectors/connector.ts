@@ -174,6 +174,12 @@ export interface Connector {
    * @throws {AppError} an error that the caller of `connect` can act on, such as `phone_number_in_use`
    */
   open(host: SessionHost): Promise<Connection>;
+  /**
+   * Answers a call of the network for a session that is not connected, without a change. It must verify the call as
+   * `takeCallback` does, and answer 409 to what the session itself needs, so that the network repeats that. Without it,
+   * the server answers 409 to every call.
+   */
+  takeOfflineCallback?(request: CallbackRequest, session: OfflineSession): Promise<CallbackAnswer>;
   /** Releases the number of a session that was logged out or deleted. */
   forget?(session: {
     readonly sessionId: string;
@@ -214,6 +220,9 @@ export interface SessionHost {
   /** Left out by hosts that have only one session. */
   readonly callbacks?: CallbackDirectory;
 }
+
+/** What is known of a session that is not connected. Nothing can be written. */
+export type OfflineSession = Pick<SessionHost, 'options' | 'store' | 'log'> & Required<Pick<SessionHost, 'callbacks'>>;
 
 export interface SessionStore {
   get(key: string): Promise<string | undefined>;

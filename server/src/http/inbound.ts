@@ -8,12 +8,16 @@ import type { Services } from '../invoke/context.ts';
 import { type Owners, runAtOwner } from '../invoke/owners.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { callbackPath } from '../sessions/callbacks.ts';
+import { callbackTakerOf } from '../sessions/callbackTaker.ts';
 import { BodyBudget, type BudgetedBody } from './bodyBudget.ts';
 import { CallbackFan } from './callbackFan.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
 
 interface InboundDeps
-  extends Pick<Services, 'sessions' | 'liveSessions' | 'cluster' | 'forward' | 'log' | 'metrics' | 'clock'> {
+  extends Pick<
+    Services,
+    'database' | 'sessions' | 'liveSessions' | 'cluster' | 'forward' | 'log' | 'metrics' | 'clock'
+  > {
   readonly owners: Owners;
   readonly forwardedRequests: ForwardedRequests;
 }
@@ -26,12 +30,11 @@ const LIMITS = { body: 4 * 1024 * 1024, session: 16 * 1024 * 1024, all: 64 * 102
  * which covers the body byte for byte. A network repeats a call that is not answered with 2xx, so a call that cannot be
  * stored now is not lost.
  *
- * A body is read only if its session accepts callbacks and its account has budget left, because anybody can send one.
+ * A body is read only if the connector of its session verifies callbacks and its account has budget left, because
+ * anybody can send one. Without its body, a call cannot be told from a forged one.
  */
-export function addInbound(
-  app: FastifyInstance,
-  { sessions, liveSessions, owners, cluster, forward, forwardedRequests, log, metrics, clock }: InboundDeps,
-): void {
+export function addInbound(app: FastifyInstance, deps: InboundDeps): void {
+  const { sessions, owners, cluster, forward, forwardedRequests, log, metrics, clock } = deps;
   const budget = new BodyBudget(LIMITS);
   const fan = new CallbackFan({ sessions, log, metrics, clock }, receiveAt);
   const callbacks = new WeakMap<FastifyRequest, { session: SessionRef; body: BudgetedBody }>();
@@ -51,7 +54,7 @@ export function addInbound(
         // The owner verifies the call.
         await atOwner<unknown>(
           session,
-          () => liveSessions.part(session, 'takeCallback'),
+          () => callbackTakerOf(deps, session),
           async () => {},
         );
         const body = budget.open(session);
@@ -81,11 +84,13 @@ export function addInbound(
       ? await receiveHere(session, callback)
       : await receiveAt(session, callback);
     // Another node that only relayed the request gets the answer without these, so they are handled where it was received.
-    return fan.passOn(callback, answered);
+    const all = await fan.passOn(callback, answered);
+    if (all.status === NOT_CONNECTED) throw new AppError('session_not_connected');
+    return all;
   }
 
   async function receiveHere(session: SessionRef, callback: CallbackRequest): Promise<CallbackAnswer> {
-    const take = await liveSessions.part(session, 'takeCallback');
+    const take = await callbackTakerOf(deps, session);
     return take(callback);
   }
 
@@ -118,6 +123,8 @@ export function addInbound(
     return forwardedRequests.has(request) && new URL(request.url, 'http://host').searchParams.get(PASSED_ON) === '1';
   }
 }
+
+const NOT_CONNECTED = 409;
 
 /** Marks, between nodes, a call that another session has received and passed on. */
 const PASSED_ON = 'switchboard.passed-on';

@@ -2,7 +2,6 @@ import { Type } from 'typebox';
 import { scopeOf } from '../auth/keyScope.ts';
 import { allows } from '../auth/permissions.ts';
 import type { MessageType, NetworkChat } from '../connectors/connector.ts';
-import type { PlannedTemplate } from '../connectors/standing.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable, SessionTable } from '../db/schema.ts';
 import { AppError, invalidField } from '../errors.ts';
@@ -43,6 +42,11 @@ interface Verdict {
   readonly outcome: (typeof outcomes)[number];
   readonly message: string;
   readonly retryAfterSeconds?: number;
+}
+
+interface GivenTemplate {
+  readonly name: string;
+  readonly language?: string;
 }
 
 /** A recipient, with a verdict as soon as there is one. `ok` and `limit_near` are the last to be decided. */
@@ -313,7 +317,7 @@ async function judgeLimits(
   live: LiveSession | undefined,
   recipients: readonly Recipient[],
   type: MessageType,
-  template: PlannedTemplate | undefined,
+  template: GivenTemplate | undefined,
 ): Promise<void> {
   const planned = open(recipients).flatMap(({ chat, chatId, isBlocked }) =>
     chat && chatId !== null ? [{ chat, chatId, isBlocked }] : [],
@@ -358,7 +362,7 @@ function finish(
   ctx: Context,
   { phone_number: number }: SessionTable,
   admitted: readonly Recipient[],
-  template: PlannedTemplate | undefined,
+  template: GivenTemplate | undefined,
 ): void {
   // A message waits for approval also if its session is not connected, and the limits apply later.
   const isHeld = keyToApprove(ctx) !== undefined && number !== null;

@@ -90,6 +90,43 @@ describeWithSessionsApart('several numbers of one app', (_, database) => {
     assert.ok((await received(second.sessionId)).includes('later'));
   });
 
+  it('share a callback URL whose own number is not connected', async () => {
+    const { call } = await server.account();
+    const first = await connect(call);
+    const second = await connect(call, { phoneNumberId: OTHER_NUMBER_ID });
+    graph.callBackAt(server.url + first.callbackUrl);
+    await call('POST', `/sessions/${first.sessionId}/disconnect`);
+    const of = (phoneNumberId: string, text: string) => ({
+      id: '100',
+      changes: [
+        {
+          field: 'messages',
+          value: { metadata: { phone_number_id: phoneNumberId }, messages: [textOf(graph, text)] },
+        },
+      ],
+    });
+    const post = async (...entry: object[]) => {
+      const body = JSON.stringify({ object: 'whatsapp_business_account', entry });
+      return [await graph.post([], { body }), await graph.post([], { body, signWith: 'a guess' })];
+    };
+    const received = async (sessionId: string) =>
+      (await messagesOf(call, `&sessionId=${sessionId}`)).map(({ message }: Answer['body']) => message);
+    assert.deepEqual(await post(of('99999', 'of a stranger')), [200, 403]);
+    assert.deepEqual(await post(of(OTHER_NUMBER_ID, 'to the other')), [200, 403]);
+    assert.deepEqual(await received(second.sessionId), ['to the other']);
+    const own = of(graph.options.phoneNumberId, 'to its own');
+    assert.deepEqual(await post(own), [409, 403], 'Meta keeps it for the session');
+    assert.deepEqual(await post(of('99999', 'x'), of(OTHER_NUMBER_ID, 'to the other too'), own), [409, 403]);
+    assert.deepEqual((await received(second.sessionId)).toSorted(), ['to the other', 'to the other too']);
+    assert.deepEqual(await received(first.sessionId), []);
+    await call('POST', `/sessions/${first.sessionId}/connect`);
+    assert.deepEqual(await post(own), [200, 403]);
+    assert.deepEqual(await received(first.sessionId), ['to its own']);
+
+    for (const { sessionId } of [first, second]) await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.deepEqual(await post(of(OTHER_NUMBER_ID, 'later')), [500, 403], 'Meta keeps it for the other session');
+  });
+
   it('of different accounts share one as well, but only with the secret of the same app', async () => {
     const mine = await server.account();
     const theirs = await server.account();
@@ -144,6 +181,42 @@ describe('a callback', () => {
     assert.equal(lines.filter((line) => line.includes('ignored callbacks for numbers')).length, 1);
     const metrics = await (await fetch(`${server.url}/metrics`)).text();
     assert.match(metrics, /^switchboard_callback_unmatched_total 3$/m);
+  });
+
+  it('to a session that is not connected does not tell so without the secret', async (t) => {
+    const lines: string[] = [];
+    const log = createLog('warn', { write: (line) => void lines.push(line) });
+    const { graph, call, server, sessionId } = await cloudSession(t, { log });
+    const { verifyToken } = graph.options;
+    const statuses = async () => [
+      await graph.post({ messages: [textOf(graph, 'forged')] }, { signWith: 'a guess' }),
+      await graph.post([], { body: 'no JSON', signWith: 'a guess' }),
+      (await graph.challenge('a guess')).status,
+    ];
+    const connected = await statuses();
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    assert.deepEqual(
+      [connected, await statuses()],
+      [
+        [403, 403, 403],
+        [403, 403, 403],
+      ],
+    );
+    assert.deepEqual(
+      [await graph.post([], { body: 'no JSON' }), (await graph.challenge(verifyToken)).status],
+      [400, 409],
+    );
+    assert.equal(await graph.post({ messages: [textOf(graph, 'lost')] }, { phoneNumberId: '4711' }), 200);
+    assert.equal(lines.filter((line) => line.includes('ignored callbacks for numbers')).length, 1);
+    const metrics = await (await fetch(`${server.url}/metrics`)).text();
+    assert.match(metrics, /^switchboard_callback_unmatched_total 1$/m);
+    const review = { field: 'account_review_update', decision: 'REJECTED' };
+    assert.equal(await graph.post(review), 409, 'Meta keeps what concerns the account');
+    await call('POST', `/sessions/${sessionId}/connect`);
+    assert.equal(await graph.post(review), 200);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await call('DELETE', `/sessions/${sessionId}`);
+    assert.equal(await graph.post({ messages: [textOf(graph, 'late')] }), 404);
   });
 
   it('that is not one of WhatsApp changes nothing', async (t) => {

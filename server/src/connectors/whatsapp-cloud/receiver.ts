@@ -1,9 +1,9 @@
 import { AppError, type ErrorCode } from '../../errors.ts';
 import type { CallbackAnswer, CallbackRequest } from '../connector.ts';
-import { accountKey, numberKey } from './businessAccount.ts';
 import { answerChallenge, type Change, type Contact, isSigned, readChanges, readContacts } from './callbacks.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { readHistory, readMessage, reportContact, reportHistory, reportMessages } from './coexistence.ts';
+import { Concerned } from './concerned.ts';
 import { type Verdict, verdictOf } from './errors.ts';
 import { GraphError, NoAnswerError } from './graph.ts';
 import { findGroup, placeholderGroup } from './groups.ts';
@@ -44,45 +44,16 @@ export class Receiver {
     const read = readChanges(request.body);
     if (read === undefined) return { status: 400 };
     if (read.unknown > 0) this.#ignore(`${read.unknown} changes of an unknown shape`);
-    const others = new Set<string>();
-    const sharers = new Set<string>();
+    const { account } = this.#number;
+    const concerned = new Concerned({ options, account, callbacks: host.callbacks }, request.isPassedOn === true);
     let isStored = true;
-    let unmatched = 0;
     for (const change of read.changes) {
-      const { isOwn, peers } = await this.#concerned(change, request.isPassedOn === true);
+      if (!(await concerned.add(change))) continue;
       const isOfNumber = change.value.metadata?.phone_number_id !== undefined;
-      for (const sessionId of peers) (isOfNumber ? others : sharers).add(sessionId);
-      if (isOwn && !(await this.#storeChange(change))) isStored = false;
-      if (!isOwn && peers.length === 0) unmatched++;
+      if (isOfNumber && change.accountId !== undefined) await account.learn(change.accountId);
+      if (!(await this.#storeChange(change))) isStored = false;
     }
-    const status = isStored ? 200 : 500;
-    if (request.isPassedOn) return { status };
-    return { status, passOnTo: [...others], offerTo: [...sharers].filter((id) => !others.has(id)), unmatched };
-  }
-
-  /** Meta signs the callbacks of all numbers of an app with one secret, so only sessions with this secret are peers. */
-  async #concerned(
-    { value, field, accountId }: Change,
-    isPassedOn: boolean,
-  ): Promise<{ isOwn: boolean; peers: readonly string[] }> {
-    const { options, account } = this.#number;
-    const id = value.metadata?.phone_number_id;
-    if (id !== undefined) {
-      const isOwn = id === options.phoneNumberId;
-      if (isOwn && accountId !== undefined) await account.learn(accountId);
-      return { isOwn, peers: isPassedOn || isOwn ? [] : await this.#peers(numberKey(id)) };
-    }
-    if (accountId === undefined) return { isOwn: true, peers: [] };
-    const ownAccount = await account.id();
-    const isShared = isAccountField(field) && !isPassedOn;
-    const sharers = isShared || ownAccount === undefined ? await this.#peers(accountKey(accountId)) : [];
-    // While the account of this number is unknown, an account that another session has registered is not this one.
-    const isOwn = ownAccount === undefined ? sharers.length === 0 : ownAccount === accountId;
-    return { isOwn, peers: isShared ? sharers : [] };
-  }
-
-  async #peers(key: string): Promise<readonly string[]> {
-    return (await this.#number.host.callbacks?.peers(key, 'appSecret')) ?? [];
+    return concerned.answer(isStored ? 200 : 500);
   }
 
   /** Returns whether every part is stored. Meta repeats the whole change, so a bad part must not hold up the others. */

@@ -16,6 +16,10 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     takesCallbacks: true,
     isForBusinesses: true,
     personOf: storedPerson,
+    async takeOfflineCallback(request, session) {
+      const { takeOfflineCallback } = await import('./offline.ts');
+      return takeOfflineCallback(request, session);
+    },
     async open(host) {
       const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need
       const connection = new CloudConnection(host, settings);
