@@ -221,7 +221,7 @@ export interface SessionHost {
   readonly callbacks?: CallbackDirectory;
 }
 
-/** What is known of a session that is not connected. Nothing can be written. */
+/** A session that is not connected. Its store cannot be written. */
 export type OfflineSession = Pick<SessionHost, 'options' | 'store' | 'log'> & Required<Pick<SessionHost, 'callbacks'>>;
 
 export interface SessionStore {

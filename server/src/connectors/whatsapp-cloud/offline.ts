@@ -4,7 +4,7 @@ import { answerChallenge, isSigned, readChanges } from './callbacks.ts';
 import { Concerned } from './concerned.ts';
 import type { CloudOptions } from './options.ts';
 
-/** What Meta has to send again once the session is connected. */
+/** Makes Meta send the callback again, until the session is connected. */
 const LATER = 409;
 
 /**
