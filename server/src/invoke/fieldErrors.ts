@@ -14,6 +14,9 @@ const MAX_REPEATED = 40;
 /** Lists of event types. Their errors name the list, as those of unknown event types do. */
 const EVENT_TYPES = new Set(['events', 'kinds']);
 
+/** The codes of fields with a custom rule. All others with one are phone numbers. */
+const OWN_RULES: Readonly<Record<string, string>> = { secret: 'reserved', name: 'blank', subject: 'blank' };
+
 /** The parts of a schema that its errors mention. */
 interface Shape {
   readonly type?: string;
@@ -59,9 +62,8 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
     // Errors inside a union or of a forbidden property: the error of the whole is clearer.
     case 'boolean':
       return [];
-    // A custom rule; only phone numbers and webhook secrets have one.
     case '~refine': {
-      const code = path.at(-1) === 'secret' ? 'reserved' : 'phone_number';
+      const code = OWN_RULES[path.at(-1) ?? ''] ?? 'phone_number';
       return [{ field: path.join('.'), code, message: error.message }];
     }
     default: {
