@@ -135,4 +135,24 @@ describe('overview', async () => {
     await attention(page).getByRole('link', { name: 'Pair device' }).press('Enter');
     await page.getByRole('img', { name: 'Pairing QR code' }).waitFor();
   });
+
+  it('lists numbers that the network may ban, with the reasons, the gravest first', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    for (let index = 0; index < 6; index++) {
+      const sessionId = await connectSession(call, undefined, { name: `Shop ${index}` });
+      const standing = { action: 'standing', newChats: { used: 9, total: 10 } };
+      await call('POST', `/sessions/${sessionId}/simulate`, standing);
+      if (index === 0)
+        for (let n = 0; n < 3; n++) await call('POST', `/sessions/${sessionId}/simulate`, { action: 'block_report' });
+    }
+    await page.goto('/');
+    const first = attention(page).getByRole('listitem').first();
+    await first.getByText(/^Shop 0, \+\d+: high risk of a ban$/).waitFor();
+    await first.getByText(/3 people have blocked or reported the number/).waitFor();
+    await attention(page).getByText('1 more session is at risk of a ban').waitFor();
+    await attention(page).getByText('6 items need attention').waitFor();
+    await assertUsable(page);
+    await first.getByRole('link', { name: 'View session' }).click();
+    await page.getByRole('alert').getByText('High risk of a ban').waitFor();
+  });
 });

@@ -35,6 +35,7 @@ export const overviewStrings = {
   session: (name: string, status: string, error: string | null) =>
     `${name}: ${status.toLowerCase()}${error === null ? '' : `. ${error}`}`,
   moreSessions: (count: number) => `${counted(count, 'more session is', 'more sessions are')} not connected`,
+  moreAtRisk: (count: number) => `${counted(count, 'more session is', 'more sessions are')} at risk of a ban`,
   viewWebhook: 'View webhook',
   viewDeliveries: 'View deliveries',
   viewSession: 'View session',

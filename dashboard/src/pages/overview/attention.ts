@@ -2,6 +2,7 @@ import type { CircuitBreaker, Session } from '@switchboard/sdk/api';
 import { duration } from '../../components/time.tsx';
 import { sessionName } from '../../model/sessions.ts';
 import { overviewStrings } from '../../strings/overview.ts';
+import { riskLabels } from '../../strings/sessionRisk.ts';
 import { sessionStatusLabels } from '../../strings/sessionStatus.ts';
 import type { WatchedWebhook } from './watched.ts';
 
@@ -10,7 +11,7 @@ export interface AttentionItem {
   readonly id: string;
   readonly tone: 'bad' | 'warn';
   readonly text: string;
-  /** The subject, such as the URL of a webhook. */
+  /** The subject, such as the URL of a webhook, or the reasons. */
   readonly about: string | undefined;
   readonly target:
     | { readonly page: 'webhook'; readonly webhookId: string }
@@ -30,7 +31,11 @@ export function attentionItems(
   webhooks: readonly WatchedWebhook[],
   now: number,
 ): AttentionItem[] {
-  const all = [...webhooks.flatMap((watched) => ofWebhook(watched, now)), ...ofSessions(sessions)];
+  const all = [
+    ...webhooks.flatMap((watched) => ofWebhook(watched, now)),
+    ...ofSessions(sessions),
+    ...ofRisks(sessions),
+  ];
   return all.toSorted((one, other) => Number(other.tone === 'bad') - Number(one.tone === 'bad'));
 }
 
@@ -91,10 +96,37 @@ function ofSessions(sessions: readonly Session[]): AttentionItem[] {
       target: { page: 'session', sessionId, isPairing },
     };
   });
-  const others = down.length - named.length;
+  return withOthers(named, 'sessions', down.length, overviewStrings.moreSessions);
+}
+
+const riskTones = { elevated: 'warn', high: 'bad' } as const;
+
+/** Sessions whose numbers the network may ban, the gravest first. */
+function ofRisks(sessions: readonly Session[]): AttentionItem[] {
+  const atRisk = (['high', 'elevated'] as const).flatMap((risk) =>
+    sessions.flatMap((session) =>
+      session.health?.risk === risk ? [{ session, risk, reasons: session.health.reasons }] : [],
+    ),
+  );
+  const named = atRisk.slice(0, MAX_NAMED).map(({ session, risk, reasons }): AttentionItem => {
+    const { sessionId } = session;
+    return {
+      id: `${sessionId} risk`,
+      tone: riskTones[risk],
+      text: overviewStrings.session(sessionName(session), riskLabels[risk], null),
+      about: reasons.map(({ message }) => message).join(' '),
+      target: { page: 'session', sessionId, isPairing: false },
+    };
+  });
+  return withOthers(named, 'risks', atRisk.length, overviewStrings.moreAtRisk);
+}
+
+/** Adds the number of the sessions that are not named. */
+function withOthers(named: AttentionItem[], id: string, all: number, words: (count: number) => string) {
+  const others = all - named.length;
   if (others === 0) return named;
-  const text = overviewStrings.moreSessions(others);
-  return [...named, { id: 'sessions', tone: 'warn', text, about: undefined, target: { page: 'sessions' } }];
+  const text = words(others);
+  return [...named, { id, tone: 'warn', text, about: undefined, target: { page: 'sessions' } } as const];
 }
 
 /** A session that was never connected, or is connecting for the first time, needs no attention. */
