@@ -2,6 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api.ts';
 import { useLiveEvents } from '../live.ts';
 import { chatStrings } from '../strings/chats.ts';
+import { displayName } from './displayName.ts';
 
 /** Limits the names that are read. Other people are shown by their number, other groups as "Group". */
 const MAX_NAMES = 1000;
@@ -27,13 +28,16 @@ export function useNames(sessionId: string): NameOf {
 async function readNames(sessionId: string): Promise<ReadonlyMap<string, string | null>> {
   const names = new Map<string, string | null>();
   for await (const { phoneNumber, name } of api.contacts.list.all({ sessionId, limit: 200 })) {
-    names.set(phoneNumber, name);
+    names.set(phoneNumber, shown(name));
     if (names.size >= MAX_NAMES) break;
   }
   let groups = 0;
   for await (const { groupId, subject } of api.groups.list.all({ sessionId, limit: 200 })) {
-    names.set(groupId, subject);
+    names.set(groupId, shown(subject));
     if (++groups >= MAX_NAMES) break;
   }
   return names;
 }
+
+/** A name of nothing but controls is none. */
+const shown = (name: string | null) => (name === null ? null : displayName(name) || null);

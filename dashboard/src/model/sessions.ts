@@ -2,6 +2,7 @@ import type { Session } from '@switchboard/sdk/api';
 import { ApiError } from '@switchboard/sdk/errors';
 import { queryOptions, useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
+import { displayName } from './displayName.ts';
 
 /** The connector of sessions that the simulator can play with. */
 export const SANDBOX = 'sandbox';
@@ -74,5 +75,5 @@ interface ChosenSession {
 /** The name of a session with its number, or else its id. */
 export function sessionName({ name, phoneNumber, sessionId }: Session): string {
   const number = phoneNumber === null ? undefined : `+${phoneNumber}`;
-  return [name, number].filter(Boolean).join(', ') || sessionId;
+  return [name && displayName(name), number].filter(Boolean).join(', ') || sessionId;
 }

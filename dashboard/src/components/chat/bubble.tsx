@@ -1,6 +1,7 @@
 import type { Message } from '@switchboard/sdk/api';
 import { MapPin, Pin, Star } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { displayName } from '../../model/displayName.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
@@ -103,7 +104,7 @@ function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf
   if (contact !== undefined && contacts === undefined) {
     return (
       <div className="rounded-lg border border-line-strong px-3 py-1.5 wrap-anywhere">
-        <p className="font-medium">{contact.name}</p>
+        <p className="font-medium">{displayName(contact.name)}</p>
         <p className="text-xs text-ink-soft">{contact.phoneNumbers.map(nameOf).join(', ')}</p>
       </div>
     );

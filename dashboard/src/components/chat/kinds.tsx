@@ -1,5 +1,6 @@
 import type { Message } from '@switchboard/sdk/api';
 import type { ReactNode } from 'react';
+import { displayName } from '../../model/displayName.ts';
 import type { NameOf } from '../../model/names.ts';
 import { kindStrings } from '../../strings/messageKinds.ts';
 import { Tag } from '../lamp.tsx';
@@ -46,7 +47,7 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
       )}
       {order !== undefined && <OrderCard order={order} />}
       {groupInvite !== undefined && (
-        <Card title={groupInvite.subject ?? kindStrings.invite}>
+        <Card title={displayName(groupInvite.subject ?? '') || kindStrings.invite}>
           <p>{kindStrings.invite}</p>
           {groupInvite.expiresAt !== undefined && (
             <p>
@@ -56,7 +57,7 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
         </Card>
       )}
       {contacts?.map(({ name, phoneNumbers }) => (
-        <Card key={`${name} ${phoneNumbers.join()}`} title={name}>
+        <Card key={`${name} ${phoneNumbers.join()}`} title={displayName(name)}>
           <p>{phoneNumbers.map(nameOf).join(', ')}</p>
         </Card>
       ))}

@@ -11,6 +11,7 @@ import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
 import { useChat, useLabels } from '../../model/chats.ts';
+import { displayName } from '../../model/displayName.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings } from '../../strings/chats.ts';
@@ -148,7 +149,7 @@ function ChatLabels({ chat: { sessionId, labelIds } }: { readonly chat: Chat }) 
     <ul aria-label={chatStrings.labels} className="flex gap-1.5 overflow-hidden">
       {named.map(({ labelId, name }) => (
         <li key={labelId} className="truncate rounded-full bg-accent-soft px-2 text-xs text-ink-soft">
-          {name}
+          {displayName(name)}
         </li>
       ))}
     </ul>

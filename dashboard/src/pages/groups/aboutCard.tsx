@@ -11,6 +11,7 @@ import { Card } from '../../components/layout.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
 import { useRefresh } from '../../model/actions.ts';
+import { displayName } from '../../model/displayName.ts';
 import { groupStrings } from '../../strings/groups.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 
@@ -120,7 +121,11 @@ function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omi
   return (
     <div className="grid justify-items-start gap-2">
       {pictureMediaId !== null && (
-        <MediaPicture key={pictureMediaId} mediaId={pictureMediaId} name={groupStrings.pictureOf(subject)} />
+        <MediaPicture
+          key={pictureMediaId}
+          mediaId={pictureMediaId}
+          name={groupStrings.pictureOf(displayName(subject))}
+        />
       )}
       {canChange && (
         <div className="flex flex-wrap gap-2">

@@ -8,6 +8,7 @@ import { LinkButton } from '../../components/linkButton.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
+import { displayName } from '../../model/displayName.ts';
 import { sessionQuery } from '../../model/sessions.ts';
 import { groupStrings } from '../../strings/groups.ts';
 import { AboutCard } from './aboutCard.tsx';
@@ -22,7 +23,7 @@ export function GroupPage() {
   const query = useQuery({ queryKey: ['groups', groupId], queryFn: () => api.groups.get({ groupId }) });
   return (
     <Page
-      title={query.data?.subject ?? groupStrings.title}
+      title={displayName(query.data?.subject ?? '') || groupStrings.title}
       actions={
         <>
           <LinkButton to="/groups" search={{ session: query.data?.sessionId }}>

@@ -11,7 +11,9 @@ import { ListTable } from '../../components/listPage.tsx';
 import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
 import { Empty } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
+import { displayName } from '../../model/displayName.ts';
 import { usePaged } from '../../paged.ts';
+import { chatStrings } from '../../strings/chats.ts';
 import { groupStrings } from '../../strings/groups.ts';
 import { CreateGroup } from './createGroup.tsx';
 import { JoinGroup } from './joinGroup.tsx';
@@ -78,7 +80,7 @@ function columnsFor(ownNumber: string | null): readonly Column<Group>[] {
       width: 'minmax(0, 1fr)',
       cell: ({ groupId, subject }) => (
         <Link to="/groups/$groupId" params={{ groupId }} className={rowLinkClass}>
-          {subject}
+          {displayName(subject) || chatStrings.group}
         </Link>
       ),
     },

@@ -9,6 +9,7 @@ import { SessionRisk } from '../../components/sessionRisk.tsx';
 import { SessionStatus } from '../../components/sessionStatus.tsx';
 import { Time } from '../../components/time.tsx';
 import { useLivePaged } from '../../livePaged.ts';
+import { displayName } from '../../model/displayName.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 import { networkName } from './connectors.ts';
 import { CreateSession } from './createSession.tsx';
@@ -20,7 +21,7 @@ const columns: readonly Column<Session>[] = [
     width: 'minmax(0, 1fr)',
     cell: ({ sessionId, name, phoneNumber }) => (
       <Link to="/sessions/$sessionId" params={{ sessionId }} className={rowLinkClass}>
-        {name ?? (phoneNumber === null ? sessionStrings.unnamed : `+${phoneNumber}`)}
+        {(name && displayName(name)) || (phoneNumber === null ? sessionStrings.unnamed : `+${phoneNumber}`)}
       </Link>
     ),
   },
@@ -59,6 +60,8 @@ const columns: readonly Column<Session>[] = [
 ];
 
 const REFRESH_MS = 5000;
+/** Two lines: the status, and the risk of a ban. */
+const ROW_HEIGHT = 64;
 const idOf = ({ sessionId }: Session) => sessionId;
 
 export function SessionsPage() {
@@ -78,6 +81,7 @@ export function SessionsPage() {
       list={sessions}
       columns={columns}
       rowKey={idOf}
+      rowHeight={ROW_HEIGHT}
       onCreate={() => setCreating(true)}
     >
       <CreateSession open={isCreating} onClose={() => setCreating(false)} />

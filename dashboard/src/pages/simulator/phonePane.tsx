@@ -10,6 +10,7 @@ import type { Extra } from '../../components/chat/extraDialog.tsx';
 import { Thread } from '../../components/chat/thread.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
+import { plainName } from '../../model/displayName.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { sessionName } from '../../model/sessions.ts';
@@ -219,7 +220,7 @@ function GroupMenu({ sessionId, groupId, name, player }: GroupMenuProps) {
       <Dialog title={simulatorStrings.rename} open={isRenaming} onOpenChange={setRenaming}>
         <EditForm
           label={simulatorStrings.subject}
-          text={name}
+          text={plainName(name)}
           onCancel={() => setRenaming(false)}
           onSave={async (subject) => {
             await simulate({ action: 'group_subject', groupId, subject });
