@@ -41,6 +41,34 @@ describe('form from a JSON Schema', () => {
     assert.deepEqual(valuesOf(fields, textsOf(fields, values)), values, 'existing values are unchanged');
   });
 
+  it('shows an object of simple fields as a group, and any other as JSON', () => {
+    const grouped = fieldsOf({
+      properties: {
+        calls: {
+          type: 'object',
+          description: 'Of calls',
+          properties: { autoReject: { type: 'boolean' }, message: { type: 'string' } },
+          required: ['autoReject'],
+        },
+        place: { type: 'object', properties: { x: { type: 'number' } }, required: ['x'] },
+        deep: { type: 'object', properties: { more: { type: 'object' } } },
+      },
+      required: ['place'],
+    });
+    assert.deepEqual(
+      grouped.map(({ name, input, group, isRequired }) => [name, input, group?.title, isRequired]),
+      [
+        ['calls.autoReject', 'boolean', 'Calls', false],
+        ['calls.message', 'text', 'Calls', false],
+        ['place.x', 'number', 'Place', true],
+        ['deep', 'json', undefined, false],
+      ],
+    );
+    const values = { calls: { autoReject: true, message: 'No' }, place: { x: 1.5 }, deep: { more: {} } };
+    assert.deepEqual(valuesOf(grouped, textsOf(grouped, values)), values);
+    assert.deepEqual(valuesOf(grouped, { 'calls.message': ' ', 'place.x': '2' }), { place: { x: 2 } });
+  });
+
   it('detects invalid JSON', () => {
     assert.deepEqual(
       fields.filter((field) => isInvalid(field, '{')).map(({ name }) => name),

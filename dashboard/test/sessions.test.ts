@@ -194,7 +194,7 @@ describe('sessions pages', async () => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const sessionId = await connectSession(call);
     await page.goto(`/sessions/${sessionId}`);
-    const history = page.getByRole('table', { name: 'History' });
+    const history = page.getByRole('table', { name: 'Status changes' });
     await history.getByText('Connected', { exact: true }).waitFor();
     await call('POST', `/sessions/${sessionId}/simulate`, {
       action: 'disconnect',
@@ -212,6 +212,49 @@ describe('sessions pages', async () => {
         .then((text) => text.includes('Connecting')),
       true,
     );
+    await assertUsable(page);
+  });
+
+  it('change an option that has fields of its own', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    const sessionId = await connectSession(call, undefined, { options: { calls: { message: 'Write, please' } } });
+    await page.goto(`/sessions/${sessionId}`);
+    const calls = page.getByRole('group', { name: 'Calls' });
+    await assertSoon(() => calls.getByLabel('Message').inputValue(), 'Write, please');
+    await calls.getByLabel('Auto reject').selectOption('Yes');
+    await assertUsable(page);
+    await calls.getByLabel('Message').fill('x'.repeat(1001));
+    await page.getByRole('button', { name: 'Save' }).click();
+    await calls.getByRole('alert').waitFor();
+    await calls.getByLabel('Message').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { body } = await call('GET', `/sessions/${sessionId}`);
+    assert.deepEqual(body.options, { calls: { autoReject: true } });
+    await page.getByText('warmUp', { exact: true }).waitFor(); // code, without its backticks
+  });
+
+  it('show names without controls, in their place', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const sessionId = await connectSession(call, '491705550199', { name: 'live \u202e name\u0007' });
+    await connectSession(call, '491705550198', { name: 'متجر' });
+    await page.goto('/sessions');
+    await page.getByRole('link', { name: 'live name', exact: true }).waitFor();
+    await page.getByRole('link', { name: '\u2068متجر\u2069', exact: true }).waitFor();
+    await page.goto(`/sessions/${sessionId}`);
+    await page.getByRole('heading', { level: 1, name: 'live name, +491705550199' }).waitFor();
+  });
+
+  it('show the callback URL below the id on a phone', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    const options = { phoneNumberId: '1', token: 'EAAtoken', appSecret: 'of the app', verifyToken: 'long enough' };
+    const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options });
+    await page.goto(`/sessions/${body.sessionId}`);
+    const fact = (text: string) => page.getByRole('definition').getByText(text, { exact: true });
+    const [id, url] = [fact(body.sessionId), fact(body.callbackUrl)];
+    const [above, below] = [await id.boundingBox(), await url.boundingBox()];
+    assert.ok(above !== null && below !== null);
+    assert.ok(above.y + above.height <= below.y, 'they overlap');
     await assertUsable(page);
   });
 

@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { useCommittedInput } from './committedInput.ts';
 import { TextField } from './field.tsx';
 
@@ -8,7 +9,7 @@ export function LocalTimeField({
   ...rest
 }: {
   readonly label: string;
-  readonly hint?: string | undefined;
+  readonly hint?: ReactNode;
   readonly isOptional?: boolean;
   readonly value: string | undefined;
   readonly onChange: (at: string | undefined) => void;

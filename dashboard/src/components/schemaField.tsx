@@ -1,6 +1,7 @@
 import { formStrings } from '../strings/schemaForm.ts';
 import { SelectField, TextArea, TextField } from './field.tsx';
 import { LocalTimeField } from './localTime.tsx';
+import { Phrase } from './prose.tsx';
 import { type FormField, isInvalid } from './schemaForm.ts';
 
 interface SchemaFieldProps {
@@ -23,9 +24,10 @@ export function SchemaField({ field, label, value, onChange, error, isKept = fal
     input === 'lines' && formStrings.onePerLine,
     input === 'json' && formStrings.asJson,
   ];
+  const hint = hints.filter(Boolean).join(' ');
   const common = {
     label,
-    hint: hints.filter(Boolean).join(' ') || undefined,
+    hint: hint === '' ? undefined : <Phrase text={hint} />,
     error: isInvalid(field, value) ? formStrings.invalidJson : error,
     isOptional: !isRequired,
     required: isRequired && !isKept,

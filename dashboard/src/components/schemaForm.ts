@@ -9,7 +9,12 @@ import type { Schema } from '../schema.ts';
 export type InputType = 'text' | 'time' | 'number' | 'boolean' | 'choice' | 'lines' | 'json';
 
 export interface FormField {
+  /** As the errors of the server name it: `calls.message` for a field of the group `calls`. */
   readonly name: string;
+  /** The object that has the field as one of its properties; undefined on the first level. */
+  readonly group: FieldGroup | undefined;
+  /** Its name within the group. */
+  readonly key: string;
   /** For example "New chats per day" for `newChatsPerDay`. */
   readonly title: string;
   readonly description: string | undefined;
@@ -25,43 +30,74 @@ export interface FormField {
   readonly defaultValue: unknown;
 }
 
+/** An object of a few fields, which are shown together. */
+export interface FieldGroup {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string | undefined;
+}
+
 type Choice = string | number;
 
 /** The texts in the fields, by name. */
 export type FieldTexts = Readonly<Record<string, string>>;
 
 export function fieldsOf({ properties = {}, required = [] }: Schema): readonly FormField[] {
-  return Object.entries(properties).map(([name, schema]) => {
-    const choices = choicesOf(schema);
-    return {
-      name,
-      title: schema.title || titleFromName(name),
-      description: schema.description,
-      input: choices.length > 0 ? 'choice' : inputOf(schema),
-      isRequired: required.includes(name),
-      isSecret: schema.writeOnly === true,
-      isWhole: schema.type === 'integer',
-      minimum: schema.minimum,
-      maximum: schema.maximum,
-      choices,
-      defaultValue: schema.default,
-    };
+  return Object.entries(properties).flatMap(([name, schema]): readonly FormField[] => {
+    const isRequired = required.includes(name);
+    const field = fieldOf(name, schema, isRequired);
+    if (field.input !== 'json' || schema.properties === undefined) return [field];
+    const { title, description } = field;
+    const parts = Object.entries(schema.properties).map(([key, part]) =>
+      fieldOf(key, part, isRequired && (schema.required ?? []).includes(key), { name, title, description }),
+    );
+    // Deeper objects stay JSON as a whole.
+    return parts.length === 0 || parts.some(({ input }) => input === 'json') ? [field] : parts;
   });
+}
+
+function fieldOf(key: string, schema: Schema, isRequired: boolean, group?: FieldGroup): FormField {
+  const choices = choicesOf(schema);
+  return {
+    name: group === undefined ? key : `${group.name}.${key}`,
+    group,
+    key,
+    title: schema.title || titleFromName(key),
+    description: schema.description,
+    input: choices.length > 0 ? 'choice' : inputOf(schema),
+    isRequired,
+    isSecret: schema.writeOnly === true,
+    isWhole: schema.type === 'integer',
+    minimum: schema.minimum,
+    maximum: schema.maximum,
+    choices,
+    defaultValue: schema.default,
+  };
 }
 
 /** The texts of fields for existing values. */
 export function textsOf(fields: readonly FormField[], values: Readonly<Record<string, unknown>>): FieldTexts {
-  return Object.fromEntries(fields.map((field) => [field.name, textOf(field, values[field.name])]));
+  return Object.fromEntries(fields.map((field) => [field.name, textOf(field, partOf(values, field.group)[field.key])]));
 }
 
 /** The values of the fields, without those that are empty. No field may be invalid. */
 export function valuesOf(fields: readonly FormField[], texts: FieldTexts): Record<string, unknown> {
-  return Object.fromEntries(
-    fields
-      .map((field) => [field, texts[field.name] ?? ''] as const)
-      .filter(([, text]) => text.trim() !== '')
-      .map(([field, text]) => [field.name, readText(field, text)]),
-  );
+  const values: Record<string, unknown> = {};
+  for (const field of fields) {
+    const text = texts[field.name] ?? '';
+    if (text.trim() === '') continue;
+    const { group, key } = field;
+    const value = readText(field, text);
+    if (group === undefined) values[key] = value;
+    else values[group.name] = { ...partOf(values, group), [key]: value };
+  }
+  return values;
+}
+
+/** The values of a group, or all of them on the first level. */
+function partOf(values: Readonly<Record<string, unknown>>, group: FieldGroup | undefined) {
+  const part = group === undefined ? values : values[group.name];
+  return typeof part === 'object' && part !== null ? (part as Readonly<Record<string, unknown>>) : {};
 }
 
 /** Whether the text of a field cannot be sent. */

@@ -86,9 +86,9 @@ export const sessionStrings = {
   codeExpired: 'The code has expired. Get a new one.',
 
   settings: 'Settings',
-  optionsHint: 'Options take effect the next time the session connects.',
+  optionsHint: 'Options take effect the next time the session connects, unless they say otherwise.',
 
-  history: 'History',
+  statusChanges: 'Status changes',
   noHistory: 'The session has never been connected.',
   when: 'Time',
   statusAndReason: 'Status and reason',

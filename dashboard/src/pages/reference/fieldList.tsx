@@ -1,7 +1,7 @@
 import type { ReactNode } from 'react';
+import { Phrase } from '../../components/prose.tsx';
 import type { Schema } from '../../schema.ts';
 import { referenceStrings } from '../../strings/reference.ts';
-import { Phrase } from './prose.tsx';
 import { SchemaLinks } from './schemaLinks.tsx';
 import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
 

@@ -3,13 +3,13 @@ import { classes } from '../../components/classes.ts';
 import { CodeSnippet, CodeSnippets } from '../../components/codeSnippet.tsx';
 import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Card } from '../../components/layout.tsx';
+import { Phrase, Prose } from '../../components/prose.tsx';
 import type { Operation, Parameter, Reference } from '../../openapi.ts';
 import type { Schema } from '../../schema.ts';
 import { referenceStrings } from '../../strings/reference.ts';
 import { exampleCode } from './exampleCode.ts';
 import { FieldLine, FieldList } from './fieldList.tsx';
 import { LanguageContext } from './language.ts';
-import { Phrase, Prose } from './prose.tsx';
 import { nestedSchema } from './schemaText.ts';
 
 type Components = Reference['components'];

@@ -3,12 +3,12 @@ import { buttonClass } from '../../components/button.tsx';
 import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { Phrase } from '../../components/prose.tsx';
 import type { Reference } from '../../openapi.ts';
 import { referenceStrings } from '../../strings/reference.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { type Entry, idOf, nameOf, type Section } from './entries.ts';
 import { MethodTag } from './methodTag.tsx';
-import { Phrase } from './prose.tsx';
 
 /** The first page: how to call the API, and all entries. */
 export function ReferenceOverview({

@@ -33,14 +33,11 @@ export type AnswerContent =
 /** The fields for the parameters of an operation, required ones first. */
 export function parameterFields({ parameters = [] }: Operation): readonly FormField[] {
   const properties = Object.fromEntries(
-    parameters.map(({ name, schema, description = '' }) => [name, { ...schema, description: plain(description) }]),
+    parameters.map(({ name, schema, description = '' }) => [name, { ...schema, description }]),
   );
   const required = parameters.filter((one) => one.required).map(({ name }) => name);
   return fieldsOf({ properties, required }).toSorted((a, b) => Number(b.isRequired) - Number(a.isRequired));
 }
-
-/** A description without the backticks around code, because the hint of a field is plain text. */
-const plain = (text: string) => text.replaceAll('`', '');
 
 /**
  * Whether a parameter leads to the path of another operation: `URL` resolves the parts `.` and `..`, which

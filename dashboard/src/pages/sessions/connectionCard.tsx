@@ -116,9 +116,12 @@ function factsOf(session: Session): readonly (readonly [string, ReactNode])[] {
 
 function Copyable({ text }: { readonly text: string }) {
   return (
-    <span className="-my-2 flex items-center gap-1">
+    <span className="flex items-center gap-1">
       <code className="min-w-0 wrap-anywhere">{text}</code>
-      <CopyButton text={text} />
+      {/* Higher than a line of text: it overlaps the space between the rows, which the text does not. */}
+      <span className="-my-2">
+        <CopyButton text={text} />
+      </span>
     </span>
   );
 }

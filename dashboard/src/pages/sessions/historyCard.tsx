@@ -41,10 +41,10 @@ export function HistoryCard({ sessionId }: { readonly sessionId: string }) {
     everyMs: 5000,
   });
   return (
-    <Card flush title={sessionStrings.history}>
+    <Card flush title={sessionStrings.statusChanges}>
       <ListTable
         list={history}
-        label={sessionStrings.history}
+        label={sessionStrings.statusChanges}
         columns={columns}
         rowKey={idOf}
         empty={<p className="px-5 pb-5 text-sm text-ink-soft">{sessionStrings.noHistory}</p>}

@@ -21,7 +21,10 @@ export function NumberCard({ network }: { readonly network: Network }) {
         <Facts facts={factsOf(network)} />
         {network.notices.map(({ type, severity, message, at }) => (
           <Notice key={`${type} ${at}`} tone={noticeTones[severity]}>
-            {message} <Time at={at} as="relative" />
+            <p>{message}</p>
+            <p className="text-xs">
+              <Time at={at} as="relative" />
+            </p>
           </Notice>
         ))}
       </div>
