@@ -209,7 +209,7 @@ it('shows the quality, limits and restrictions of a number, and reports their ch
       entity_type: 'WABA',
       id: '100',
       can_send_message: 'BLOCKED',
-      errors: [{ error_code: 141006, error_description: 'No payment method.', possible_solution: 'Add one.' }],
+      errors: [{ error_code: 141006, error_description: 'No payment method', possible_solution: 'Add one.' }],
     },
   ];
   const limit = {

@@ -123,13 +123,16 @@ const CONCERNS: Readonly<Record<string, string>> = { WABA: 'business_account' };
 function problemsOf(found: Static<typeof Details>): NumberProblem[] {
   return entitiesOf(found).flatMap(({ entity_type: type, additional_info: info = [], errors = [] }) => {
     const words = errors.map(({ error_description: what, possible_solution: how }) =>
-      [what, how].filter((text) => text).join(' '),
+      what && how ? `${asSentence(what)} ${how}` : (what ?? how ?? ''),
     );
     return [...words, ...info]
       .filter((message) => message !== '')
       .map((message) => ({ concerns: CONCERNS[type] ?? lower(type), message }));
   });
 }
+
+/** Meta leaves out some full stops, and the next sentence follows. */
+const asSentence = (text: string) => (/[.!?…:]$/.test(text.trim()) ? text : `${text.trim()}.`);
 
 const ABILITIES: Readonly<Record<string, NumberState['canSend']>> = {
   AVAILABLE: 'yes',
