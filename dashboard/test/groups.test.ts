@@ -130,6 +130,56 @@ describe('groups pages', async () => {
     assert.equal(others.length, 3);
   });
 
+  it('lets an admin decide who joins, as requests arrive', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    const groupId = await createGroup(call);
+    const { sessionId } = (await call('GET', `/groups/${groupId}`)).body;
+    const [dora, emil, fay] = ['491700000024', '491700000025', '491700000026'];
+    const ask = (from: string) =>
+      call('POST', `/sessions/${sessionId}/simulate`, { action: 'group_join_request', groupId, from });
+    const members = async () =>
+      (await call('GET', `/groups/${groupId}`)).body.participants.map(
+        (one: { phoneNumber: string }) => one.phoneNumber,
+      );
+    await page.goto(`/groups/${groupId}`);
+    await page.getByText('Anyone with this link can join.').waitFor();
+    await page.getByLabel('Admins approve everyone who joins by the invite link').check();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Anyone with this link can ask to join.').waitFor();
+    await page.getByText('Nobody waits for approval.').waitFor();
+    await ask(dora);
+    const requests = page.getByRole('table', { name: 'Requests to join' });
+    await requests.getByText('by invite link').waitFor();
+    await assertUsable(page);
+    await ask(emil);
+    await page.getByRole('button', { name: `Reject +${emil}` }).click();
+    await page.getByText('1 request rejected').first().waitFor();
+    await requests.getByText(`+${emil}`).waitFor({ state: 'detached' });
+    await ask(fay);
+    await page.getByRole('button', { name: `Approve +${dora}` }).waitFor();
+    await page.getByRole('button', { name: 'Approve all' }).click();
+    await page.getByText('Nobody waits for approval.').waitFor();
+    await page.getByRole('table', { name: 'Members' }).getByText(`+${fay}`).waitFor();
+    const now = await members();
+    assert.deepEqual([now.includes(dora), now.includes(emil), now.includes(fay)], [true, false, true]);
+  });
+
+  it('changes who adds members, and the timer of messages', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const groupId = await createGroup(call);
+    await call('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds: 3600 } });
+    await page.goto(`/groups/${groupId}`);
+    const timer = page.getByLabel('Disappearing messages');
+    await assertSoon(() => timer.locator('option:checked').innerText(), '1 h');
+    await timer.selectOption('7 days');
+    await page.getByLabel('Only admins can add members').uncheck();
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const { memberAdd, disappearingSeconds } = (await call('GET', `/groups/${groupId}`)).body.settings;
+    assert.deepEqual([memberAdd, disappearingSeconds], ['all', 604_800]);
+    await assertAccessible(page);
+  });
+
   it('is accessible and fits on a phone', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     await createGroup(call);

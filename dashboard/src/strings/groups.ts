@@ -1,3 +1,5 @@
+import { counted } from './format.ts';
+
 export const groupStrings = {
   title: 'Groups',
   lead: 'Groups that your sessions are members of.',
@@ -32,6 +34,11 @@ export const groupStrings = {
   announce: 'Only admins can send messages',
   locked: 'Only admins can change the name, description and picture',
   joinApproval: 'Admins approve everyone who joins by the invite link',
+  membersLocked: 'Only admins can add members',
+  disappearing: 'Disappearing messages',
+  disappearingAfter: { 0: 'Off', 86400: '24 hours', 604800: '7 days', 7776000: '90 days' } as Readonly<
+    Record<number, string>
+  >,
   pictureOf: (subject: string) => `Picture of ${subject}`,
   choosePicture: 'Choose picture',
   removePicture: 'Remove picture',
@@ -49,7 +56,24 @@ export const groupStrings = {
   done: 'Members updated',
   refused: (number: string, reason: string) => `${number}: ${reason}`,
 
+  requests: 'Requests to join',
+  noRequests: 'Nobody waits for approval.',
+  waiting: 'Person',
+  decision: 'Decision',
+  requestMethods: { invite_link: 'by invite link', member: 'proposed by a member', community: 'from the community' },
+  decide: { approve: 'Approve', reject: 'Reject' },
+  decideOn: {
+    approve: (name: string) => `Approve ${name}`,
+    reject: (name: string) => `Reject ${name}`,
+  },
+  approveAll: 'Approve all',
+  decided: {
+    approve: (count: number) => `${counted(count, 'request')} approved`,
+    reject: (count: number) => `${counted(count, 'request')} rejected`,
+  },
+
   inviteLead: 'Anyone with this link can join.',
+  inviteLeadApproval: 'Anyone with this link can ask to join.',
   showInvite: 'Show link',
   revoke: 'Reset link',
   revokeTitle: 'Reset the invite link?',

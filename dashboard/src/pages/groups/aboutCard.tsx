@@ -4,10 +4,11 @@ import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { MediaPicture } from '../../components/chat/mediaView.tsx';
 import { useEdits } from '../../components/edits.ts';
-import { CheckField, TextArea, TextField } from '../../components/field.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { FilePicker } from '../../components/filePicker.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
+import { duration } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
 import { useRefresh } from '../../model/actions.ts';
@@ -32,6 +33,7 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
     description: group.description ?? '',
     ...group.settings,
   });
+  const { memberAdd, disappearingSeconds } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
@@ -88,12 +90,36 @@ export function AboutCard({ group, canChange, isAdmin }: AboutProps) {
                 onChange={({ currentTarget: { checked } }) => edit({ [name]: checked })}
               />
             ))}
+            {memberAdd !== undefined && (
+              <CheckField
+                label={groupStrings.membersLocked}
+                checked={memberAdd === 'admins'}
+                onChange={({ currentTarget: { checked } }) => edit({ memberAdd: checked ? 'admins' : 'all' })}
+              />
+            )}
+            {disappearingSeconds !== undefined && (
+              <div className="mt-2">
+                <SelectField
+                  label={groupStrings.disappearing}
+                  options={timerOptions(disappearingSeconds)}
+                  value={disappearingSeconds}
+                  onChange={({ currentTarget: { value } }) => edit({ disappearingSeconds: Number(value) })}
+                />
+              </div>
+            )}
           </fieldset>
           {!canChange && <p className="text-xs text-ink-faint">{groupStrings.adminsOnly}</p>}
         </Form>
       </div>
     </Card>
   );
+}
+
+/** The timers that apps offer, and the present one. */
+function timerOptions(present: number): readonly (readonly [string, string])[] {
+  const offered = Object.entries(groupStrings.disappearingAfter);
+  const isOffered = groupStrings.disappearingAfter[present] !== undefined;
+  return isOffered ? offered : [...offered, [String(present), duration(present * 1000)]];
 }
 
 function Picture({ group: { groupId, subject, pictureMediaId }, canChange }: Omit<AboutProps, 'isAdmin'>) {

@@ -13,11 +13,12 @@ import { sessionQuery } from '../../model/sessions.ts';
 import { groupStrings } from '../../strings/groups.ts';
 import { AboutCard } from './aboutCard.tsx';
 import { InviteCard } from './inviteCard.tsx';
+import { JoinRequestsCard } from './joinRequestsCard.tsx';
 import { MembersCard } from './membersCard.tsx';
 
 const route = getRouteApi('/shell/groups/$groupId');
 
-/** One group: its profile, settings, members and invite link. */
+/** One group: its profile, settings, members, invite link and those who wait to join. */
 export function GroupPage() {
   const { groupId } = route.useParams();
   const query = useQuery({ queryKey: ['groups', groupId], queryFn: () => api.groups.get({ groupId }) });
@@ -57,7 +58,12 @@ function Parts({ group }: { readonly group: Group }) {
           canChange={isAdmin || (own !== undefined && !group.settings.locked)}
           isAdmin={isAdmin}
         />
-        {isAdmin && <InviteCard groupId={group.groupId} />}
+        {isAdmin && (
+          <div className="grid grid-cols-1 gap-6">
+            {group.settings.joinApproval && <JoinRequestsCard group={group} />}
+            <InviteCard groupId={group.groupId} needsApproval={group.settings.joinApproval} />
+          </div>
+        )}
       </div>
       <MembersCard group={group} ownNumber={session?.phoneNumber ?? null} isAdmin={isAdmin} />
       {own !== undefined && <LeaveGroup groupId={group.groupId} />}

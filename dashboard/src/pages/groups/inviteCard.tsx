@@ -10,7 +10,7 @@ import { useToast } from '../../components/toast.tsx';
 import { groupStrings } from '../../strings/groups.ts';
 
 /** The invite link of a group, fetched on demand: a network may create it only then. */
-export function InviteCard({ groupId }: { readonly groupId: string }) {
+export function InviteCard({ groupId, needsApproval }: { readonly groupId: string; readonly needsApproval: boolean }) {
   const [isRequested, setRequested] = useState(false);
   const queries = useQueryClient();
   const toast = useToast();
@@ -23,7 +23,7 @@ export function InviteCard({ groupId }: { readonly groupId: string }) {
   }
 
   return (
-    <Card title={groupStrings.invite} hint={groupStrings.inviteLead}>
+    <Card title={groupStrings.invite} hint={needsApproval ? groupStrings.inviteLeadApproval : groupStrings.inviteLead}>
       {isRequested ? (
         <Loaded query={query}>
           {({ inviteLink }) => (
