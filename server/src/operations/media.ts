@@ -5,6 +5,7 @@ import type { MediaTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import {
+  boolean,
   integer,
   named,
   notForAgents,
@@ -19,7 +20,7 @@ import {
 import { type Context, defineOperation, sessionsOf } from '../invoke/operation.ts';
 import { factsOf } from '../media/media.ts';
 import { storedMedia, toNetworkMedia } from '../messages/content.ts';
-import { contentField, factFields, inlineContent, shownFacts } from './mediaFields.ts';
+import { contentField, factFields, inlineContent, shownFacts, thumbnailField } from './mediaFields.ts';
 
 const MediaId = string('Id of the file (`med_…`).', { maxLength: 100 });
 
@@ -38,6 +39,7 @@ const Media = named('Media', {
   url: string('Download the content here, with a credential that has `media:read`.'),
   ...factFields,
   ...contentField,
+  ...thumbnailField,
 });
 
 export const uploadMedia = defineOperation({
@@ -87,6 +89,7 @@ export const getMedia = defineOperation({
       ...oneOf(['base64'], '`base64` also returns the content, of files of up to 1 MiB.'),
       ...notForAgents,
     }),
+    thumbnail: optional({ ...boolean('`true` also returns the thumbnail, if there is one.'), ...notForAgents }),
   },
   output: Media,
   errors: ['not_found', 'payload_too_large'],
@@ -98,10 +101,13 @@ export const getMedia = defineOperation({
     ]),
   ),
   preview: ({ mimeType, size, sha256 }, { previews }) => previews.of({ mimeType, size, hash: sha256 }),
-  async run(ctx, { mediaId, encoding }) {
+  async run(ctx, { mediaId, encoding, thumbnail }) {
     const row = await ctx.media.find(ctx.accountId, mediaId);
-    const shown = toMedia(ctx, row);
-    return encoding === undefined ? shown : { ...shown, content: await inlineContent(ctx, row) };
+    return {
+      ...toMedia(ctx, row),
+      ...(encoding !== undefined && { content: await inlineContent(ctx, row) }),
+      ...(thumbnail === true && row.thumbnail !== null && { thumbnail: row.thumbnail }),
+    };
   },
 });
 

@@ -35,6 +35,15 @@ export const contentField = {
   }),
 };
 
+export const thumbnailField = {
+  thumbnail: optional({
+    ...string('The thumbnail in base64, a small JPEG; only if you ask for it, and if there is one.', {
+      contentEncoding: 'base64',
+    }),
+    ...notForAgents,
+  }),
+};
+
 /** Facts about the file of a message. */
 export const MessageMediaFacts = Type.Object(factFields, {
   description: 'Size, duration and waveform of the file, as far as they are known.',

@@ -63,6 +63,9 @@ describeOnEachDeployment('the files of messages', (_, database) => {
     const image = await send({ type: 'image', mediaId: await keep(await square.tiff().toBuffer(), 'a.tiff') });
     assert.deepEqual([image.body.media.mimeType, image.body.media.fileName], ['image/jpeg', 'a.jpg']);
     assert.deepEqual(image.body.mediaFacts, { width: 20, height: 10, hasThumbnail: true });
+    const shown = (await call('GET', `/media/${image.body.media.mediaId}?thumbnail=true`)).body;
+    assert.equal((await sharp(Buffer.from(shown.thumbnail, 'base64')).metadata()).format, 'jpeg');
+    assert.equal((await call('GET', `/media/${image.body.media.mediaId}`)).body.thumbnail, undefined);
     const png = await keep(await square.png().toBuffer(), 'b.png');
     const sticker = await send({ type: 'sticker', mediaId: png });
     const { bytes } = await download(server, token, sticker.body.media.mediaId);
