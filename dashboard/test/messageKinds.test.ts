@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { sampleMedia } from '../../server/test/support/sampleMedia.ts';
 import { sharedSandbox } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
 import { FRIEND, openSandbox } from './support/sandbox.ts';
@@ -19,10 +21,72 @@ describe('kinds of messages in a chat', async () => {
     await incoming({ message: 'for the tea', rawType: 'requestPaymentMessage' });
     await page.goto(`/chats?chat=${FRIEND}`);
     const messages = page.getByRole('article');
-    for (const text of ['Team lunch', '4.5 EUR', '2 × tea', 'Tea lovers', 'Pressed a button'])
+    for (const text of [
+      'Team lunch',
+      'EUR\u00a04.50',
+      '2 × tea, EUR\u00a04.50 each',
+      'Total 9',
+      'Tea lovers',
+      'Pressed a button',
+    ])
       await messages.getByText(text).first().waitFor();
     await messages.getByText('Unknown kind: requestPaymentMessage').waitFor();
     await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+  });
+
+  it('say what a sound or video is before it loads, with its waveform or thumbnail', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    const { sessionId, simulate } = await openSandbox(call);
+    const send = (type: string, file: Parameters<typeof sampleMedia>[0]) =>
+      call('POST', '/messages/send-media', {
+        sessionId,
+        to: FRIEND,
+        type,
+        content: sampleMedia(file).toString('base64'),
+      });
+    assert.equal((await send('voice', 'tone.m4a')).status, 201);
+    const video = await send('video', 'clip.mp4');
+    assert.equal(video.status, 201);
+    const { mediaId } = video.body.media;
+    for (const kind of ['gif', 'videoNote'])
+      await simulate({ action: 'incoming', from: FRIEND, type: 'video', mediaId, [kind]: true });
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const messages = page.getByRole('article');
+    await messages.nth(0).getByText('Voice message · 0:02').waitFor();
+    await messages.nth(0).locator('svg path[d^="M1 "]').waitFor();
+    await messages.nth(1).getByText('Video · 0:02').waitFor();
+    await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0));
+    await messages.nth(2).getByText('GIF').waitFor();
+    await messages.nth(3).getByText('Video note').waitFor();
+    await assertNoSidewaysScroll(page);
+    await assertAccessible(page);
+    await messages
+      .nth(1)
+      .getByRole('button', { name: /^Load, / })
+      .click();
+    await messages.nth(1).locator('video[controls]').waitFor();
+    await messages
+      .nth(2)
+      .getByRole('button', { name: /^Load, / })
+      .click();
+    await messages.nth(2).locator('video[loop]:not([controls])').waitFor();
+    await assertNoSidewaysScroll(page);
+  });
+
+  it('name a deleted file without asking for it', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId } = await openSandbox(call);
+    const content = sampleMedia('clip.mp4').toString('base64');
+    const { body } = await call('POST', '/messages/send-media', { sessionId, to: FRIEND, type: 'document', content });
+    assert.equal((await call('DELETE', `/media/${body.media.mediaId}`)).status, 200);
+    const asked: string[] = [];
+    page.on('request', (request) => request.url().includes('/media/') && asked.push(request.url()));
+    for (const path of ['/chats', '/simulator']) {
+      await page.goto(`${path}?chat=${FRIEND}`);
+      await page.getByRole('article').getByText('This file was deleted').waitFor();
+    }
+    assert.deepEqual(asked, []);
     await assertAccessible(page);
   });
 });

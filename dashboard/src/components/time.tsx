@@ -5,7 +5,10 @@ import { sharedStrings, timeStrings } from '../strings/shared.ts';
 const dateTime = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'medium' });
 const dateOnly = new Intl.DateTimeFormat('en', { dateStyle: 'medium' });
 const clockTime = new Intl.DateTimeFormat('en', { timeStyle: 'medium' });
-const formats = { dateTime, date: dateOnly, clock: clockTime };
+// For times that people have agreed on.
+const minute = new Intl.DateTimeFormat('en', { dateStyle: 'medium', timeStyle: 'short' });
+const clockMinute = new Intl.DateTimeFormat('en', { timeStyle: 'short' });
+const formats = { dateTime, date: dateOnly, clock: clockTime, minute, clockMinute };
 
 /**
  * A time in the time zone of the reader, with the exact UTC time on hover. `relative` counts on. Null reads "never".

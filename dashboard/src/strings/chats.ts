@@ -129,6 +129,8 @@ export const messageStrings = {
   file: 'File',
   load: (size: string) => `Load, ${size}`,
   download: (name: string) => `Download ${name}`,
+  fetch: (name: string, size: string | undefined) => `Fetch ${[name, size].filter(Boolean).join(', ')}`,
+  fileDeleted: 'This file was deleted',
   mediaGone: 'The file could not be loaded.',
   picture: (name: string) => `Image ${name}`,
   poll: 'Poll',

@@ -27,6 +27,8 @@ export const kindStrings = {
   },
   order: 'Order',
   item: (quantity: number, name: string) => `${quantity.toLocaleString('en')} × ${name}`,
+  each: (price: string) => `, ${price} each`,
+  total: (price: string) => `Total ${price}`,
   items: (count: number) => counted(count, 'item'),
   invite: 'Group invite',
   expires: 'Expires',

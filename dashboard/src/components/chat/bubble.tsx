@@ -10,7 +10,7 @@ import { Time } from '../time.tsx';
 import { Choices, Template } from './choices.tsx';
 import { Kind, Marks } from './kinds.tsx';
 import { LongText } from './longText.tsx';
-import { MediaView } from './mediaView.tsx';
+import { MediaView, RemoteFile } from './mediaView.tsx';
 import { Ticks } from './ticks.tsx';
 
 interface BubbleProps {
@@ -84,8 +84,9 @@ const TITLED: readonly Message['type'][] = ['poll', 'event'];
 
 /** The content above the text. */
 function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
-  const { media, type, location, contact, contacts } = message;
-  if (media !== undefined) return <MediaView media={media} type={type} />;
+  const { media, remoteMedia, location, contact, contacts } = message;
+  if (media !== undefined) return <MediaView media={media} message={message} />;
+  if (remoteMedia !== undefined) return <RemoteFile message={message} />;
   if (location !== undefined) {
     const { latitude, longitude, name, address } = location;
     return (

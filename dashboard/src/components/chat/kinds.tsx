@@ -10,12 +10,10 @@ import { Time } from '../time.tsx';
 
 /** Remarks above the content of a message, such as that its file opens once. */
 export function Marks({ message }: { readonly message: Message }) {
-  const { viewOnce, gif, videoNote, animated, mentionsAll, album, location, rawType } = message;
+  const { viewOnce, animated, mentionsAll, album, location, rawType } = message;
   const { marks } = kindStrings;
   const shown = [
     viewOnce && marks.viewOnce,
-    gif && marks.gif,
-    videoNote && marks.videoNote,
     animated && marks.animated,
     mentionsAll && marks.mentionsAll,
     album && marks.album,
@@ -40,7 +38,7 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
       {event !== undefined && <EventCard message={message} nameOf={nameOf} />}
       {product !== undefined && (
         <Card title={product.title ?? product.retailerId}>
-          <Price amount={product.price} currency={product.currency} />
+          {product.price !== undefined && <p className="font-medium">{priceText(product.price, product.currency)}</p>}
           {product.description !== undefined && <p>{product.description}</p>}
           {product.url !== undefined && <p className="text-ink-faint">{product.url}</p>}
         </Card>
@@ -51,7 +49,7 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
           <p>{kindStrings.invite}</p>
           {groupInvite.expiresAt !== undefined && (
             <p>
-              {kindStrings.expires} <Time at={groupInvite.expiresAt} />
+              {kindStrings.expires} <Time at={groupInvite.expiresAt} as="minute" />
             </p>
           )}
         </Card>
@@ -94,11 +92,11 @@ function EventCard({ message, nameOf }: { readonly message: Message; readonly na
     <Card title={canceled ? kindStrings.canceled : undefined}>
       {startsAt !== undefined && (
         <p>
-          <Time at={startsAt} />
+          <Time at={startsAt} as="minute" />
           {endsAt !== undefined && (
             <>
               {' – '}
-              <Time at={endsAt} />
+              <Time at={endsAt} as={isSameDay(startsAt, endsAt) ? 'clockMinute' : 'minute'} />
             </>
           )}
         </p>
@@ -117,28 +115,27 @@ function EventCard({ message, nameOf }: { readonly message: Message; readonly na
   );
 }
 
+/** In the time zone of the reader. */
+const isSameDay = (one: string, other: string) => new Date(one).toDateString() === new Date(other).toDateString();
+
 function OrderCard({ order }: { readonly order: NonNullable<Message['order']> }) {
   const { title, orderId, itemCount, total, currency, items = [] } = order;
   return (
     <Card title={title ?? orderId ?? kindStrings.order}>
       {items.map(({ retailerId, quantity, price, currency: of }) => (
         <p key={retailerId}>
-          {kindStrings.item(quantity, retailerId)} <Price amount={price} currency={of} />
+          {kindStrings.item(quantity, retailerId)}
+          {price !== undefined && kindStrings.each(priceText(price, of ?? currency))}
         </p>
       ))}
       {items.length === 0 && itemCount !== undefined && <p>{kindStrings.items(itemCount)}</p>}
-      <Price amount={total} currency={currency} />
+      {total !== undefined && <p className="font-medium">{kindStrings.total(priceText(total, currency))}</p>}
     </Card>
   );
 }
 
-function Price({
-  amount,
-  currency = '',
-}: {
-  readonly amount: number | undefined;
-  readonly currency?: string | undefined;
-}) {
-  if (amount === undefined) return null;
-  return <span className="tabular-nums">{`${amount.toLocaleString('en')} ${currency}`.trim()}</span>;
+/** "EUR 4.50". A network may report something that is no currency. */
+function priceText(amount: number, currency = ''): string {
+  if (!/^[A-Z]{3}$/.test(currency)) return `${amount.toLocaleString('en')} ${currency}`.trim();
+  return amount.toLocaleString('en', { style: 'currency', currency, currencyDisplay: 'code' });
 }

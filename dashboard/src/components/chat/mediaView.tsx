@@ -3,10 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { Download } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { api, errorText } from '../../api.ts';
+import { useAction } from '../../model/actions.ts';
+import { displayName, plainName } from '../../model/displayName.ts';
 import { formatFileSize } from '../../model/fileSize.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
+import { isNotFound } from '../states.tsx';
 import { useToast } from '../toast.tsx';
+import { LoadButton, PlayableCaption, Waveform } from './playable.tsx';
 
 type MediaOf = NonNullable<Message['media']>;
 
@@ -18,61 +22,105 @@ const KEPT_MS = 30_000;
 const DOWNLOAD_MS = 60_000;
 
 /** Shows an image, audio or video of a message, and offers any other file for download. */
-export function MediaView({ media, type }: { readonly media: MediaOf; readonly type: Message['type'] }) {
+export function MediaView({ media, message }: { readonly media: MediaOf; readonly message: Message }) {
+  const { type, gif = false, videoNote = false, mediaFacts } = message;
   const [kind] = media.mimeType.split('/');
-  const isShown = kind === 'image' || kind === 'audio' || kind === 'video';
   const [isRequested, setRequested] = useState(kind === 'image' && media.size <= SHOWN_AT_ONCE_BYTES);
-  if (!isShown || type === 'document') return <FileLink media={media} />;
-  if (!isRequested) {
+  const isPlayable = (kind === 'audio' || kind === 'video') && type !== 'document';
+  if (media.available === false) {
     return (
-      <Button size="small" onClick={() => setRequested(true)}>
-        {messageStrings.load(formatFileSize(media.size))}
-      </Button>
+      <>
+        {isPlayable && <PlayableCaption message={message} />}
+        <FileDeleted />
+      </>
     );
   }
+  if (type === 'document' || (kind !== 'image' && !isPlayable)) return <FileLink media={media} />;
+  const shape = type === 'sticker' ? 'sticker' : gif ? 'gif' : videoNote ? 'note' : 'plain';
   return (
-    <MediaElement mediaId={media.mediaId} name={media.fileName ?? ''} kind={kind} isSticker={type === 'sticker'} />
+    <>
+      {kind === 'audio' && <Waveform values={mediaFacts?.waveform} />}
+      {isRequested ? (
+        <MediaElement mediaId={media.mediaId} name={displayName(media.fileName ?? '')} kind={kind} shape={shape} />
+      ) : (
+        <LoadButton message={message} size={media.size} onLoad={() => setRequested(true)} />
+      )}
+      {isPlayable && <PlayableCaption message={message} />}
+    </>
   );
+}
+
+/** A file that is still at the network, which keeps it for some weeks. */
+export function RemoteFile({ message }: { readonly message: Message }) {
+  const { messageId, remoteMedia } = message;
+  const { run, isPending } = useAction('messages');
+  if (remoteMedia === undefined) return null;
+  const { fileName, size } = remoteMedia;
+  const name = fileName === null ? messageStrings.kinds[message.type] : displayName(fileName);
+  return (
+    <Button size="small" busy={isPending} onClick={() => run(() => api.messages.fetchMedia({ messageId }))}>
+      {messageStrings.fetch(name, size > 0 ? formatFileSize(size) : undefined)}
+    </Button>
+  );
+}
+
+function FileDeleted() {
+  return <p className="text-ink-faint italic">{messageStrings.fileDeleted}</p>;
 }
 
 /** An image outside of a message. */
 export function MediaPicture({ mediaId, name }: { readonly mediaId: string; readonly name: string }) {
-  return <MediaElement mediaId={mediaId} name={name} kind="image" isSticker={false} />;
+  return <MediaElement mediaId={mediaId} name={name} kind="image" shape="plain" />;
 }
 
 function MediaElement({
   mediaId,
   name,
   kind,
-  isSticker,
+  shape,
 }: {
   readonly mediaId: string;
   readonly name: string;
   readonly kind: 'image' | 'audio' | 'video';
-  readonly isSticker: boolean;
+  readonly shape: 'plain' | 'sticker' | 'gif' | 'note';
 }) {
-  const { url, failed } = useContent(mediaId);
+  const { url, failed, isGone } = useContent(mediaId);
+  if (isGone) return <FileDeleted />;
   if (failed) return <p className="text-sm text-bad">{messageStrings.mediaGone}</p>;
   // Reserves space, so that messages do not jump when it loads.
   if (url === undefined) return <div className="pulse-slow h-40 w-56 rounded-lg bg-sunken" />;
-  // biome-ignore lint/a11y/useMediaCaption: files of messages have no captions
-  if (kind === 'audio') return <audio controls src={url} aria-label={name || messageStrings.kinds.audio} />;
+  if (kind === 'audio') {
+    const label = name || messageStrings.kinds.audio;
+    // biome-ignore lint/a11y/useMediaCaption: files of messages have no captions
+    return <audio controls src={url} aria-label={label} className="max-w-full" />;
+  }
   if (kind === 'video') {
-    // biome-ignore lint/a11y/useMediaCaption: see above
-    return <video controls src={url} aria-label={name || messageStrings.kinds.video} className="max-h-72 rounded-lg" />;
+    return (
+      <video
+        src={url}
+        aria-label={name || messageStrings.kinds.video}
+        className={
+          shape === 'note'
+            ? 'aspect-square w-48 max-w-full rounded-full object-cover'
+            : 'max-h-72 max-w-full rounded-lg'
+        }
+        playsInline
+        {...(shape === 'gif' ? { autoPlay: true, loop: true, muted: true } : { controls: true })}
+      />
+    );
   }
   return (
     <img
       src={url}
       alt={messageStrings.picture(name)}
-      className={isSticker ? 'max-h-32 max-w-full' : 'max-h-72 max-w-full rounded-lg'}
+      className={shape === 'sticker' ? 'max-h-32 max-w-full' : 'max-h-72 max-w-full rounded-lg'}
     />
   );
 }
 
 /** Loads a file into an object URL: an `<img>` could not send the header of the dashboard. */
-function useContent(mediaId: string): { readonly url: string | undefined; readonly failed: boolean } {
-  const { data, isError } = useQuery({
+function useContent(mediaId: string) {
+  const { data, isError, error } = useQuery({
     queryKey: ['media', mediaId, 'content'],
     queryFn: async () => (await api.media.content({ mediaId })).blob(),
     staleTime: Number.POSITIVE_INFINITY,
@@ -86,12 +134,12 @@ function useContent(mediaId: string): { readonly url: string | undefined; readon
     setUrl(made);
     return () => URL.revokeObjectURL(made);
   }, [data]);
-  return { url, failed: isError };
+  return { url, failed: isError, isGone: isNotFound(error) };
 }
 
 function FileLink({ media: { mediaId, fileName, size } }: { readonly media: MediaOf }) {
   const toast = useToast();
-  const name = fileName ?? messageStrings.file;
+  const name = displayName(fileName ?? '') || messageStrings.file;
 
   async function download() {
     try {
@@ -100,7 +148,7 @@ function FileLink({ media: { mediaId, fileName, size } }: { readonly media: Medi
       const url = URL.createObjectURL(new Blob([content], { type: 'application/octet-stream' }));
       const link = document.createElement('a');
       link.href = url;
-      link.download = name;
+      link.download = plainName(name);
       link.click();
       setTimeout(() => URL.revokeObjectURL(url), DOWNLOAD_MS);
     } catch (error) {
