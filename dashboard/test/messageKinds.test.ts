@@ -54,7 +54,7 @@ describe('kinds of messages in a chat', async () => {
     await page.goto(`/chats?chat=${FRIEND}`);
     const messages = page.getByRole('article');
     await messages.nth(0).getByText('Voice message · 0:02').waitFor();
-    await messages.nth(0).locator('svg path[d^="M1 "]').waitFor();
+    await messages.nth(0).locator('svg path[d^="M2 "]').waitFor();
     await messages.nth(1).getByText('Video · 0:02').waitFor();
     await page.waitForFunction(() => [...document.images].some(({ naturalWidth }) => naturalWidth > 0));
     await messages.nth(2).getByText('GIF').waitFor();

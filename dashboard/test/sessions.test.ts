@@ -234,6 +234,20 @@ describe('sessions pages', async () => {
     await page.getByText('warmUp', { exact: true }).waitFor(); // code, without its backticks
   });
 
+  it('show what is counted of the messages that a session sends', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
+    const sessionId = await connectSession(call);
+    await call('POST', '/messages/send', { sessionId, to: '491700000077', message: 'Hello' });
+    const standing = { action: 'standing', newChats: { used: 3, total: 40 } };
+    await call('POST', `/sessions/${sessionId}/simulate`, standing);
+    await page.goto(`/sessions/${sessionId}`);
+    const sending = page.getByRole('region', { name: 'Sending' });
+    await sending.getByText('Low').waitFor();
+    await sending.getByText('3 of 40 new chats used').waitFor();
+    await sending.getByText('1 in the last hour, 1 in 24 hours').waitFor();
+    await assertUsable(page);
+  });
+
   it('show names without controls, in their place', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const sessionId = await connectSession(call, '491705550199', { name: 'live \u202e name\u0007' });

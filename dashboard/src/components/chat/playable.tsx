@@ -15,11 +15,13 @@ export function PlayableCaption({ message }: { readonly message: Message }) {
   const { type, gif, videoNote, media, mediaFacts } = message;
   const kind = gif ? kindStrings.marks.gif : videoNote ? kindStrings.marks.videoNote : messageStrings.kinds[type];
   const seconds = mediaFacts?.durationSeconds;
-  const parts = [kind, seconds !== undefined && clock(seconds), media && formatFileSize(media.size)].filter(Boolean);
+  // Otherwise the button says the size.
+  const size = mediaFacts?.hasThumbnail && media !== undefined && formatFileSize(media.size);
+  const parts = [kind, seconds !== undefined && clock(seconds), size].filter(Boolean);
   return <p className="text-xs text-ink-faint">{parts.join(' · ')}</p>;
 }
 
-const WAVE = { width: 2, height: 24 };
+const WAVE = { width: 4, height: 24 };
 
 /** The loudness of a voice message over its duration. */
 export function Waveform({ values }: { readonly values: readonly number[] | undefined }) {
@@ -35,7 +37,7 @@ export function Waveform({ values }: { readonly values: readonly number[] | unde
       preserveAspectRatio="none"
       className="h-6 w-48 max-w-full text-accent"
     >
-      <path d={bars.join('')} stroke="currentColor" strokeWidth="1" />
+      <path d={bars.join('')} stroke="currentColor" strokeWidth="2" />
     </svg>
   );
 }

@@ -35,7 +35,7 @@ export function JoinRequestsCard({ group: { groupId, sessionId } }: { readonly g
   const decide = (decision: Decision, phoneNumbers: string[]) =>
     run(() => decideOn(groupId, decision, phoneNumbers), groupStrings.decided[decision](phoneNumbers.length));
   const buttons = ({ phoneNumber }: JoinRequest) => (
-    <span className="flex justify-end gap-2">
+    <span className="flex gap-2">
       {(['approve', 'reject'] as const).map((decision) => (
         <Button
           key={decision}

@@ -11,6 +11,7 @@ import { useRefresh } from '../../model/actions.ts';
 import { sessionName, sessionQuery } from '../../model/sessions.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 import { ConnectionCard } from './connectionCard.tsx';
+import { HealthCard } from './healthCard.tsx';
 import { HistoryCard } from './historyCard.tsx';
 import { NumberCard } from './numberCard.tsx';
 import { PairingCard } from './pairingCard.tsx';
@@ -42,12 +43,15 @@ export function SessionPage() {
 }
 
 function Parts({ session }: { readonly session: Session }) {
-  const { sessionId, status, connector, network } = session;
+  const { sessionId, status, connector, network, health } = session;
   return (
     <>
       {status === 'awaiting_pairing' && <PairingCard sessionId={sessionId} connector={connector} />}
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-2">
-        <ConnectionCard session={session} />
+        <div className="grid grid-cols-1 gap-6">
+          <ConnectionCard session={session} />
+          {health !== undefined && health.linkedAt !== null && <HealthCard health={health} />}
+        </div>
         <SettingsCard session={session} />
       </div>
       {network !== null && <NumberCard network={network} />}
