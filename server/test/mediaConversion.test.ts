@@ -7,7 +7,7 @@ import { waveformOf } from '../src/media/conversion/audio.ts';
 import { Converter } from '../src/media/conversion/converter.ts';
 import type { Order, Purpose } from '../src/media/conversion/task.ts';
 import { eventually } from './support/eventually.ts';
-import { gifOf, pngHeader, sampleMedia, wavOf } from './support/sampleMedia.ts';
+import { damagedAt, gifOf, pngHeader, sampleMedia, wavOf } from './support/sampleMedia.ts';
 
 const converter = new Converter();
 after(() => converter.stop());
@@ -63,6 +63,27 @@ describe('voice messages', () => {
     assert.equal(await reasonOf(prepare('voice', 'video/mp4', sampleMedia('clip444.mp4'))), 'refused');
     assert.equal(await reasonOf(prepare('voice', 'audio/wav', wavOf(2), { maxBytes: 100 })), 'refused');
   });
+
+  it('are refused if the recording is empty, or too short to be heard', async () => {
+    for (const seconds of [0, 0.001]) {
+      await assert.rejects(prepare('voice', 'audio/wav', wavOf(seconds)), { message: 'it has no sound' });
+      await assert.rejects(prepare('audio', 'audio/wav', wavOf(seconds)), { message: 'it has no sound' });
+    }
+  });
+
+  it('are refused before their conversion if they are longer than an hour', async (test) => {
+    const hasty = new Converter({ timeoutMs: 15_000 });
+    test.after(() => hasty.stop());
+    const long = wavOf(61 * 60, undefined, 1000);
+    const error = { message: 'it is longer than an hour' };
+    await assert.rejects(prepare('voice', 'audio/wav', long, undefined, hasty), error);
+    await assert.rejects(prepare('audio', 'audio/wav', long, { mimeTypes: [], maxBytes: 1e9 }, hasty), error);
+  });
+
+  it('are the same for the same recording', async () => {
+    const [one, other] = await Promise.all([1, 2].map(() => prepare('voice', 'audio/wav', wavOf(2))));
+    assert.deepEqual(one, other);
+  });
 });
 
 describe('audio', () => {
@@ -74,6 +95,23 @@ describe('audio', () => {
     assert.equal((await prepare('audio', 'audio/ogg', sampleMedia('voice.ogg'))).converted, undefined);
     const vorbis = await prepare('audio', 'audio/ogg', sampleMedia('vorbis.ogg'));
     assert.equal(vorbis.converted?.mimeType, 'audio/mpeg', 'Meta refuses it');
+  });
+
+  it('has the duration that the same recording has as a voice message', async () => {
+    for (const purpose of ['audio', 'voice'] as const)
+      assert.equal((await prepare(purpose, 'audio/ogg', sampleMedia('voice.ogg'))).facts.durationSeconds, 2);
+  });
+
+  it('is refused if it is damaged', async () => {
+    const files = [
+      ['voice', 'audio/ogg', damagedAt(sampleMedia('voice.ogg'), 500, 2000)],
+      ['audio', 'audio/ogg', damagedAt(sampleMedia('voice.ogg'), 500, 2000)],
+      ['audio', 'audio/ogg', sampleMedia('voice.ogg').subarray(0, 4000)],
+      ['audio', 'audio/x-m4a', damagedAt(sampleMedia('tone.m4a'), 500, 3500)],
+      ['audio', 'audio/mpeg', damagedAt(sampleMedia('tone.mp3'), 300, 4400)],
+    ] as const;
+    for (const [purpose, mimeType, content] of files)
+      assert.equal(await reasonOf(prepare(purpose, mimeType, content)), 'unreadable', mimeType);
   });
 });
 
@@ -158,6 +196,14 @@ describe('videos', () => {
       const again = await prepare('video', 'video/mp4', converted?.content ?? new Uint8Array());
       assert.equal(again.converted, undefined, `${name} is played after its conversion`);
     }
+  });
+
+  it('whose pictures cannot be decoded are refused', async () => {
+    for (const mimeType of ['video/mp4', 'video/quicktime'])
+      await assert.rejects(prepare('video', mimeType, damagedAt(sampleMedia('clip.mp4'), 200, 1200)), {
+        reason: 'unreadable',
+        message: 'its pictures are damaged',
+      });
   });
 
   it('without a picture are refused', async () => {

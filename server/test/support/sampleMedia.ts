@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { crc32 } from 'node:zlib';
 import sharp from 'sharp';
@@ -17,12 +18,19 @@ type SampleName =
 export const sampleMedia = (name: SampleName): Buffer =>
   readFileSync(new URL(`../fixtures/media/${name}`, import.meta.url));
 
+/** A copy in which bytes are random, but the same each time. */
+export function damagedAt(content: Uint8Array, from: number, to: number): Buffer {
+  const copy = Buffer.from(content);
+  createHash('shake256', { outputLength: to - from }).digest().copy(copy, from);
+  return copy;
+}
+
 /**
- * A tone as WAV, 8,000 samples per second.
+ * A tone as WAV.
  * @param statedBytes the length of the samples that the header states
+ * @param rate samples per second
  */
-export function wavOf(seconds: number, statedBytes?: number): Buffer {
-  const rate = 8000;
+export function wavOf(seconds: number, statedBytes?: number, rate = 8000): Buffer {
   const samples = Int16Array.from({ length: seconds * rate }, (_, at) => Math.sin(at / 3) * 12_000);
   const head = Buffer.alloc(44);
   head.write('RIFF', 0, 'latin1');

@@ -8,6 +8,9 @@ type Core = Awaited<ReturnType<typeof createCore>>;
 /** Of the memory of WebAssembly, in pages of 64 KiB: 512 MiB. */
 const MAX_PAGES = 8192;
 
+/** The part of the packets that may be damaged. By itself, ffmpeg goes on with two thirds of them. */
+const MAX_ERROR_RATE = '0.25';
+
 /**
  * The demuxer for each type. It is never left to ffmpeg to choose, because some of its formats are lists of other files
  * and addresses to open, such as playlists and `concat`.
@@ -106,7 +109,9 @@ export class Ffmpeg {
   convert(before: readonly string[], outputs: readonly (readonly string[])[]): Uint8Array[] {
     const files = outputs.map((_, index) => `/output${index}`);
     const args = outputs.flatMap((output, index) => [...output, files[index] ?? '']);
-    const code = this.#run(() => this.#core.exec('-v', 'error', ...before, ...this.#input, ...args));
+    const code = this.#run(() =>
+      this.#core.exec('-v', 'error', '-max_error_rate', MAX_ERROR_RATE, ...before, ...this.#input, ...args),
+    );
     if (code !== 0) throw new ConversionError('unreadable', 'its content is damaged');
     return files.map((file) => this.#read(file));
   }

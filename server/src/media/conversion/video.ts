@@ -48,9 +48,13 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
 function pictureOf({ streams }: Probe): Stream {
   const picture = streams.find((one) => one.codec_type === 'video' && one.disposition?.attached_pic !== 1);
   if (picture === undefined) throw new ConversionError('refused', 'it has no picture; send it as audio');
-  if ((picture.width ?? 0) * (picture.height ?? 0) > MAX_PIXELS)
-    throw new ConversionError('refused', 'it has more pixels than 4096 × 2304');
+  requirePixels(picture);
   return picture;
+}
+
+/** @throws {ConversionError} `refused` */
+export function requirePixels({ width = 0, height = 0 }: { width?: number; height?: number }): void {
+  if (width * height > MAX_PIXELS) throw new ConversionError('refused', 'it has more pixels than 4096 × 2304');
 }
 
 /** Why phones would not play it, as a clause; undefined if they do. */
@@ -72,15 +76,33 @@ function conversionOf({ durationSeconds }: Probe, problem: string): string[] {
   return [...SCALED, ...H264, '-c:a', 'aac', '-b:a', '96k', '-ac', '2', '-t', String(MAX_CONVERTED_SECONDS)];
 }
 
-/** Null if the first picture cannot be decoded, which need not concern a phone. */
+/**
+ * Decodes pictures of four places, to see that the video can be played, and returns a small one of the first that can
+ * be decoded. Undefined without the library for images.
+ * @throws {ConversionError} `unreadable` if most of them cannot be decoded
+ */
 async function thumbnail160(ffmpeg: Ffmpeg, { durationSeconds = 0 }: Probe): Promise<Uint8Array | undefined> {
-  const at = String(Math.min(1, durationSeconds / 2));
+  const first = pictureAt(ffmpeg, ['-ss', String(Math.min(1, durationSeconds / 2))]);
+  // Only the nearest key frame, because all pictures since then would take seconds.
+  const others = [0, 0.5, 0.75].map((part) =>
+    pictureAt(ffmpeg, ['-noaccurate_seek', '-ss', String(part * durationSeconds)]),
+  );
+  const [picture, ...more] = [first, ...others].filter((one) => one !== undefined);
+  if (picture === undefined || more.length === 0) throw new ConversionError('unreadable', 'its pictures are damaged');
   try {
-    const frame = ['-map', '0:v:0', '-frames:v', '1', '-vf', 'scale=320:-2', '-c:v', 'mjpeg', '-f', 'image2pipe'];
-    const [jpeg] = ffmpeg.convert(['-ss', at], [frame]);
-    if (jpeg === undefined || jpeg.length === 0) return undefined;
     const sharp = await loadSharp();
-    return await thumbnailOf(sharp(jpeg));
+    return await thumbnailOf(sharp(picture));
+  } catch {
+    return undefined;
+  }
+}
+
+/** Undefined if it cannot be decoded. */
+function pictureAt(ffmpeg: Ffmpeg, place: readonly string[]): Uint8Array | undefined {
+  const frame = ['-map', '0:v:0', '-frames:v', '1', '-vf', 'scale=320:-2', '-c:v', 'mjpeg', '-f', 'image2pipe'];
+  try {
+    const [jpeg] = ffmpeg.convert(place, [frame]);
+    return jpeg?.length ? jpeg : undefined;
   } catch {
     return undefined;
   }
