@@ -211,7 +211,7 @@ function confined(): string[] {
 
 /** The folders `node_modules` in which the libraries are. */
 function packageFolders(): string[] {
-  return ['sharp', '@ffmpeg/core'].flatMap((name) => {
+  return ['sharp', '@ffmpeg/core', 'mediabunny'].flatMap((name) => {
     try {
       const path = fileURLToPath(import.meta.resolve(name));
       const end = path.lastIndexOf('node_modules');

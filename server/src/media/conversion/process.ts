@@ -40,6 +40,15 @@ async function outcomeOf(task: Task): Promise<Outcome> {
 }
 
 async function prepare(task: Task): Promise<Prepared> {
+  try {
+    return await decode(task);
+  } catch (error) {
+    if (!(error instanceof ConversionError) || error.reason !== 'missing') throw error;
+    return (await import('./containers.ts')).examine(task, error);
+  }
+}
+
+async function decode(task: Task): Promise<Prepared> {
   const { content, mimeType } = task;
   switch (task.purpose) {
     case 'image':

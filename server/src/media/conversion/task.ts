@@ -10,6 +10,18 @@ export type Order = { readonly mimeType: string } & (
   | { readonly purpose: 'sticker'; readonly rule: NonNullable<MediaRules['sticker']> }
 );
 
+/** Whether the network accepts a file of this type and size, as far as they tell. */
+export function isAccepted({ purpose, rule, mimeType }: Order, bytes: number): boolean {
+  switch (purpose) {
+    case 'voice':
+      return mimeType === 'audio/ogg' && bytes <= rule.maxBytes;
+    case 'sticker':
+      return mimeType === 'image/webp' && bytes <= rule.maxAnimatedBytes;
+    default:
+      return rule.mimeTypes.includes(mimeType) && bytes <= rule.maxBytes;
+  }
+}
+
 /** A task for the process that converts files. */
 export type Task = Order & { readonly content: Uint8Array };
 
@@ -20,6 +32,8 @@ export interface Prepared {
   readonly facts: MediaFacts;
   /** JPEG. */
   readonly thumbnail?: Uint8Array;
+  /** Made without a library that would tell more, so it is not kept. */
+  readonly isProvisional?: true;
 }
 
 /**
