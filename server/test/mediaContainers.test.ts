@@ -67,7 +67,8 @@ describe('without ffmpeg', () => {
       ['video', 'video/mp4', sampleMedia('clip444.mp4')],
       ['video', 'video/webm', sampleMedia('clip.webm')],
     ] as const;
-    for (const file of files) await assert.rejects(look(...file), { reason: 'missing' }, file.slice(0, 2).join(' '));
+    for (const [purpose, mimeType, content] of files)
+      await assert.rejects(look(purpose, mimeType, content), { reason: 'missing' }, `${purpose} ${mimeType}`);
   });
 
   it('what is damaged or empty is refused', async () => {

@@ -8,7 +8,7 @@ import type { MediaTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { Converter } from './conversion/converter.ts';
-import { ConversionError, type Order, type Prepared, type Purpose } from './conversion/task.ts';
+import { ConversionError, isAccepted, type Order, type Prepared, type Purpose } from './conversion/task.ts';
 import type { Media } from './media.ts';
 
 interface Options {
@@ -17,6 +17,12 @@ interface Options {
   readonly database: Database;
   readonly clock: Clock;
   readonly log: Log;
+}
+
+interface Work {
+  readonly order: Order;
+  readonly target: string;
+  readonly key: string;
 }
 
 /** Larger files are sent as they are, or refused: they would fill the memory of the process that converts. */
@@ -32,6 +38,8 @@ const VERSION = 1;
  */
 export class Preparation {
   readonly #options: Options;
+  /** By the account, the content and the target. Of this node only: another one does the same, and one result counts. */
+  readonly #running = new Map<string, Promise<MediaTable>>();
   /** Of this node only: another one tries once itself. */
   readonly #failures = new Map<string, { readonly error: ConversionError; readonly at: number }>();
 
@@ -53,49 +61,49 @@ export class Preparation {
       return row;
     }
     const target = targetOf(purpose, rules);
+    const key = `${row.account_id} ${row.hash} ${target}`;
+    const running = this.#running.get(key);
+    if (running !== undefined) return running;
+    // The rule is that of the purpose, which the type cannot express for a variable.
+    const order = { purpose, rule: rules[purpose], mimeType: essenceOf(row.mime_type) } as Order;
+    // It goes on for the other callers, whatever becomes of this one.
+    const started = this.#prepareOnce(row, { order, target, key }).finally(() => this.#running.delete(key));
+    this.#running.set(key, started);
+    return started;
+  }
+
+  async #prepareOnce(row: MediaTable, { order, target, key }: Work): Promise<MediaTable> {
+    const { media } = this.#options;
     const earlier = await this.#findEarlier(row, target);
     if (earlier !== undefined) {
       await Promise.all([media.touch(row), media.touch(earlier)]);
       return earlier;
     }
     await media.touch(row);
-    const accepted = isAccepted(row, purpose, rules);
     if (row.size > MAX_BYTES) {
-      if (accepted) return row;
-      throw new AppError('payload_too_large', `Files of more than ${MAX_BYTES} bytes are not converted to ${purpose}`);
+      if (isAccepted(order, row.size)) return row;
+      const message = `Files of more than ${MAX_BYTES} bytes are not converted to ${order.purpose}`;
+      throw new AppError('payload_too_large', message);
     }
-    const key = `${row.account_id} ${row.hash} ${target}`;
     let prepared: Prepared;
     try {
       this.#requireUntried(key);
-      prepared = await this.#convert(row, purpose, rules);
+      prepared = await this.#convert(row, order);
     } catch (error) {
       if (!(error instanceof ConversionError)) throw error;
       if (error.reason === 'failed') this.#noteFailure(key, error);
-      if (accepted && (await this.#isSendable(row, error))) return row;
-      throw refusal(row, purpose, error);
+      throw refusal(row, order.purpose, error);
     }
     const sendable = await this.#store(row, prepared);
-    await this.#options.database.commit((tx) =>
-      addConversion.run(tx, {
-        accountId: row.account_id,
-        hash: row.hash,
-        target,
-        mediaId: sendable.media_id,
-        now: this.#options.clock.now(),
-      }),
-    );
-    return sendable;
+    return prepared.isProvisional === true ? sendable : this.#settle(row, target, sendable);
   }
 
-  /**
-   * Whether a file of an accepted type is sent although it was not examined: because a library is missing, or because it
-   * is too much for the process. Without the library, Ogg must have Opus, which its first bytes say.
-   */
-  async #isSendable(row: MediaTable, { reason }: ConversionError): Promise<boolean> {
-    if (reason === 'failed') return true;
-    if (reason !== 'missing') return false;
-    return essenceOf(row.mime_type) !== 'audio/ogg' || hasOpus(await this.#options.media.open(row.hash));
+  /** Notes the result, and returns the one that counts: another node may have converted the same file meanwhile. */
+  async #settle(row: MediaTable, target: string, { media_id: mediaId }: MediaTable): Promise<MediaTable> {
+    const { account_id: accountId, hash } = row;
+    const { database, clock } = this.#options;
+    await database.commit((tx) => addConversion.run(tx, { accountId, hash, target, mediaId, now: clock.now() }));
+    return (await this.#findEarlier(row, target)) ?? this.#options.media.find(accountId, mediaId);
   }
 
   /** @throws {ConversionError} if its conversion failed within the last hour: another try takes minutes as well */
@@ -113,15 +121,13 @@ export class Preparation {
     if (this.#failures.size > MAX_FAILURES && oldest !== undefined) this.#failures.delete(oldest);
   }
 
-  async #convert(row: MediaTable, purpose: Purpose, rules: MediaRules): Promise<Prepared> {
+  async #convert(row: MediaTable, order: Order): Promise<Prepared> {
     const { media, converter, log } = this.#options;
-    // The rule is that of the purpose, which the type cannot express for a variable.
-    const order = { purpose, rule: rules[purpose], mimeType: essenceOf(row.mime_type) } as Order;
     try {
       return await converter.prepare(row.account_id, order, () => media.read(row.hash));
     } catch (error) {
       if (error instanceof ConversionError && error.reason !== 'refused')
-        log.debug({ media: row.media_id, purpose, reason: error.reason }, 'failed to convert a file');
+        log.debug({ media: row.media_id, purpose: order.purpose, reason: error.reason }, 'failed to convert a file');
       throw error;
     }
   }
@@ -143,20 +149,6 @@ export class Preparation {
 
 const essenceOf = (mimeType: string) => mimeType.split(';', 1)[0]?.trim() ?? mimeType;
 
-/** Whether an Ogg starts with Opus. */
-async function hasOpus(stream: Readable): Promise<boolean> {
-  let head = Buffer.alloc(0);
-  for await (const chunk of stream) {
-    head = Buffer.concat([head, chunk]);
-    if (head.length >= OPUS_END) break;
-  }
-  return head.toString('latin1', OPUS_END - OPUS.length, OPUS_END) === OPUS;
-}
-
-const OPUS = 'OpusHead';
-/** The header of the first page, with one segment, comes before it. */
-const OPUS_END = 36;
-
 function purposeOf(type: string, rules: MediaRules | undefined): Purpose | undefined {
   const purposes: readonly Purpose[] = ['image', 'video', 'audio', 'voice', 'sticker'];
   return purposes.find((purpose) => purpose === type && rules?.[purpose] !== undefined);
@@ -167,22 +159,6 @@ function targetOf(purpose: Purpose, rules: MediaRules): string {
     .update(JSON.stringify([VERSION, rules[purpose]]))
     .digest('base64url');
   return `${purpose} ${digest.slice(0, 16)}`;
-}
-
-/** Whether the network accepts the type and size, as far as they tell. */
-function isAccepted({ mime_type, size }: MediaTable, purpose: Purpose, rules: MediaRules): boolean {
-  const mimeType = essenceOf(mime_type);
-  const { image, video, audio, voice, sticker } = rules;
-  switch (purpose) {
-    case 'voice':
-      return mimeType === 'audio/ogg' && size <= (voice?.maxBytes ?? 0);
-    case 'sticker':
-      return mimeType === 'image/webp' && size <= (sticker?.maxAnimatedBytes ?? 0);
-    default: {
-      const rule = { image, video, audio }[purpose];
-      return rule?.mimeTypes.includes(mimeType) === true && size <= rule.maxBytes;
-    }
-  }
 }
 
 const WANTED: Readonly<Record<Purpose, string>> = {
@@ -218,12 +194,25 @@ const findConversion = query((db, p: { accountId: string; hash: string; target: 
     ),
 );
 
+/** Replaces an earlier result only if its file was deleted. */
 const addConversion = query(
   (db, p: { accountId: string; hash: string; target: string; mediaId: string; now: number }) =>
     db
       .insertInto('media_conversions')
       .values({ account_id: p.accountId, hash: p.hash, target: p.target, media_id: p.mediaId, created_at: p.now })
       .onConflict((conflict) =>
-        conflict.columns(['account_id', 'hash', 'target']).doUpdateSet({ media_id: p.mediaId, created_at: p.now }),
+        conflict
+          .columns(['account_id', 'hash', 'target'])
+          .doUpdateSet({ media_id: p.mediaId, created_at: p.now })
+          .where(({ not, exists, selectFrom }) =>
+            not(
+              exists(
+                selectFrom('media')
+                  .select('media.media_id')
+                  .whereRef('media.media_id', '=', 'media_conversions.media_id')
+                  .where('media.account_id', '=', p.accountId),
+              ),
+            ),
+          ),
       ),
 );

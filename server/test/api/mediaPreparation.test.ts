@@ -3,11 +3,16 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import sharp from 'sharp';
+import { whatsappMediaRules } from '../../src/connectors/mediaRules.ts';
+import type { Converter } from '../../src/media/conversion/converter.ts';
+import { ConversionError, type Prepared } from '../../src/media/conversion/task.ts';
+import { factsOf } from '../../src/media/media.ts';
+import { Preparation } from '../../src/media/preparation.ts';
 import { contentPath } from '../../src/media/store.ts';
 import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { download, picture, upload } from '../support/media.ts';
-import { sampleMedia } from '../support/sampleMedia.ts';
+import { damagedAt, sampleMedia, wavOf } from '../support/sampleMedia.ts';
 import {
   bearer,
   type Call,
@@ -58,6 +63,14 @@ describeOnEachDeployment('the files of messages', (_, database) => {
     assert.deepEqual([file.durationSeconds, file.waveform], [2, mediaFacts.waveform]);
   });
 
+  it('are converted once for callers at the same time', async () => {
+    const mediaId = await keep(wavOf(5), 'hello.wav');
+    const answers = Array.from({ length: 12 }, () => send({ type: 'voice', mediaId }));
+    const results = new Set((await Promise.all(answers)).map(({ status, body }) => `${status} ${body.media?.mediaId}`));
+    assert.equal(results.size, 1, [...results].join());
+    assert.match([...results].join(), /^201 med_/);
+  });
+
   it('become pictures and stickers that apps show', async () => {
     const square = sharp({ create: { width: 20, height: 10, channels: 4, background: '#00ff0080' } });
     const image = await send({ type: 'image', mediaId: await keep(await square.tiff().toBuffer(), 'a.tiff') });
@@ -87,8 +100,9 @@ describeOnEachDeployment('the files of messages', (_, database) => {
       sticker: sampleMedia('sticker.webp').subarray(0, 60),
       video: sampleMedia('clip.mp4').subarray(0, 300),
       voice: sampleMedia('voice.ogg').subarray(0, 40),
+      audio: damagedAt(sampleMedia('voice.ogg'), 500, 2000),
     };
-    for (const [type, content] of Object.entries(damaged)) {
+    for (const [type, content] of [...Object.entries(damaged), ['voice', wavOf(0)] as const]) {
       const { status, body } = await send({ type, mediaId: await keep(content, 'damaged') });
       assert.deepEqual([status, body.code], [415, 'unsupported_media_type'], `${type} ${JSON.stringify(body)}`);
     }
@@ -140,6 +154,76 @@ describeOnEachDeployment('the files of messages', (_, database) => {
     const kept = await keep(picture(), 'e.png');
     assert.equal((await stranger.call('DELETE', `/media/${kept}`)).status, 404);
     assert.equal((await call('GET', `/media/${kept}`)).status, 200);
+  });
+});
+
+describeOnEachDatabase('the preparation of files', (_, database) => {
+  let server: TestServer;
+  before(async () => {
+    server = await startServer({ database });
+  });
+  after(() => server.stop());
+
+  /** A file of a new account. */
+  async function given() {
+    const { token, accountId } = await server.account();
+    const { mediaId } = (await upload(server, token, sampleMedia('voice.ogg'))).body;
+    return server.app.services.media.find(accountId, mediaId);
+  }
+
+  /** As on a node of its own. @param answers of its converter, one after the other */
+  function nodeWith(...answers: (() => Promise<Prepared>)[]) {
+    const calls = { count: 0 };
+    const prepare = () => {
+      calls.count += 1;
+      return answers.shift()?.() ?? assert.fail('is not expected to convert again');
+    };
+    const preparation = new Preparation({ ...server.app.services, converter: { prepare } as unknown as Converter });
+    return {
+      calls,
+      prepare: (row: Awaited<ReturnType<typeof given>>) => preparation.prepare(row, 'voice', whatsappMediaRules),
+    };
+  }
+
+  const resultOf = (content: Buffer): Prepared => ({
+    converted: { content, mimeType: 'audio/ogg', extension: 'ogg' },
+    facts: { durationSeconds: 2 },
+  });
+
+  it('has one result if two nodes convert the same file, and another one after its file was deleted', async () => {
+    const row = await given();
+    const [first, second] = [Promise.withResolvers<Prepared>(), Promise.withResolvers<Prepared>()];
+    const nodes = [nodeWith(() => first.promise), nodeWith(() => second.promise)];
+    const [one, other] = nodes.map(({ prepare }) => prepare(row));
+    first.resolve(resultOf(sampleMedia('stereo.ogg')));
+    const stored = await one;
+    second.resolve(resultOf(sampleMedia('vorbis.ogg')));
+    assert.equal((await other)?.media_id, stored?.media_id);
+    const { removal } = server.app.services;
+    assert.ok(stored);
+    await removal.delete(stored.account_id, stored.media_id);
+    const anew = await nodeWith(async () => resultOf(sampleMedia('vorbis.ogg'))).prepare(row);
+    assert.notEqual(anew.media_id, stored.media_id);
+  });
+
+  it('refuses a file whose conversion took too long, also one of an accepted type', async () => {
+    const row = await given();
+    const failed = async () => Promise.reject(new ConversionError('failed', 'its conversion takes longer than 120 s'));
+    const { calls, prepare } = nodeWith(failed);
+    for (const _ of [1, 2])
+      await assert.rejects(prepare(row), { code: 'unsupported_media_type', message: /longer than 120 s/ });
+    assert.equal(calls.count, 1, 'does not try again at once');
+  });
+
+  it('does not keep what was found out without a library', async () => {
+    const row = await given();
+    const { prepare } = nodeWith(
+      async () => ({ facts: { durationSeconds: 2 }, isProvisional: true }),
+      async () => ({ facts: { durationSeconds: 2, waveform: [7] } }),
+    );
+    assert.deepEqual(factsOf(await prepare(row)), { durationSeconds: 2 });
+    assert.deepEqual(factsOf(await prepare(row)), { durationSeconds: 2, waveform: [7] });
+    assert.equal((await prepare(row)).media_id, row.media_id);
   });
 });
 
