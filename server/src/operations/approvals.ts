@@ -4,7 +4,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { type ApprovalDecision, approvalOf } from '../messages/approval.ts';
-import { requireTextOf } from './messageChanges.ts';
+import { requireCaption, requireTextOf } from './messageChanges.ts';
 import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
 
 /* No tools: an agent must not approve what it, or another agent, has written. */
@@ -18,8 +18,6 @@ const deciding = {
   output: Message,
   errors: ['not_found', 'message_state'],
 } as const;
-
-const MAX_CAPTION = 4096;
 
 export const approveMessage = defineOperation({
   ...deciding,
@@ -99,6 +97,5 @@ function deciderOf({ caller: { credential } }: Context, row: MessageRow): string
 function requireEditable({ type }: MessageRow, text: string): void {
   requireTextOf(type);
   if (type === 'text' && text === '') throw invalidField('message', 'must not be empty', 'length');
-  if (type !== 'text' && text.length > MAX_CAPTION)
-    throw invalidField('message', `A caption has at most ${MAX_CAPTION} characters`, 'length');
+  if (type !== 'text') requireCaption(text);
 }

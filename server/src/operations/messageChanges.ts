@@ -5,6 +5,7 @@ import { isGroupId } from '../ids.ts';
 import { notForAgents, oneOf, optional, string } from '../invoke/fields.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../messages/changes.ts';
+import { contentOf } from '../messages/content.ts';
 import { keyOf } from '../messages/outgoing.ts';
 import { isCancelled } from '../messages/status.ts';
 import { sessionOf } from '../messages/store.ts';
@@ -71,7 +72,7 @@ export const editMessage = defineOperation({
     if (keyToApprove(ctx) !== undefined)
       throw new AppError('permission_denied', 'The messages of this API key need approval; send a new message instead');
     const row = await requireOutgoing(ctx, messageId);
-    requireTextOf(row.type);
+    requireEditable(row, message);
     const edit = await ctx.liveSessions.part(sessionOf(row), 'edit');
     if (row.type !== 'text') await ctx.liveSessions.requireCapability(sessionOf(row), 'edit_captions');
     await edit(await keyOf(ctx.database.reader, row), message, row.type);
@@ -144,6 +145,28 @@ const WITHOUT_TEXT: readonly MessageRow['type'][] = [
 /** @throws {AppError} `message_state` if messages of the type have no text to edit */
 export function requireTextOf(type: MessageRow['type']): void {
   if (WITHOUT_TEXT.includes(type)) throw new AppError('message_state', `A message of type ${type} has no text to edit`);
+}
+
+/** Also of a new message. */
+const MAX_CAPTION = 4096;
+
+/** @throws {AppError} `validation_failed` */
+export function requireCaption(text: string): void {
+  if (text.length > MAX_CAPTION)
+    throw invalidField('message', `A caption has at most ${MAX_CAPTION} characters`, 'length');
+}
+
+/** @throws {AppError} `message_state` if the message has neither a text nor a caption; `validation_failed` */
+function requireEditable(row: MessageRow, text: string): void {
+  requireTextOf(row.type);
+  if (row.type === 'text') return;
+  const isVideoNote = contentOf(row).isVideoNote === true;
+  if (isVideoNote || row.type === 'audio' || row.type === 'voice')
+    throw new AppError(
+      'message_state',
+      `A ${isVideoNote ? 'video note' : `message of type ${row.type}`} has no caption`,
+    );
+  requireCaption(text);
 }
 
 async function requireOutgoing(ctx: Context, messageId: string): Promise<MessageRow> {

@@ -83,6 +83,27 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     }
   });
 
+  it('have a caption that can be edited within its limit, and others have none to edit', async () => {
+    const send = async (fields: object) =>
+      (await a.call('POST', '/messages/send-media', { to: b.number, ...fields })).body.messageId;
+    const edit = (messageId: string, message: string) => a.call('PATCH', `/messages/${messageId}`, { message });
+    const image = await send({ type: 'image', mediaId: await mediaOf(a), caption: 'before' });
+    assert.equal((await edit(image, 'y'.repeat(4096))).body.message.length, 4096);
+    const tooLong = await edit(image, 'y'.repeat(4097));
+    assert.deepEqual([tooLong.status, tooLong.body.errors[0].field], [400, 'message']);
+
+    const recording = await mediaOf(a, sampleMedia('voice.ogg'));
+    for (const fields of [
+      { type: 'voice', mediaId: recording },
+      { type: 'audio', mediaId: recording },
+      { type: 'sticker', mediaId: await mediaOf(a, sampleMedia('sticker.webp')) },
+      { type: 'video', mediaId: await mediaOf(a, MP4), videoNote: true },
+    ]) {
+      const { status, body } = await edit(await send(fields), 'x');
+      assert.deepEqual([fields.type, status, body.code], [fields.type, 409, 'message_state']);
+    }
+  });
+
   it('show an album as files that belong together', async () => {
     const files = [
       { type: 'image', mediaId: await mediaOf(a), caption: 'first of two' },
