@@ -57,7 +57,7 @@ describe('without ffmpeg', () => {
     assert.deepEqual(await factsOf('video', 'video/3gpp', old[0] ?? new Uint8Array()), facts);
   });
 
-  it('what would have to be converted is refused as such', async () => {
+  it('files that would have to be converted are refused as such', async () => {
     const files = [
       ['voice', 'audio/mpeg', sampleMedia('tone.mp3')],
       ['voice', 'audio/ogg', sampleMedia('stereo.ogg')],
@@ -71,7 +71,7 @@ describe('without ffmpeg', () => {
       await assert.rejects(look(purpose, mimeType, content), { reason: 'missing' }, `${purpose} ${mimeType}`);
   });
 
-  it('what is damaged or empty is refused', async () => {
+  it('damaged and empty files are refused', async () => {
     const files = [
       ['voice', 'audio/ogg', damagedAt(sampleMedia('voice.ogg'), 500, 2000)],
       ['voice', 'audio/ogg', sampleMedia('voice.ogg').subarray(0, 4000)],

@@ -5,6 +5,7 @@ import sharp from 'sharp';
 import { whatsappMediaRules as rules } from '../src/connectors/mediaRules.ts';
 import { waveformOf } from '../src/media/conversion/audio.ts';
 import { Converter } from '../src/media/conversion/converter.ts';
+import { Ffmpeg } from '../src/media/conversion/ffmpeg.ts';
 import type { Order, Purpose } from '../src/media/conversion/task.ts';
 import { eventually } from './support/eventually.ts';
 import { damagedAt, gifOf, pngHeader, sampleMedia, wavOf } from './support/sampleMedia.ts';
@@ -196,6 +197,14 @@ describe('videos', () => {
       const again = await prepare('video', 'video/mp4', converted?.content ?? new Uint8Array());
       assert.equal(again.converted, undefined, `${name} is played after its conversion`);
     }
+  });
+
+  it('in a container without an index are read from the start', async () => {
+    const clip = await Ffmpeg.open(sampleMedia('clip.mp4'), 'video/mp4');
+    const [stream = new Uint8Array()] = clip.convert([], [['-c', 'copy', '-f', 'mpegts']]);
+    const { converted, facts } = await prepare('video', 'video/mp2t', stream);
+    assert.equal(converted?.mimeType, 'video/mp4');
+    assert.deepEqual(facts, { width: 64, height: 48, durationSeconds: 2, hasThumbnail: true });
   });
 
   it('whose pictures cannot be decoded are refused', async () => {

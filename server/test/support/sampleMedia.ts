@@ -21,7 +21,9 @@ export const sampleMedia = (name: SampleName): Buffer =>
 /** A copy in which bytes are random, but the same each time. */
 export function damagedAt(content: Uint8Array, from: number, to: number): Buffer {
   const copy = Buffer.from(content);
-  createHash('shake256', { outputLength: to - from }).digest().copy(copy, from);
+  createHash('shake256', { outputLength: to - from })
+    .digest()
+    .copy(copy, from);
   return copy;
 }
 

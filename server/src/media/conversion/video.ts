@@ -23,7 +23,9 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
   const ffmpeg = await Ffmpeg.open(content, mimeType);
   const probe = ffmpeg.probe();
   const picture = pictureOf(probe);
-  const thumbnail = await thumbnail160(ffmpeg, probe);
+  const isContainer = rule.mimeTypes.includes(mimeType);
+  // Containers without an index can be read only from the start.
+  const thumbnail = await thumbnail160(ffmpeg, probe, isContainer ? 2 : 1);
   const facts = {
     ...sizeOf(picture),
     ...durationOf(probe.durationSeconds),
@@ -32,7 +34,6 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
   const shown = thumbnail && { thumbnail };
   const problem = problemOf(probe, picture);
   const fits = content.length <= rule.maxBytes;
-  const isContainer = rule.mimeTypes.includes(mimeType);
   if (problem === undefined && fits && isContainer) return { facts, ...shown };
   // Other containers of the same content are only repackaged.
   const how = problem === undefined && fits ? ['-c', 'copy'] : conversionOf(probe, problem ?? 'it is too large');
@@ -79,16 +80,25 @@ function conversionOf({ durationSeconds }: Probe, problem: string): string[] {
 /**
  * Decodes pictures of four places, to see that the video can be played, and returns a small one of the first that can
  * be decoded. Undefined without the library for images.
- * @throws {ConversionError} `unreadable` if most of them cannot be decoded
+ * @param least pictures that must be decoded
+ * @throws {ConversionError} `unreadable`
  */
-async function thumbnail160(ffmpeg: Ffmpeg, { durationSeconds = 0 }: Probe): Promise<Uint8Array | undefined> {
-  const first = pictureAt(ffmpeg, ['-ss', String(Math.min(1, durationSeconds / 2))]);
+async function thumbnail160(
+  ffmpeg: Ffmpeg,
+  { durationSeconds = 0 }: Probe,
+  least: number,
+): Promise<Uint8Array | undefined> {
+  const later = (seconds: number, how: readonly string[]) => [...how, '-ss', String(seconds)];
   // Only the nearest key frame, because all pictures since then would take seconds.
-  const others = [0, 0.5, 0.75].map((part) =>
-    pictureAt(ffmpeg, ['-noaccurate_seek', '-ss', String(part * durationSeconds)]),
-  );
-  const [picture, ...more] = [first, ...others].filter((one) => one !== undefined);
-  if (picture === undefined || more.length === 0) throw new ConversionError('unreadable', 'its pictures are damaged');
+  const places = [
+    later(Math.min(1, durationSeconds / 2), []),
+    [],
+    ...[0.5, 0.75].map((part) => later(part * durationSeconds, ['-noaccurate_seek'])),
+  ];
+  const pictures = places.map((place) => pictureAt(ffmpeg, place)).filter((picture) => picture !== undefined);
+  const [picture] = pictures;
+  if (picture === undefined || pictures.length < least)
+    throw new ConversionError('unreadable', 'its pictures are damaged');
   try {
     const sharp = await loadSharp();
     return await thumbnailOf(sharp(picture));
