@@ -86,6 +86,40 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     assert.ok(kinds.includes('session.history'));
   });
 
+  it('marks the newest incoming messages of a chat as unread, as many as the phone has not read', async () => {
+    const { call, sessionId } = await begin();
+    const [bob, eve] = [newNumber(), newNumber()];
+    const message = (id: string, days: number, more: object = {}) => ({
+      id,
+      with: bob,
+      message: id,
+      timestamp: daysAgo(days),
+      ...more,
+    });
+    const chats = [{ with: bob, unreadCount: 2 }];
+    await play(call, sessionId, {
+      chats,
+      messages: [
+        message('oldest', 5),
+        message('newest', 1),
+        message('own', 2, { own: true }),
+        message('newer', 3),
+        message('other', 2, { with: eve }),
+      ],
+    });
+    const unread = async () =>
+      (await list(call)).filter(({ status }) => status === 'delivered').map(({ message: text }) => text);
+    assert.deepEqual(await unread(), ['newest', 'newer']);
+    assert.equal((await call('GET', `/chats/${bob}`)).body.unreadCount, 2);
+    const { body: listed } = await call('GET', '/chats?unread=true');
+    assert.deepEqual(
+      listed.data.map(({ chatId }: Answer['body']) => chatId),
+      [bob],
+    );
+    await play(call, sessionId, { chats, messages: [message('ancient', 9)] });
+    assert.deepEqual(await unread(), ['newest', 'newer']);
+  });
+
   it('reports the import, and changes nothing when the history is repeated', async () => {
     const { call, sessionId } = await begin();
     const before = (await call('GET', `/sessions/${sessionId}`)).body.history;

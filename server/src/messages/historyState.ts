@@ -60,6 +60,30 @@ export async function noteProgress(
   emit(tx, { accountId, kind: 'session.history', data, conversation: sessionId });
 }
 
+const REASONS = {
+  disconnected: 'The session was disconnected before all of its history was imported; connect it to continue',
+  logged_out: 'The session was logged out before all of its history was imported',
+} as const;
+
+/** Ends an import that is not complete, because the connection of its session has ended for good. */
+export async function endImport(
+  options: Pick<InboxOptions, 'emit' | 'clock'>,
+  tx: Tx,
+  session: SessionRef,
+  status: keyof typeof REASONS,
+): Promise<void> {
+  const row = await findSession(tx, session);
+  if (row === undefined) return;
+  const { state, progress } = historyStateOf(row);
+  if (state !== 'waiting' && state !== 'importing') return;
+  await noteProgress(options, tx, session, {
+    type: 'history_progress',
+    state: 'failed',
+    progress,
+    error: REASONS[status],
+  });
+}
+
 /** Adds what was imported to the counts. */
 export async function addImported(
   tx: Tx,

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
+import { endImport } from './historyState.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { emitFailed } from './outgoingProgress.ts';
 import { noteNumber } from './sessionRisk.ts';
@@ -59,6 +60,7 @@ export class SessionInbox {
     await setStatus(tx, session, { wanted: 0 });
     if (status === 'logged_out' || ACTIVE_STATUSES.has(row.status))
       await this.disconnected(tx, session, status, reason, false);
+    else await endImport(this.#options, tx, session, status);
   }
 
   /** Stores a status change, such as the start of a connection. */
@@ -95,6 +97,7 @@ export class SessionInbox {
       ...(status === 'logged_out' && { wanted: 0 }),
     });
     await this.#changed(tx, row, next, reason);
+    if (!willReconnect) await endImport(this.#options, tx, session, status);
     // The session may be paired again with a different number.
     if (status === 'logged_out') await this.#failQueued(tx, session, now);
     if (!begins && (willReconnect || !wasReconnecting)) return;

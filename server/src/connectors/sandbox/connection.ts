@@ -33,7 +33,7 @@ import { SandboxChannels } from './channels.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
 import { SandboxCommunities } from './communities.ts';
 import { requireAdmin, requireVoice, SandboxGroups } from './groups.ts';
-import { openHistoryFile, playHistory, playOlder } from './history.ts';
+import { openHistoryFile, playOlder, SandboxHistory } from './history.ts';
 import { SandboxJoinRequests } from './joinRequests.ts';
 import { SandboxLimits } from './limits.ts';
 import { hasFile, type Phone } from './mailboxReader.ts';
@@ -93,6 +93,7 @@ export class SandboxConnection implements Connection, Phone {
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   readonly #limits: SandboxLimits;
+  readonly #history: SandboxHistory;
   #number: string;
   #name: string | null = null;
   #isOnline = false;
@@ -112,6 +113,7 @@ export class SandboxConnection implements Connection, Phone {
     this.#network = network;
     this.#host = host;
     this.#limits = new SandboxLimits(host);
+    this.#history = new SandboxHistory(host);
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
     this.chats = createChatActions(() => this.requireOnline());
@@ -244,6 +246,7 @@ export class SandboxConnection implements Connection, Phone {
       this.#network.send(this, message, message.sentAt ?? this.#now(), group);
     }
     this.#network.mailboxes.catchUp(this);
+    this.#history.resume();
   }
 
   #reconnectAfter(ms: number): void {
@@ -468,6 +471,7 @@ export class SandboxConnection implements Connection, Phone {
         this.requireOnline();
         const { reason, reconnectAfterMs } = action;
         this.#leave();
+        await this.#history.stop();
         await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: reconnectAfterMs !== null });
         if (reconnectAfterMs !== null) this.#reconnectAfter(reconnectAfterMs);
         return;
@@ -498,7 +502,7 @@ export class SandboxConnection implements Connection, Phone {
       }
       case 'history':
         this.requireOnline();
-        return playHistory(this.#host, action);
+        return this.#history.play(action);
       case 'group_leave':
         return this.#groupsOf(action.from).leave(action.group);
       case 'group_join_request':
@@ -572,6 +576,7 @@ export class SandboxConnection implements Connection, Phone {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#leave();
+    await this.#history.stop();
   }
 
   async logout(): Promise<void> {

@@ -18,6 +18,8 @@ interface Host {
   /** Stores a part of the history; it may fail. */
   readonly store?: (event: History) => Promise<void>;
   readonly digitsOf?: (jid: string) => Promise<string>;
+  /** What the last connection has left. */
+  readonly left?: { readonly state: string; readonly progress: number };
 }
 
 const { HistorySync, Message } = baileys.proto;
@@ -36,9 +38,9 @@ function partOf(key: string, number: string, ids: readonly string[], progress: n
 }
 
 /** An import whose session has only what an import needs. */
-function begin(test: TestContext, { store = async () => {}, digitsOf }: Host = {}) {
+function begin(test: TestContext, { store = async () => {}, digitsOf, left }: Host = {}) {
   const clock = createFakeClock();
-  const stored = new Map<string, string>();
+  const stored = new Map(left && [['history-state', JSON.stringify(left)]]);
   const events: NetworkEvent[] = [];
   const errors: string[] = [];
   const link = Object.assign(new EventEmitter(), { socket: {} });
@@ -94,6 +96,14 @@ describe('the import of a history', () => {
     await pass(() => state()?.state === 'waiting');
     await pass(() => state()?.state === 'complete');
     assert.deepEqual([state()?.progress, state()?.error], [100, undefined]);
+  });
+
+  it('is reported again by the next connection, and ends there', async (test) => {
+    const { work, state, pass } = begin(test, { left: { state: 'importing', progress: 40 } });
+    await work.start();
+    await pass(() => state() !== undefined);
+    assert.deepEqual(state(), { type: 'history_progress', state: 'importing', progress: 40 });
+    await pass(() => state()?.state === 'complete');
   });
 
   it('goes on with the next part if one fails again and again, and says so', async (test) => {

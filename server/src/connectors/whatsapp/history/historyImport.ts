@@ -79,8 +79,11 @@ export class HistoryImport {
     const stored = await this.#session.store.get(STATE);
     this.#state = stored === undefined ? undefined : JSON.parse(stored);
     for (const notified of await this.#notifications.left()) this.#add(notified);
-    const { state } = this.#state ?? {};
-    if ((state === 'importing' || state === 'waiting') && this.#waiting.length === 0) this.#waitForMore();
+    const left = this.#state;
+    if ((left?.state !== 'importing' && left?.state !== 'waiting') || this.#waiting.length > 0) return;
+    this.#waitForMore();
+    // The host has ended the import if the account disconnected the session.
+    this.#inBackground(() => this.#enter(left));
   }
 
   async stop(): Promise<void> {
