@@ -304,6 +304,32 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.deepEqual(await codeOf(call('POST', '/calls/RING/reject', { sessionId: mine })), [404, 'not_found']);
   });
 
+  it('ends a call once, and only one that rings', async () => {
+    await simulate(mine, { action: 'call', from: FRIEND, callId: 'ONCE' });
+    const end = (callId: string) =>
+      call('POST', `/sessions/${mine}/simulate`, { action: 'call_end', from: FRIEND, callId, outcome: 'answered' });
+    await ok(end('ONCE'));
+    for (const callId of ['ONCE', 'NEVER']) assert.deepEqual(await codeOf(end(callId)), [404, 'not_found']);
+    await simulate(mine, { action: 'call', from: FRIEND, callId: 'TWICE' });
+    const again = call('POST', `/sessions/${mine}/simulate`, { action: 'call', from: FRIEND, callId: 'TWICE' });
+    assert.deepEqual(await codeOf(again), [409, 'session_state']);
+    await ok(end('TWICE'));
+    await eventOf(call, 'call.ended', ({ callId }) => callId === 'TWICE');
+    const { data } = await ok(call('GET', '/events?kinds=call.ended&limit=200'));
+    const ended = data.map(({ data: { callId } }: Answer['body']) => callId);
+    assert.equal(ended.filter((id: string) => id === 'ONCE').length, 1);
+    assert.ok(!ended.includes('NEVER'));
+  });
+
+  it('lets a call ring on while the session connects again', async () => {
+    await simulate(mine, { action: 'call', from: FRIEND, callId: 'KEPT' });
+    await ok(call('POST', `/sessions/${mine}/disconnect`));
+    await ok(call('POST', `/sessions/${mine}/connect`));
+    await ok(call('POST', '/calls/KEPT/reject', { sessionId: mine }));
+    const { outcome } = await eventOf(call, 'call.ended', ({ callId }) => callId === 'KEPT');
+    assert.equal(outcome, 'rejected');
+  });
+
   it('rejects every call of a session that wants it, and writes to each caller once', async () => {
     const calls = { autoReject: true, message: 'Please write' };
     const busy = await connectSession(call, undefined, { options: { calls } });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { EventKind } from '../../src/events/events.ts';
+import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
 import { type Answer, eventOf } from '../support/server.ts';
@@ -36,13 +37,14 @@ it('presence and typing of others are events', async () => {
   assert.deepEqual([offline.from, offline.lastSeen], [bob.number, '2026-01-02T03:04:05.000Z']);
 });
 
+const signal = (callId: string, status: string, children = [stanza('audio')]) => {
+  const about = { 'call-id': callId, 'call-creator': bob.lidJid, caller_pn: bob.numberJid };
+  const attributes = { from: bob.lidJid, id: `${callId}${status}`, t: now() };
+  setting.whatsapp.inject(me.number, stanza('call', attributes, [stanza(status, about, children)]));
+};
+
 it('a call is one event when it comes in and one when it ends', async () => {
-  const { call, whatsapp } = setting;
-  const signal = (callId: string, status: string, children = [stanza('audio')]) => {
-    const about = { 'call-id': callId, 'call-creator': bob.lidJid, caller_pn: bob.numberJid };
-    const attributes = { from: bob.lidJid, id: `${callId}${status}`, t: now() };
-    whatsapp.inject(me.number, stanza('call', attributes, [stanza(status, about, children)]));
-  };
+  const { call } = setting;
   signal('CALL1', 'offer', [stanza('video')]);
   const incoming = await next('call.incoming');
   assert.deepEqual([incoming.callId, incoming.from, incoming.video], ['CALL1', bob.number, true]);
@@ -64,6 +66,28 @@ it('a call is one event when it comes in and one when it ends', async () => {
     ['call.incoming', 'CALL2', undefined, false],
     ['call.ended', 'CALL2', 'ended', false],
   ]);
+});
+
+it('a call that rings while the session connects again ends once', async () => {
+  const { call } = setting;
+  signal('CALL3', 'offer');
+  await next('call.incoming', ({ callId }) => callId === 'CALL3');
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const status = async () => (await call('GET', `/sessions/${sessionId}`)).body.status;
+  await eventually(status, (one) => one === 'connected');
+  signal('CALL3', 'terminate');
+  await next('call.ended', ({ callId }) => callId === 'CALL3');
+  for (const again of ['offer', 'terminate']) signal('CALL3', again);
+  signal('CALL4', 'offer');
+  await next('call.incoming', ({ callId }) => callId === 'CALL4');
+  const calls = (await eventsOf(call, sessionId, ['call.incoming', 'call.ended'])).filter(
+    ({ data }) => data.callId === 'CALL3',
+  );
+  assert.deepEqual(
+    calls.map(({ event }) => event),
+    ['call.incoming', 'call.ended'],
+  );
 });
 
 it('messages read on the phone are read here as well', async () => {

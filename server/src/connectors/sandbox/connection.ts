@@ -27,6 +27,7 @@ import type {
   StatusActions,
   Vote,
 } from '../connector.ts';
+import { RingingCalls } from '../ringingCalls.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
 import { SandboxChannels } from './channels.ts';
@@ -56,8 +57,6 @@ const BLOCKED: ReadonlySet<string> = new Set([
   'status_view',
   'status_react',
 ]);
-/** Calls that ring at the same time. */
-const MAX_CALLS = 100;
 /** They also arrive while the session is offline. */
 const changesOfMessages: ReadonlySet<string> = new Set([
   'edit',
@@ -88,8 +87,7 @@ export class SandboxConnection implements Connection, Phone {
   readonly templates: SandboxTemplates;
   readonly status: StatusActions;
   readonly channels: ChannelActions;
-  /** Calls that have not ended yet, by id. */
-  readonly #ringing = new Map<string, Extract<NetworkEvent, { type: 'call' }>>();
+  readonly #calls: RingingCalls;
   readonly #network: SandboxNetwork;
   readonly #host: SessionHost;
   readonly #limits: SandboxLimits;
@@ -114,6 +112,7 @@ export class SandboxConnection implements Connection, Phone {
     this.#host = host;
     this.#limits = new SandboxLimits(host);
     this.#history = new SandboxHistory(host);
+    this.#calls = new RingingCalls(host);
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
     this.chats = createChatActions(() => this.requireOnline());
@@ -217,6 +216,7 @@ export class SandboxConnection implements Connection, Phone {
     await this.#limits.start();
     if (this.#number === '') this.#number = await this.#network.freeNumber();
     this.#name = (await this.#network.profile(this.#number)).name;
+    await this.#calls.start();
     await this.#network.mailboxes.join(this);
     try {
       await this.#comeOnline();
@@ -230,7 +230,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async #comeOnline(): Promise<void> {
     // Closed while it was being opened.
-    if (this.#isClosed) return this.#network.mailboxes.leave(this);
+    if (this.#isClosed) return this.#leave();
     this.#isOnline = true;
     this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
@@ -262,6 +262,7 @@ export class SandboxConnection implements Connection, Phone {
   #leave(): void {
     this.#cancelTimer();
     this.#network.mailboxes.leave(this);
+    this.#calls.stop();
     this.#isOnline = false;
     this.#isPairing = false;
   }
@@ -411,10 +412,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async rejectCall({ callId }: CallKey): Promise<void> {
     this.requireOnline();
-    const call = this.#ringing.get(callId);
-    if (call === undefined) throw new AppError('not_found', `The call ${callId} does not ring`);
-    this.#ringing.delete(callId);
-    await this.#host.onEvent({ ...call, type: 'call_ended', outcome: 'rejected', timestamp: this.#now() });
+    if (!(await this.#calls.end(callId, 'rejected'))) throw noSuchCall(callId);
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
@@ -545,15 +543,16 @@ export class SandboxConnection implements Connection, Phone {
     if (action.action === 'incoming' && action.group !== null) await this.#network.group(action.group);
     const event = eventOf(action, this.#now(), this.#number);
     if (!isWanted(event, this.#host.options)) return;
-    if (event.type === 'call') this.#ring(event);
-    if (event.type === 'call_ended') this.#ringing.delete(event.callId);
+    if (event.type === 'call_ended') {
+      if (!(await this.#calls.end(event.callId, event.outcome))) throw noSuchCall(event.callId);
+      return;
+    }
+    if (event.type === 'call') {
+      if (this.#calls.get(event.callId) !== undefined)
+        throw new AppError('session_state', `The call ${event.callId} rings already`);
+      await this.#calls.add({ event });
+    }
     await this.#host.onEvent(event);
-  }
-
-  #ring(call: Extract<NetworkEvent, { type: 'call' }>): void {
-    this.#ringing.set(call.callId, call);
-    const [oldest] = this.#ringing.keys();
-    if (this.#ringing.size > MAX_CALLS && oldest !== undefined) this.#ringing.delete(oldest);
   }
 
   #channelsOf(number: string): ChannelActions {
@@ -581,6 +580,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async logout(): Promise<void> {
     await this.close();
+    await this.#calls.endAll();
     await this.#network.store.release(this.sessionId);
     await this.#host.store.clear();
   }
@@ -599,3 +599,5 @@ export class SandboxConnection implements Connection, Phone {
     if (!this.#isOnline) throw new AppError('session_not_connected');
   }
 }
+
+const noSuchCall = (callId: string) => new AppError('not_found', `The call ${callId} does not ring`);

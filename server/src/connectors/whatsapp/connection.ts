@@ -197,12 +197,13 @@ class Life {
   }
 
   async start(): Promise<void> {
-    const { session, config, addresses, groups, receiver, history, pictures } = this.#parts;
+    const { session, config, addresses, groups, receiver, history, pictures, activity } = this.#parts;
     await addresses.start();
     await groups.start();
     await pictures.start();
     await receiver.start();
     await history.start();
+    await activity.calls.start();
     session.link.start(config);
   }
 
@@ -220,6 +221,7 @@ class Life {
     this.#lastReporter.stop();
     await link.logout();
     await this.#stop();
+    await this.#parts.activity.calls.endAll();
     await host.store.clear();
   }
 
@@ -228,8 +230,10 @@ class Life {
     const { host, reporter } = this.#parts.session;
     await reporter.reported();
     await this.#stop();
-    if (last.type === 'logged_out')
+    if (last.type === 'logged_out') {
+      await this.#parts.activity.calls.endAll();
       await this.#lastReporter.keep('that the device was unlinked', () => host.store.clear());
+    }
     await this.#lastReporter.report(last);
   }
 
@@ -240,10 +244,11 @@ class Life {
   }
 
   async #stopParts(): Promise<void> {
-    const { session, receiver, credentials, route, store, ownPresence, history } = this.#parts;
+    const { session, receiver, credentials, route, store, ownPresence, history, activity } = this.#parts;
     const { host, reporter } = session;
     reporter.stop();
     ownPresence.stop();
+    activity.calls.stop();
     await history.stop();
     await receiver.stop();
     await credentials.stop();

@@ -2,6 +2,7 @@ import type { BinaryNode, Chat, PresenceData, WACallEvent, WAPresence } from 'ba
 import { KeyedQueue } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
+import { RingingCalls } from '../../ringingCalls.ts';
 import { FOREVER } from '../outbound/chatState.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -23,15 +24,6 @@ const OUTCOMES: Partial<Record<WACallEvent['status'], CallOutcome>> = {
   terminate: 'ended', // WhatsApp does not report why
 };
 
-/** Calls that may still end; more at the same time are not told apart. */
-const MAX_CALLS = 100;
-
-interface Call {
-  readonly event: Extract<NetworkEvent, { type: 'call' }>;
-  /** The address of the caller. */
-  readonly jid: string;
-}
-
 /** A change of a chat on another device of the account. */
 type ChatUpdated = Extract<NetworkEvent, { type: 'chat_updated' }>;
 
@@ -40,13 +32,16 @@ export class Activity {
   readonly #session: Session;
   readonly #addresses: Addresses;
   readonly #queue = new KeyedQueue();
-  /** Calls that have not ended yet, by id. */
-  readonly #calls = new Map<string, Call>();
+  readonly calls: RingingCalls;
 
   /** Created after the receiver, which takes over the receipts. */
   constructor(session: Session, addresses: Addresses) {
     this.#session = session;
     this.#addresses = addresses;
+    const { store, host, reporter } = session;
+    const { clock, log } = host;
+    const callHost = { store, clock, log, onEvent: (event: NetworkEvent) => host.onEvent(event) };
+    this.calls = new RingingCalls(callHost, (event) => reporter.require(event));
     session.link.on('socket', ({ ev, ws }) => {
       ev.on('presence.update', ({ id, presences }) => {
         for (const [jid, presence] of Object.entries(presences)) this.#try(() => this.#presence(id, jid, presence));
@@ -63,16 +58,11 @@ export class Activity {
 
   /** @throws {AppError} `not_found` if no such call rings */
   async reject(callId: string): Promise<void> {
-    const { requests, reporter, host } = this.#session;
-    const call = this.#calls.get(callId);
-    if (call === undefined) throw new AppError('not_found', `The call ${callId} does not ring`);
-    await requests.ask((socket) => socket.rejectCall(callId, call.jid));
+    const { jid } = this.calls.get(callId) ?? {};
+    if (jid === undefined) throw new AppError('not_found', `The call ${callId} does not ring`);
+    await this.#session.requests.ask((socket) => socket.rejectCall(callId, jid));
     // The network reports the end to the other devices only.
-    await this.#queue.run('', async () => {
-      if (!this.#calls.delete(callId)) return;
-      const timestamp = host.clock.now();
-      await reporter.report({ ...call.event, type: 'call_ended', timestamp, outcome: 'rejected' });
-    });
+    await this.#queue.run('', () => this.calls.end(callId, 'rejected'));
   }
 
   /** A call that ends at once must not be reported before it begins. */
@@ -103,21 +93,15 @@ export class Activity {
     if (status !== 'offer' && outcome === undefined) return;
     if (this.#session.self.is(jid)) return;
     const timestamp = date.getTime();
-    if (outcome !== undefined) {
-      const begun = this.#calls.get(id);
-      if (begun === undefined) return; // it has ended already, or began before the session was connected
-      this.#calls.delete(id);
-      return this.#session.reporter.report({ ...begun.event, type: 'call_ended', timestamp, outcome });
-    }
-    if (this.#calls.has(id)) return;
+    // One that does not ring has ended already, or rang before the session was connected.
+    if (outcome !== undefined) return void (await this.calls.end(id, outcome, timestamp));
+    if (this.calls.get(id) !== undefined || this.calls.hasEnded(id)) return;
     const from = await this.#addresses.digitsOf(jid, callerPn);
     const chat =
       groupJid === undefined ? ({ type: 'direct', id: from } as const) : await this.#addresses.chatOf(groupJid);
-    const begun = { type: 'call', callId: id, chat, from, isVideo, timestamp } as const;
-    this.#calls.set(id, { event: begun, jid });
-    const [oldest] = this.#calls.keys();
-    if (this.#calls.size > MAX_CALLS && oldest !== undefined) this.#calls.delete(oldest);
-    await this.#session.reporter.report(begun);
+    const event = { type: 'call', callId: id, chat, from, isVideo, timestamp } as const;
+    await this.calls.add({ event, jid });
+    await this.#session.reporter.report(event);
   }
 
   /** That a chat was read arrives as a receipt, which says up to which message. */
