@@ -32,6 +32,7 @@ import {
 } from './groupSimulations.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { resolveSession, SessionId } from './sessions.ts';
+import { requireApplicable } from './simulatedChanges.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
 import { additions, contentInputs, LiveInput, liveOf, simulatedPart } from './simulatedContent.ts';
 import { toSocialSimulation } from './socialSimulation.ts';
@@ -188,7 +189,7 @@ export const simulateSession = defineOperation({
     ...contentInputs,
   },
   output: object({ simulated: Action }),
-  errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported', 'network_denied'],
+  errors: ['not_found', 'session_not_connected', 'session_state', 'message_state', 'not_supported', 'network_denied'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
     const session = await resolveSession(ctx, input.sessionId);
@@ -233,11 +234,9 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     case 'vote':
     case 'event_answer':
     case 'move':
+    case 'receipt':
+      requireApplicable(input.action, await message(), input.from === undefined ? undefined : from());
       return toMessageChange(input.action, input, { key: await key(), needed, from });
-    case 'receipt': {
-      const { network_id } = await message();
-      return { action: 'receipt', networkId: network_id, status: needed('status', input.status) };
-    }
     case 'disconnect':
       return {
         action: 'disconnect',
@@ -309,7 +308,7 @@ async function toIncoming(
 
 /** A change of an existing message. */
 function toMessageChange(
-  action: 'edit' | 'delete' | 'react' | 'vote' | 'event_answer' | 'move',
+  action: 'edit' | 'delete' | 'react' | 'vote' | 'event_answer' | 'move' | 'receipt',
   input: SimulateInput,
   {
     key,
@@ -334,6 +333,8 @@ function toMessageChange(
       return { action: 'event_answer', ...key, from: from(), answer: needed('answer', input.answer) };
     case 'move':
       return { action: 'move', ...key, location: toLocation(needed('location', input.location)) };
+    case 'receipt':
+      return { action: 'receipt', networkId: key.networkId, status: needed('status', input.status) };
   }
 }
 

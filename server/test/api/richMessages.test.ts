@@ -151,6 +151,41 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     }
   });
 
+  it('take simulated changes only where they have an effect', async () => {
+    const [text, event, poll] = await Promise.all(
+      [
+        ['/messages/send', { message: 'plain' }],
+        ['/messages/send-event', { name: 'Dinner', startsAt: '2030-07-01T12:00:00Z' }],
+        ['/messages/send-poll', { question: 'Who?', options: ['x', 'y'] }],
+      ].map(async ([path, body]) => {
+        const sent = await a.call('POST', String(path), { to: b.number, ...(body as object) });
+        return String(sent.body.messageId);
+      }),
+    );
+    const play = (action: object) => a.call('POST', `/sessions/${a.sessionId}/simulate`, action);
+    await play({ action: 'incoming', from: b.number, message: 'received' });
+    const { messageId: received } = await eventOf(a.call, 'message.incoming', ({ message }) => message === 'received');
+    const stranger = '491705559999';
+    const location = { latitude: 1, longitude: 2, live: { sequence: 2 } };
+    const refused: [object, string][] = [
+      [{ action: 'event_answer', messageId: event, from: stranger, answer: 'going' }, 'from'],
+      [{ action: 'vote', messageId: poll, from: stranger, options: ['x'] }, 'from'],
+      [{ action: 'react', messageId: text, from: stranger, emoji: '👍' }, 'from'],
+      [{ action: 'event_answer', messageId: text, from: b.number, answer: 'going' }, 'messageId'],
+      [{ action: 'vote', messageId: text, from: b.number, options: ['x'] }, 'messageId'],
+      [{ action: 'move', messageId: text, location }, 'messageId'],
+      [{ action: 'receipt', messageId: received, status: 'read' }, 'messageId'],
+    ];
+    for (const [action, field] of refused) {
+      const { status, body } = await play(action);
+      assert.deepEqual([status, body.errors?.[0].field], [400, field], JSON.stringify(action));
+    }
+    assert.equal((await a.call('GET', `/messages/${event}`)).body.answers, undefined);
+    await a.call('DELETE', `/messages/${text}`);
+    const late = await play({ action: 'react', messageId: text, from: b.number, emoji: '👍' });
+    assert.deepEqual([late.status, late.body.code], [409, 'message_state']);
+  });
+
   it('show a vote on both sides', async () => {
     const poll = { question: 'Both sides?', options: ['Yes', 'No'] };
     const sent = await a.call('POST', '/messages/send-poll', { to: b.number, ...poll });

@@ -12,13 +12,13 @@ function begin() {
   const clock = createFakeClock();
   const store = createTestStore();
   const ended: string[] = [];
-  let isAway = false;
+  const database = { isAway: false };
   const host = {
     clock,
     store,
     log: pino({ level: 'silent' }),
     async onEvent(event: NetworkEvent) {
-      if (isAway) throw new Error('not stored');
+      if (database.isAway) throw new Error('not stored');
       if (event.type === 'call_ended') ended.push(`${event.callId} ${event.outcome}`);
     },
   };
@@ -32,7 +32,7 @@ function begin() {
     const event = { type: 'call', callId, chat, from: chat.id, isVideo: false, timestamp: clock.now() } as const;
     return calls.add({ event, jid: `${callId}@lid` });
   };
-  return { clock, ended, open, ring, setAway: (given: boolean) => void (isAway = given) };
+  return { clock, ended, open, ring, database };
 }
 
 describe('calls that ring', () => {
@@ -72,13 +72,13 @@ describe('calls that ring', () => {
   });
 
   it('end later if the end cannot be stored', async () => {
-    const { open, ring, ended, clock, setAway } = begin();
+    const { open, ring, ended, clock, database } = begin();
     const calls = await open();
     await ring(calls, 'A');
-    setAway(true);
+    database.isAway = true;
     await assert.rejects(calls.end('A', 'missed'));
     await clock.advance(3 * MINUTE_MS);
-    setAway(false);
+    database.isAway = false;
     await clock.advance(MINUTE_MS);
     assert.deepEqual(ended, ['A ended']);
   });
