@@ -304,6 +304,28 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.deepEqual(await codeOf(call('POST', '/calls/RING/reject', { sessionId: mine })), [404, 'not_found']);
   });
 
+  it('shows typing to the other side, if that is shown as online', async () => {
+    await ok(call('PUT', `/sessions/${mine}/presence`, { presence: 'offline' }));
+    const type = (to: string, state: string) => ok(call('POST', `/chats/${to}/typing`, { sessionId: theirs, state }));
+    await type(myNumber, 'recording');
+    await ok(call('PUT', `/sessions/${mine}/presence`, { presence: 'online' }));
+    await ok(call('PUT', `/contacts/${theirNumber}/presence`, { sessionId: mine, followed: true }));
+    await type(myNumber, 'typing');
+    const shown = await eventOf(call, 'presence.updated', (data) => of(mine)(data) && data.presence === 'typing');
+    assert.deepEqual([shown.from, shown.chatId], [theirNumber, theirNumber]);
+    const followed = await ok(call('GET', `/contacts/${theirNumber}/presence?sessionId=${mine}`));
+    assert.equal(followed.presence, 'typing');
+    const group = { sessionId: theirs, subject: 'typing', phoneNumbers: [myNumber] };
+    const { groupId } = await ok(call('POST', '/groups', group), 201);
+    await type(groupId, 'paused');
+    const paused = await eventOf(call, 'presence.updated', (data) => of(mine)(data) && data.presence === 'paused');
+    assert.ok(paused.groupId !== undefined);
+    const { data } = await ok(call('GET', '/events?kinds=presence.updated&limit=200'));
+    const seen = data.map(({ data: { presence } }: Answer['body']) => presence);
+    assert.ok(!seen.includes('recording'), seen.join());
+    await ok(call('PUT', `/sessions/${mine}/presence`, { presence: 'offline' }));
+  });
+
   it('ends a call once, and only one that rings', async () => {
     await simulate(mine, { action: 'call', from: FRIEND, callId: 'ONCE' });
     const end = (callId: string) =>

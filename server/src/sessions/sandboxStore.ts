@@ -285,6 +285,14 @@ export class DatabaseSandboxStore implements SandboxStore {
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
   }
 
+  async online(addresses: readonly string[]): Promise<readonly string[]> {
+    const found = await profilesOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
+    return found.flatMap(({ number, profile }) => {
+      const { presence }: SandboxProfile = profile === null ? NO_PROFILE : this.#parse(profile);
+      return presence === 'online' ? [number] : [];
+    });
+  }
+
   async changeProfile(
     address: string,
     { name, about, picture, business, privacy, presence, follower }: Parameters<SandboxStore['changeProfile']>[1],

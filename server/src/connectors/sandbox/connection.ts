@@ -25,6 +25,7 @@ import type {
   SetPresence,
   Simulation,
   StatusActions,
+  TypingState,
   Vote,
 } from '../connector.ts';
 import { RingingCalls } from '../ringingCalls.ts';
@@ -38,7 +39,7 @@ import { openHistoryFile, playOlder, SandboxHistory } from './history.ts';
 import { SandboxJoinRequests } from './joinRequests.ts';
 import { SandboxLimits } from './limits.ts';
 import { hasFile, type Phone } from './mailboxReader.ts';
-import type { SandboxNetwork } from './network.ts';
+import { isTyping, type SandboxNetwork } from './network.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
 import { isWanted, SandboxStatus } from './status.ts';
 import type { SandboxEvent } from './store.ts';
@@ -188,6 +189,7 @@ export class SandboxConnection implements Connection, Phone {
   ): Promise<boolean> {
     if (directFrom && (sentAt ?? 0) < (this.#blockedUntil.get(directFrom) ?? 0)) return false;
     if (!isWanted(event, this.#host.options)) return true;
+    if (hasWaited && isTyping(event)) return true; // it is over by now
     await this.#takeInOrder(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
     return true;
   }
@@ -326,9 +328,11 @@ export class SandboxConnection implements Connection, Phone {
     if (await this.#account.sendsReadReceipts()) await this.#network.read(this, messages);
   }
 
-  /** Ignored: this network does not show typing. */
-  async setTyping(): Promise<void> {
+  async setTyping(chat: NetworkChat, presence: TypingState): Promise<void> {
     this.requireOnline();
+    const from = this.#number;
+    const event = { type: 'presence', chat: this.#seenByOthers(chat), from, presence, timestamp: this.#now() } as const;
+    await this.#network.showTyping(this, chat, event);
   }
 
   async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {

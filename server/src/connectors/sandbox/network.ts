@@ -94,6 +94,18 @@ export class SandboxNetwork {
     return this.mailboxes.deliver({ to, event, sentAt, sender });
   }
 
+  /** Shows the members of a chat that somebody types. Like WhatsApp, only to those who are shown as online. */
+  async showTyping(sender: Phone, chat: NetworkChat, event: NetworkEvent): Promise<void> {
+    const group = chat.type === 'group' ? await this.findGroup(chat.id) : undefined;
+    const members = chat.type === 'direct' ? [chat.id] : (group?.participants ?? []).map((one) => one.phoneNumber);
+    const isMember = chat.type === 'direct' || members.includes(sender.number);
+    const others = members.filter((number) => isMember && number !== sender.number);
+    const to = await this.store.online(others.map((number) => this.addressOf(number)));
+    if (to.length === 0) return;
+    const directFrom = chat.type === 'direct' && { directFrom: sender.number };
+    await this.mailboxes.deliver({ to, event, sentAt: this.steady.now(), ...directFrom, sender });
+  }
+
   async read(sender: Phone, messages: readonly { networkId: string; from: string }[]): Promise<void> {
     for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
       if (from === sender.number) continue;
@@ -185,3 +197,6 @@ function required(group: SandboxGroup | undefined): SandboxGroup {
   if (group === undefined) throw new AppError('not_found', 'The group does not exist on the network');
   return group;
 }
+
+export const isTyping = (event: NetworkEvent): boolean =>
+  event.type === 'presence' && event.presence !== 'online' && event.presence !== 'offline';

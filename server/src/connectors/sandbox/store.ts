@@ -154,6 +154,8 @@ export interface SandboxStore {
   privacyOf(addresses: readonly string[]): Promise<ReadonlyMap<string, PrivacySettings>>;
   /** Returns those of the addresses whose sessions have a number among their contacts, and have not blocked it. */
   knowing(addresses: readonly string[], number: string): Promise<ReadonlySet<string>>;
+  /** Returns those of the addresses whose sessions show themselves as online. */
+  online(addresses: readonly string[]): Promise<readonly string[]>;
   /** Returns null in every field that is not set. */
   profile(address: string): Promise<SandboxProfile>;
   changeProfile(
