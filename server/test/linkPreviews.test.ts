@@ -124,11 +124,14 @@ describe('the preview of a link', () => {
     const url = 'https://example.com/a';
     const chosen = await send(`See ${url}`, { title: 'Mine', image: mediaId });
     assert.deepEqual([chosen.status, chosen.body.linkPreview], [201, { url, title: 'Mine', hasImage: true }]);
+    const plain = await send(`See ${url}`, { title: 'T\u202e\u0007\n\nx', description: '\u202e' });
+    assert.deepEqual([plain.status, plain.body.linkPreview], [201, { url, title: 'T x' }]);
     const fetched = await send(`See ${url}`, { title: 'Mine', image: `${pages.url}/picture.png` });
     assert.equal(fetched.status, 201, JSON.stringify(fetched.body));
     const text = (await upload(server, token, Buffer.from('text'))).body.mediaId;
     for (const [message, linkPreview, field] of [
       ['no link', { title: 'Mine' }, 'linkPreview'],
+      [`See ${url}`, { title: '\u202e \u200b\n' }, 'linkPreview.title'],
       [`See ${url}`, { title: 'Mine', url: 'https://example.com/b' }, 'linkPreview.url'],
       [`See ${url}`, { title: 'Mine', image: text }, 'linkPreview.image'],
       [`See ${url}`, { title: 'Mine', image: 'http://example.com/a.png' }, 'linkPreview.image'],
@@ -152,6 +155,11 @@ describe('the description of a page', () => {
       ['<meta property="og:title" content="first"><meta property="og:title" content="second">', { title: 'first' }],
       ['<body><title>T</title><meta name=description content=d>', {}],
       ['<svg><title>drawn</title></svg>', { title: 'drawn' }],
+      [
+        '<meta property="og:title" content="pay&#x202e;lapyap &#x2066;x"><meta name=description content="a&#7;&#x2028;b">',
+        { title: 'paylapyap x', description: 'a b' },
+      ],
+      ['<title>&#x202e; &#7;</title>', {}],
       ['<title>unclosed', { title: 'unclosed' }],
       [`<title>${'x'.repeat(300)}</title>`, { title: 'x'.repeat(200) }],
       ['', {}],

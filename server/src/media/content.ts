@@ -15,13 +15,20 @@ export interface Content {
 
 const MAX_NAME_LENGTH = 200;
 
+/** Control characters, breaks of lines, and marks that change the direction of writing. */
+const HIDDEN = /[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
+
+/** Returns a text as one line, without characters that make it look different from what it is. */
+export const plainLine = (text: string): string =>
+  text.toWellFormed().replace(/\s+/gu, ' ').replace(HIDDEN, '').replace(/ {2,}/g, ' ').trim();
+
 /**
  * Removes folders, control characters and marks that change the direction of writing (`photo\u202egpj.exe` shows as
  * `photoexe.jpg`). Returns null if nothing is left.
  */
 export function cleanFileName(name: string | null): string | null {
   const last = (name ?? '').toWellFormed().split(/[/\\]/).at(-1) ?? '';
-  const clean = last.replace(/[\p{Cc}\p{Zl}\p{Zp}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, '').trim();
+  const clean = last.replace(HIDDEN, '').trim();
   if (/^\.*$/.test(clean)) return null;
   return [...clean].slice(0, MAX_NAME_LENGTH).join('');
 }

@@ -2,6 +2,7 @@ import type { Readable } from 'node:stream';
 import { Parser } from 'htmlparser2';
 import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
+import { plainLine } from './content.ts';
 import type { UseFetched } from './fetch.ts';
 
 /** The title, description and picture of a page. */
@@ -198,7 +199,7 @@ export function readHead(html: string): Head {
 }
 
 /** Makes one line of a text, without splitting a surrogate pair. */
-function clean(text: string, characters: number): string {
-  const line = text.replace(/[\s\p{Cc}]+/gu, ' ').trim();
-  return line.slice(0, characters).replace(/[\ud800-\udbff]$/, '');
-}
+const clean = (text: string, characters: number): string =>
+  plainLine(text)
+    .slice(0, characters)
+    .replace(/[\ud800-\udbff]$/, '');

@@ -6,6 +6,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
 import { boolean, notForAgents, optional, strictPart, string } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
+import { plainLine } from '../media/content.ts';
 import { PREVIEW_IMAGE_BYTES } from '../media/linkPreviews.ts';
 import type { SessionRef } from '../messages/store.ts';
 
@@ -168,8 +169,10 @@ async function chosenPreview(
 ): Promise<LinkPreview> {
   if (url === undefined) throw invalidField('linkPreview', 'The text has no link to show a preview of');
   if (!message.includes(url)) throw invalidField('linkPreview.url', 'must occur in the text');
+  const [shown, below] = [plainLine(title), plainLine(description ?? '')];
+  if (!/[^\s\p{Cf}]/u.test(shown)) throw invalidField('linkPreview.title', 'must have a visible character');
   const thumbnail = image === undefined ? undefined : await thumbnailOf(ctx, image);
-  return { url, title, ...(description !== undefined && { description }), ...(thumbnail && { thumbnail }) };
+  return { url, title: shown, ...(below && { description: below }), ...(thumbnail && { thumbnail }) };
 }
 
 async function thumbnailOf(ctx: Context, image: string): Promise<string> {
