@@ -113,8 +113,8 @@ export const getCatalog = defineOperation({
   }),
   example: { phoneNumber: '491707654321' },
   async run(ctx, input) {
-    const after = input.cursor === undefined ? null : networkCursor(input.cursor);
     const { number, business } = await reachBusiness(ctx, input);
+    const after = input.cursor === undefined ? null : networkCursor(input.cursor);
     const { products, next } = await business.catalog(number, input.limit ?? 10, after);
     return {
       phoneNumber: number,
