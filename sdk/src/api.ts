@@ -262,7 +262,7 @@ export interface SessionHealth {
     newChats: number;
     /** Messages that the network accepted. */
     sent: number;
-    /** Messages to numbers that are not on the network. */
+    /** Messages to numbers that the network cannot reach. */
     unreachable: number;
     /** People who blocked or reported the number, as far as the network tells. */
     blockReports: number;
@@ -1510,6 +1510,8 @@ export interface Media {
   hasThumbnail?: true;
   /** The content in base64; only if you ask for it, and of up to 1 MiB. */
   content?: string;
+  /** The thumbnail in base64, a small JPEG; only if you ask for it, and if there is one. */
+  thumbnail?: string;
 }
 
 export interface Group {
@@ -2625,7 +2627,7 @@ export interface Operations {
       groupAdd?: 'everyone' | 'contacts';
       /** People who can call. `known`: only those whom the session knows. */
       calls?: 'everyone' | 'known';
-      /** Seconds until messages of new chats disappear; 0 if they stay. Such as 86400, 604800 or 7776000. */
+      /** Seconds until messages of new chats disappear; 0 if they stay. Otherwise 86400, 604800 or 7776000. */
       disappearingSeconds?: number;
     };
     output: Privacy;
@@ -2721,7 +2723,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -3465,12 +3467,12 @@ export interface Operations {
       template?: {
         /** Name of the template at the network. */
         name: string;
-        /** Language of the template, such as `en_US`. */
+        /** Language of the template, such as `en_US`; without it, the template is not checked completely. */
         language?: string;
       };
     };
     output: {
-      /** Recipients to whom the message would go out: those with `ok` or `limit_near`. */
+      /** Recipients with nothing against the message: those with `ok` or `limit_near`. */
       ok: number;
       /** One entry per recipient, in the order of `to`. */
       results: {
@@ -3478,15 +3480,19 @@ export interface Operations {
         to: string;
         /** Phone number digits, or the id of the group; null if it is neither. */
         chatId: string | null;
-        /** `not_allowed`: the API key cannot send to the recipient. `blocked`: the session has blocked the contact. `group_denied`: the session is not in the group, or only its admins may write. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now. */
+        /** `not_allowed`: the API key cannot send to the recipient. `restricted`: the network does not let the number of the session send. `blocked`: the session has blocked the contact; `message` says whether the network would accept the message. `group_denied`: the session is not in the group, or only its admins may write. `template_unavailable`: the template does not exist, or is not approved. `confirmation_required`: the API key has to ask its user before the message. `pending_approval`: the message would wait for approval. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now. */
         outcome:
           | 'ok'
           | 'invalid_number'
           | 'not_allowed'
+          | 'restricted'
           | 'blocked'
           | 'not_on_network'
           | 'group_denied'
           | 'template_required'
+          | 'template_unavailable'
+          | 'confirmation_required'
+          | 'pending_approval'
           | 'limit_near'
           | 'limit_reached'
           | 'unknown';
@@ -4330,7 +4336,7 @@ export interface Operations {
     input: {
       /** Id of the status (`sts_…`). */
       statusId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
     };
     output: {
@@ -4345,7 +4351,7 @@ export interface Operations {
     input: {
       /** Id of the status (`sts_…`). */
       statusId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** Number of entries per page. */
       limit?: number;
@@ -4371,7 +4377,7 @@ export interface Operations {
     input: {
       /** Id of the status (`sts_…`). */
       statusId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
     };
     output: {
@@ -4450,7 +4456,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
     };
     output: Channel;
@@ -4460,7 +4466,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** Whether the channel is muted. */
       muted: boolean;
@@ -4472,7 +4478,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
     };
     output: Channel;
@@ -4482,7 +4488,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** Number of entries per page. */
       limit?: number;
@@ -4501,7 +4507,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** Type of the post; `text` by default. */
       type?: 'text' | 'image' | 'video';
@@ -4523,7 +4529,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** How many posts to ask for. */
       limit?: number;
@@ -4540,7 +4546,7 @@ export interface Operations {
     input: {
       /** Id of the channel (`chn_…`). */
       channelId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      /** Id of the session (`ses_…`). It can be left out, because the other id determines it. */
       sessionId?: string;
       /** Id of the post (`pst_…`). */
       postId: string;
@@ -4569,6 +4575,8 @@ export interface Operations {
       mediaId: string;
       /** `base64` also returns the content, of files of up to 1 MiB. */
       encoding?: 'base64';
+      /** `true` also returns the thumbnail, if there is one. */
+      thumbnail?: boolean;
     };
     output: Media;
   };
@@ -4645,7 +4653,7 @@ export interface Operations {
         joinApproval?: boolean;
         /** People who can add members. */
         memberAdd?: 'admins' | 'all';
-        /** Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off. */
+        /** Seconds until messages disappear: 86400, 604800 or 7776000; 0 turns this off. */
         disappearingSeconds?: number;
       };
       /** Id of an uploaded image; null removes the picture. */

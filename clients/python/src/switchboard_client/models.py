@@ -80,6 +80,8 @@ class Media(_MediaRequired, total=False):
     """Present if apps get a small picture of it before they download it."""
     content: str
     """The content in base64; only if you ask for it, and of up to 1 MiB."""
+    thumbnail: str
+    """The thumbnail in base64, a small JPEG; only if you ask for it, and if there is one."""
 
 
 class Account(TypedDict):
@@ -430,7 +432,7 @@ class SessionHealthLastDay(TypedDict):
     sent: int
     """Messages that the network accepted."""
     unreachable: int
-    """Messages to numbers that are not on the network."""
+    """Messages to numbers that the network cannot reach."""
     blockReports: int
     """People who blocked or reported the number, as far as the network tells."""
     spamLimits: int
@@ -1583,7 +1585,9 @@ class MessagesPreflightTemplate(_MessagesPreflightTemplateRequired, total=False)
     """The template to send instead of a text."""
 
     language: str
-    """Language of the template, such as `en_US`."""
+    """Language of the template, such as `en_US`; without it, the template is not checked
+    completely.
+    """
 
 
 class _MessagesPreflightResultResultRequired(TypedDict):
@@ -1591,11 +1595,15 @@ class _MessagesPreflightResultResultRequired(TypedDict):
     """Recipient as you passed it."""
     chatId: Optional[str]
     """Phone number digits, or the id of the group; null if it is neither."""
-    outcome: Literal["ok", "invalid_number", "not_allowed", "blocked", "not_on_network", "group_denied", "template_required", "limit_near", "limit_reached", "unknown"]
-    """`not_allowed`: the API key cannot send to the recipient. `blocked`: the session has
-    blocked the contact. `group_denied`: the session is not in the group, or only its admins
-    may write. `limit_near`: the message would go out, and few more would. `unknown`: it
-    cannot be checked now.
+    outcome: Literal["ok", "invalid_number", "not_allowed", "restricted", "blocked", "not_on_network", "group_denied", "template_required", "template_unavailable", "confirmation_required", "pending_approval", "limit_near", "limit_reached", "unknown"]
+    """`not_allowed`: the API key cannot send to the recipient. `restricted`: the network does
+    not let the number of the session send. `blocked`: the session has blocked the contact;
+    `message` says whether the network would accept the message. `group_denied`: the session
+    is not in the group, or only its admins may write. `template_unavailable`: the template
+    does not exist, or is not approved. `confirmation_required`: the API key has to ask its
+    user before the message. `pending_approval`: the message would wait for approval.
+    `limit_near`: the message would go out, and few more would. `unknown`: it cannot be
+    checked now.
     """
     message: str
     """The outcome in words."""
@@ -1608,7 +1616,7 @@ class MessagesPreflightResultResult(_MessagesPreflightResultResultRequired, tota
 
 class MessagesPreflightResult(TypedDict):
     ok: int
-    """Recipients to whom the message would go out: those with `ok` or `limit_near`."""
+    """Recipients with nothing against the message: those with `ok` or `limit_near`."""
     results: list[MessagesPreflightResultResult]
     """One entry per recipient, in the order of `to`."""
 
@@ -2856,7 +2864,7 @@ class GroupsUpdateSettings(TypedDict, total=False):
     memberAdd: Literal["admins", "all"]
     """People who can add members."""
     disappearingSeconds: int
-    """Seconds until messages disappear, such as 86400, 604800 or 7776000; 0 turns this off."""
+    """Seconds until messages disappear: 86400, 604800 or 7776000; 0 turns this off."""
 
 
 class _GroupsUpdateParticipantsResultResultRequired(TypedDict):

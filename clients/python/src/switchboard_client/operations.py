@@ -958,7 +958,7 @@ class SessionsResource:
         :param group_add: People who can add the session to groups.
         :param calls: People who can call. `known`: only those whom the session knows.
         :param disappearing_seconds: Seconds until messages of new chats disappear; 0 if
-            they stay. Such as 86400, 604800 or 7776000.
+            they stay. Otherwise 86400, 604800 or 7776000.
         """
         result: Privacy = self._transport.call(
             "PATCH",
@@ -1250,8 +1250,8 @@ class SessionsResource:
         (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it.
         `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a
         session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes
-        it. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of
-        the session.
+        it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act
+        on a status of the session as somebody who sees it.
         `channel_create` (`from`, `subject`) creates a channel, which the session follows.
         `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it,
         which a session with the option `channels` gets.
@@ -3720,8 +3720,8 @@ class StatusResource:
         Requires the permission `messages:delete`.
 
         :param status_id: Id of the status (`sts_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: StatusDeleteResult = self._transport.call(
             "DELETE",
@@ -3749,8 +3749,8 @@ class StatusResource:
         of messages is left out.
 
         :param status_id: Id of the status (`sts_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -3795,8 +3795,8 @@ class StatusResource:
         Requires the permission `chats:write`.
 
         :param status_id: Id of the status (`sts_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: StatusMarkViewedResult = self._transport.call(
             "POST",
@@ -3986,8 +3986,8 @@ class ChannelsResource:
         Requires the permission `groups:read`.
 
         :param channel_id: Id of the channel (`chn_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: Channel = self._transport.call(
             "GET",
@@ -4014,8 +4014,8 @@ class ChannelsResource:
 
         :param channel_id: Id of the channel (`chn_…`).
         :param muted: Whether the channel is muted.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: Channel = self._transport.call(
             "PATCH",
@@ -4040,8 +4040,8 @@ class ChannelsResource:
         Requires the permission `groups:write`.
 
         :param channel_id: Id of the channel (`chn_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: Channel = self._transport.call(
             "POST",
@@ -4070,8 +4070,8 @@ class ChannelsResource:
         of messages is left out.
 
         :param channel_id: Id of the channel (`chn_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
         """
@@ -4124,8 +4124,8 @@ class ChannelsResource:
         `messages:read` gets the result without message content.
 
         :param channel_id: Id of the channel (`chn_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         :param type: Type of the post; `text` by default.
         :param message: Text, or caption of the file.
         :param media_id: Id of an uploaded or received file (`med_…`).
@@ -4164,8 +4164,8 @@ class ChannelsResource:
         Requires the permission `messages:read`.
 
         :param channel_id: Id of the channel (`chn_…`).
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         :param limit: How many posts to ask for.
         """
         result: ChannelsRefreshMessagesResult = self._transport.call(
@@ -4195,8 +4195,8 @@ class ChannelsResource:
         :param channel_id: Id of the channel (`chn_…`).
         :param post_id: Id of the post (`pst_…`).
         :param emoji: A single emoji; empty removes the reaction.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param session_id: Id of the session (`ses_…`). It can be left out, because the
+            other id determines it.
         """
         result: ChannelsReactResult = self._transport.call(
             "POST",
@@ -4220,6 +4220,7 @@ class MediaResource:
         media_id: str,
         *,
         encoding: Optional[Literal["base64"]] = None,
+        thumbnail: Optional[bool] = None,
     ) -> Media:
         """Get a file.
 
@@ -4232,12 +4233,14 @@ class MediaResource:
 
         :param media_id: Id of the file (`med_…`).
         :param encoding: `base64` also returns the content, of files of up to 1 MiB.
+        :param thumbnail: `true` also returns the thumbnail, if there is one.
         """
         result: Media = self._transport.call(
             "GET",
             f"/media/{quote(media_id)}",
             query={
                 "encoding": UNSET if encoding is None else encoding,
+                "thumbnail": UNSET if thumbnail is None else thumbnail,
             },
             repeatable=True,
         )
