@@ -74,6 +74,28 @@ describe('kinds of messages in a chat', async () => {
     await assertNoSidewaysScroll(page);
   });
 
+  it('fetch a file of the history', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId, simulate } = await openSandbox(call);
+    const content = sampleMedia('sticker.webp').toString('base64');
+    const sent = await call('POST', '/messages/send-media', {
+      sessionId,
+      to: '491700000066',
+      type: 'document',
+      content,
+    });
+    const { mediaId } = sent.body.media;
+    const timestamp = new Date(Date.now() - 86_400_000).toISOString();
+    const message = { id: 'old-1', with: FRIEND, message: 'The contract', timestamp, mediaId };
+    assert.equal((await simulate({ action: 'history', history: { messages: [message] } })).status, 200);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.getByRole('article').getByText('The contract').waitFor();
+    await assertAccessible(page);
+    await page.getByRole('button', { name: /^Fetch / }).click();
+    await page.getByRole('article').getByRole('button', { name: 'Download File' }).waitFor();
+    assert.equal(await page.getByRole('button', { name: /^Fetch / }).count(), 0);
+  });
+
   it('name a deleted file without asking for it', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { sessionId } = await openSandbox(call);

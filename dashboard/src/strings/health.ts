@@ -2,7 +2,7 @@ import { counted } from './format.ts';
 
 const number = (count: number) => count.toLocaleString('en');
 
-/** What is counted of a session to tell the risk of a ban. */
+/** The figures that tell the risk of a ban. */
 export const healthStrings = {
   title: 'Sending',
   hint: 'Networks ban numbers by figures such as these.',

@@ -8,7 +8,7 @@ import { kindStrings } from '../../strings/messageKinds.ts';
 import { Button } from '../button.tsx';
 import { classes } from '../classes.ts';
 
-/* What a chat shows of a sound or a video before and while it plays. */
+/* The parts of a sound or a video in a chat that are there before it loads. */
 
 /** The kind and duration of a sound or video: "Voice message · 0:12". */
 export function PlayableCaption({ message }: { readonly message: Message }) {

@@ -9,7 +9,7 @@ type Health = NonNullable<Session['health']>;
 
 const tones = { low: 'good', elevated: 'warn', high: 'bad' } as const;
 
-/** What the server counts of a session to tell how likely the network is to ban its number. */
+/** Shows the figures from which the server tells how likely the network is to ban the number. */
 export function HealthCard({ health }: { readonly health: Health }) {
   return (
     <Card title={healthStrings.title} hint={healthStrings.hint}>
