@@ -6,6 +6,7 @@ import { describeOnEachDatabase } from './support/databases.ts';
 import { connectSession, startAgain } from './support/server.ts';
 
 const POSTS = 1200;
+const MESSAGES = 600;
 
 describeOnEachDatabase('the deletion of a session', (newHome, database) => {
   it('deletes many rows in batches, and leaves those of other sessions', async (t) => {
@@ -54,9 +55,41 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
       most = Math.max(most, before - (await left(sessionId)));
       return result;
     };
-    await deleteSessionRows(commit, { accountId, sessionId });
+    await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
     assert.deepEqual([await left(sessionId), await left(otherId), most], [0, 1, 500]);
     assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
     assert.equal((await call('GET', `/sessions/${otherId}`)).status, 200);
+  });
+
+  it('deletes messages in small batches, with their words, and leaves those of other sessions', async (t) => {
+    const server = await startAgain(t, newHome, { database })();
+    const { call } = await server.account();
+    const [sessionId, otherId] = [await connectSession(call), await connectSession(call)];
+    const history = { generate: { messages: MESSAGES, chats: 3 } };
+    for (const id of [otherId, sessionId])
+      await call('POST', `/sessions/${id}/simulate`, { action: 'history', history });
+    const { database: stored } = server.app.services;
+    const { kysely } = stored.reader;
+    const { account_id: accountId } = await kysely
+      .selectFrom('sessions')
+      .select('account_id')
+      .where('session_id', '=', sessionId)
+      .executeTakeFirstOrThrow();
+    const left = async (id: string) =>
+      (await kysely.selectFrom('messages').select('seq').where('session_id', '=', id).execute()).map(({ seq }) => seq);
+    const gone = await left(sessionId);
+    let most = 0;
+    const commit: Commit = async (work, key) => {
+      const before = (await left(sessionId)).length;
+      const result = await stored.commit(work, key);
+      most = Math.max(most, before - (await left(sessionId)).length);
+      return result;
+    };
+    await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
+    assert.deepEqual([(await left(sessionId)).length, (await left(otherId)).length, most], [0, MESSAGES, 250]);
+    const words = await kysely.selectFrom('message_words').select('rowid').where('rowid', 'in', gone).execute();
+    assert.deepEqual(words, []);
+    const { body } = await call('GET', `/messages?q=history&limit=200&sessionId=${otherId}`);
+    assert.equal(body.data.length, 200);
   });
 });

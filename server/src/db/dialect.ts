@@ -55,6 +55,8 @@ export interface Dialect {
   readonly recordset: ((columns: Columns, list: unknown) => RawBuilder<unknown>) | undefined;
   /** A JSON list of texts as the right-hand side of `in`. */
   texts(json: unknown): RawBuilder<string>;
+  /** A JSON list of integers as the right-hand side of `in`. */
+  integers(json: unknown): RawBuilder<number>;
   /**
    * Reads a log of rows that several transactions append to, without skipping any. `order` is the order of the rows. No
    * row can appear any later at or below the position that `horizon` returns. Read the rows with a later statement.

@@ -71,6 +71,7 @@ const postgres: Dialect = {
     return sql`(select * from json_to_recordset(${list}::json) as recordset(${sql.join(typed)}))`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
+  integers: (json) => sql<number>`(select json_array_elements_text(${json}::json)::bigint)`,
   log: {
     order: ['position', 'event_id'],
     drawsPositions: true,

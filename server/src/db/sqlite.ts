@@ -61,6 +61,7 @@ export const sqlite: Dialect = {
   lockStatement: () => undefined,
   recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
+  integers: (json) => sql<number>`(select value from json_each(${json}))`,
   // One writer: rows become visible in the order of their ids.
   log: {
     order: ['event_id'],

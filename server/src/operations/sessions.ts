@@ -283,7 +283,7 @@ export const deleteSession = defineOperation({
   async run(ctx, { sessionId }) {
     const session = await resolveSession(ctx, sessionId);
     await ctx.sessions.forget(session);
-    await deleteSessionRows(ctx.database.commit, session);
+    await deleteSessionRows(ctx.database, session);
     ctx.sessions.sole.forget(ctx.accountId);
     return { sessionId, deleted: true as const };
   },
