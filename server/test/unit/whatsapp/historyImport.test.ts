@@ -18,7 +18,7 @@ interface Host {
   /** Stores a part of the history; it may fail. */
   readonly store?: (event: History) => Promise<void>;
   readonly digitsOf?: (jid: string) => Promise<string>;
-  /** What the last connection has left. */
+  /** The state that the last connection left. */
   readonly left?: { readonly state: string; readonly progress: number };
 }
 
