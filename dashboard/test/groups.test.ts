@@ -167,7 +167,10 @@ describe('groups pages', async () => {
   it('changes who adds members, and the timer of messages', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const groupId = await createGroup(call);
-    await call('PATCH', `/groups/${groupId}`, { settings: { disappearingSeconds: 3600 } });
+    const [{ sessionId }] = (await call('GET', '/sessions')).body.data;
+    await call('POST', `/groups/${groupId}/participants`, { action: 'promote', phoneNumbers: [ADA] });
+    const settings = { disappearingSeconds: 3600 }; // only other apps can set it
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'group_settings', groupId, from: ADA, settings });
     await page.goto(`/groups/${groupId}`);
     const timer = page.getByLabel('Disappearing messages');
     await assertSoon(() => timer.locator('option:checked').innerText(), '1 h');
