@@ -57,7 +57,8 @@ describe('sending over WhatsApp', () => {
       ['See https://example.com/a.', 'https://example.com/a', 'Example', 'A page'],
     );
     assert.deepEqual([...(jpegThumbnail ?? []).slice(0, 2)], [0xff, 0xd8]);
-    assert.deepEqual(sent.linkPreview, { url: 'https://example.com/a', title: 'Example', description: 'A page' });
+    const url = 'https://example.com/a';
+    assert.deepEqual(sent.linkPreview, { url, title: 'Example', description: 'A page', hasImage: true });
     const { got: plain } = await sendBob('/messages/send', { message: 'See https://example.com/b' });
     assert.equal(plain.extendedTextMessage?.matchedText ?? '', '');
   });
