@@ -265,10 +265,13 @@ describe('sessions pages', async () => {
     const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options });
     await page.goto(`/sessions/${body.sessionId}`);
     const fact = (text: string) => page.getByRole('definition').getByText(text, { exact: true });
-    const [id, url] = [fact(body.sessionId), fact(body.callbackUrl)];
-    const [above, below] = [await id.boundingBox(), await url.boundingBox()];
-    assert.ok(above !== null && below !== null);
-    assert.ok(above.y + above.height <= below.y, 'they overlap');
+    // In one step, because the page moves while its other parts load.
+    const isAbove = async () =>
+      fact(body.sessionId).evaluate(
+        (id, url) => url !== null && id.getBoundingClientRect().bottom <= url.getBoundingClientRect().top,
+        await fact(body.callbackUrl).elementHandle(),
+      );
+    await assertSoon(isAbove, true, 'they overlap');
     await assertUsable(page);
   });
 
