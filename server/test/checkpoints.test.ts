@@ -126,6 +126,6 @@ describe('checkpoints', () => {
       await new Promise((resolve) => setImmediate(resolve));
     }
     const bytes = statSync(`${file}-wal`).size;
-    assert.ok(bytes > 16 * 2 ** 20 && bytes <= 66 * 2 ** 20, `${bytes} bytes`);
+    assert.ok(bytes > 4 * 2 ** 20 && bytes <= 66 * 2 ** 20, `${bytes} bytes`);
   });
 });

@@ -10,8 +10,11 @@ interface Limits {
   readonly few: number;
 }
 
-/** 16 MiB, so that the same pages are not written many times; 64 MiB; and what takes about 2 ms. */
-const LIMITS: Limits = { due: 4000, most: 16_000, few: 200 };
+/**
+ * 4 MiB, because a commit waits while the disk writes back what the thread wrote, 16 MiB for up to 270 ms; 64 MiB; and
+ * what takes about 2 ms.
+ */
+const LIMITS: Limits = { due: 1000, most: 16_000, few: 200 };
 
 /** Times that the thread writes back what was added to the log meanwhile. */
 const ROUNDS = 4;
