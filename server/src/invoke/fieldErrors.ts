@@ -1,7 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError } from '../errors.ts';
-import { patternWords } from './patterns.ts';
+import { patternWords, ruleCodes } from './patterns.ts';
 
 const MAX_ERRORS = 50;
 const TIME_EXAMPLE = 'such as 2026-07-01T12:00:00Z or 2026-07-01T14:00:00+02:00';
@@ -13,9 +13,6 @@ const MAX_REPEATED = 40;
 
 /** Lists of event types. Their errors name the list, as those of unknown event types do. */
 const EVENT_TYPES = new Set(['events', 'kinds']);
-
-/** The codes of fields with a custom rule. All others with one are phone numbers. */
-const OWN_RULES: Readonly<Record<string, string>> = { secret: 'reserved', name: 'blank', subject: 'blank' };
 
 /** The parts of a schema that its errors mention. */
 interface Shape {
@@ -63,8 +60,8 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
     case 'boolean':
       return [];
     case '~refine': {
-      const code = OWN_RULES[path.at(-1) ?? ''] ?? 'phone_number';
-      return [{ field: path.join('.'), code, message: error.message }];
+      const { message } = error;
+      return [{ field: path.join('.'), code: ruleCodes.get(message) ?? 'phone_number', message }];
     }
     default: {
       const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));

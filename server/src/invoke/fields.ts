@@ -9,6 +9,7 @@ import {
   type TStringOptions,
   Type,
 } from 'typebox';
+import { BLANK } from './patterns.ts';
 
 /* The schemas of inputs and outputs. A field begins with its description, because people and models choose by it. */
 
@@ -25,7 +26,7 @@ export const notBlank = (text: TString) =>
   Type.Refine(
     text,
     (value) => value === '' || VISIBLE.test(value),
-    () => 'must have a visible character',
+    () => BLANK,
   );
 const VISIBLE = /[^\s\p{Cc}\p{Cf}]/u;
 

@@ -1,4 +1,4 @@
-/* The patterns of text fields, and what they ask for, in words for errors. */
+/* The patterns and other rules of text fields, and what they ask for, in words for errors. */
 
 export const EMAIL = '^[^\\s@]{1,64}@[^\\s@]+$';
 export const HTTP_URL = '^https?://';
@@ -22,4 +22,13 @@ export const patternWords: ReadonlyMap<string, string> = new Map([
   [TEMPLATE_NAME, 'in small letters, digits and underscores, such as order_sent'],
   [TEMPLATE_STATUS, 'in small letters and underscores, such as approved'],
   [LANGUAGE, 'a language, such as en or en_US'],
+]);
+
+export const BLANK = 'must have a visible character';
+export const MADE_SECRET = 'must not have the form of a secret that the server makes; pass another one';
+
+/** The codes of other rules, by their messages. A rule without an entry is that of phone numbers. */
+export const ruleCodes: ReadonlyMap<string, string> = new Map([
+  [BLANK, 'blank'],
+  [MADE_SECRET, 'reserved'],
 ]);

@@ -4,7 +4,7 @@ import { capabilities } from '../connectors/capabilities.ts';
 import type { ContentParts, LinkPreview } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
-import { boolean, notForAgents, optional, strictPart, string } from '../invoke/fields.ts';
+import { boolean, notBlank, notForAgents, optional, strictPart, string } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
 import { plainLine } from '../media/content.ts';
 import { PREVIEW_IMAGE_BYTES } from '../media/linkPreviews.ts';
@@ -14,7 +14,7 @@ import type { SessionRef } from '../messages/store.ts';
 
 const ChosenPreview = strictPart('Title, description and picture of the preview.', {
   url: optional(string('The link; by default the first one in the text, which must contain it.', { maxLength: 2048 })),
-  title: string('Title of the page.', { minLength: 1, maxLength: 200 }),
+  title: notBlank(string('Title of the page.', { minLength: 1, maxLength: 200 })),
   description: optional(string('A sentence below the title.', { minLength: 1, maxLength: 500 })),
   image: optional(
     string('Picture of the page: an https URL, or the id of an uploaded image (`med_…`).', { maxLength: 2048 }),
@@ -169,10 +169,9 @@ async function chosenPreview(
 ): Promise<LinkPreview> {
   if (url === undefined) throw invalidField('linkPreview', 'The text has no link to show a preview of');
   if (!message.includes(url)) throw invalidField('linkPreview.url', 'must occur in the text');
-  const [shown, below] = [plainLine(title), plainLine(description ?? '')];
-  if (!/[^\s\p{Cf}]/u.test(shown)) throw invalidField('linkPreview.title', 'must have a visible character');
   const thumbnail = image === undefined ? undefined : await thumbnailOf(ctx, image);
-  return { url, title: shown, ...(below && { description: below }), ...(thumbnail && { thumbnail }) };
+  const below = plainLine(description ?? '');
+  return { url, title: plainLine(title), ...(below && { description: below }), ...(thumbnail && { thumbnail }) };
 }
 
 async function thumbnailOf(ctx: Context, image: string): Promise<string> {

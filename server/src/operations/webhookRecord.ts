@@ -4,6 +4,7 @@ import type { OutcomeClass, WebhookTable } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
 import { boolean, list, named, notForAgents, oneOf, optional, orNull, string, time } from '../invoke/fields.ts';
 import type { Context } from '../invoke/operation.ts';
+import { MADE_SECRET } from '../invoke/patterns.ts';
 import { checkUrl } from '../target.ts';
 import { hasMadeForm } from '../webhooks/madeSecret.ts';
 import { outcomeClasses } from '../webhooks/outcome.ts';
@@ -19,7 +20,7 @@ export const givenSecret = <T extends TSchema>(schema: T) =>
   Type.Refine(
     schema,
     (secret) => typeof secret !== 'string' || !hasMadeForm(secret),
-    () => 'must not have the form of a secret that the server makes; pass another one',
+    () => MADE_SECRET,
   );
 
 /** @param more keywords of the schema */
