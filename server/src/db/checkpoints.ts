@@ -11,8 +11,8 @@ interface Limits {
 }
 
 /**
- * 4 MiB, because a commit waits while the disk writes back what the thread wrote, 16 MiB for up to 270 ms; 64 MiB; and
- * what takes about 2 ms.
+ * 4 MiB, 64 MiB, and what takes about 2 ms. A commit waits while the disk writes what the thread has written back: for up
+ * to 270 ms after 16 MiB.
  */
 const LIMITS: Limits = { due: 1000, most: 16_000, few: 200 };
 

@@ -79,7 +79,7 @@ export async function decide(
     .executeTakeFirst();
   if (row === undefined) return undefined; // another node was faster
   if (row.body !== before.body) {
-    await dropWords.run(tx, [{ rowid: row.seq }]);
+    await dropWords(tx, [row.seq]);
     tx.writeLater(indexWords, { seq: row.seq, accountId, text: searchText(row.body, contentOf(row)) });
   }
   emitApproval(options, tx, row);

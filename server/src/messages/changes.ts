@@ -95,7 +95,7 @@ export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: s
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
-  await dropWords.run(tx, [{ rowid: seq }]);
+  await dropWords(tx, [seq]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
   if (text !== present.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
 }
@@ -116,7 +116,7 @@ export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, aut
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
-  await dropWords.run(tx, [{ rowid: seq }]);
+  await dropWords(tx, [seq]);
   emitChange(events, tx, row, 'message.deleted', changeOf(row, author));
 }
 

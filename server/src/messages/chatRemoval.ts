@@ -108,9 +108,9 @@ export async function removeRows(
   rows: readonly Pick<MessageRow, 'message_id' | 'seq'>[],
 ): Promise<boolean> {
   if (rows.length === 0) return false;
-  await dropWords.run(
+  await dropWords(
     tx,
-    rows.map(({ seq }) => ({ rowid: seq })),
+    rows.map(({ seq }) => seq),
   );
   const ids = rows.map(({ message_id }) => message_id);
   for (const table of ['reactions', 'poll_votes', 'message_labels'] as const)

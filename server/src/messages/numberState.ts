@@ -62,10 +62,9 @@ export async function storeNumberState(
   const { notices = [], updatedAt = 0, ...before } = stored ?? (UNKNOWN as Partial<StoredNumberState> & NumberState);
   const after: NumberState = { ...before, ...withinLimits(state) };
   const changed = namesOf(after).filter((name) => !isDeepStrictEqual(after[name], before[name]));
-  const added = notice && { ...noticeWithinLimits(notice), at: timestamp, notedAt: clock.now() };
-  const isNew =
-    added !== undefined &&
-    !notices.some(({ notedAt: _, ...known }) => isDeepStrictEqual({ ...known, notedAt: added.notedAt }, added));
+  const notedAt = clock.now();
+  const added = notice && { ...noticeWithinLimits(notice), at: timestamp, notedAt };
+  const isNew = added !== undefined && !notices.some((known) => isDeepStrictEqual({ ...known, notedAt }, added));
   if (changed.length === 0 && !isNew) return;
   const kept = isNew ? [added, ...notices].toSorted((one, other) => other.at - one.at).slice(0, MAX_NOTICES) : notices;
   const next: StoredNumberState = { ...after, notices: kept, updatedAt: Math.max(updatedAt, timestamp) };

@@ -40,10 +40,10 @@ export const indexWords: LateWriter<Searchable> = (tx, messages) =>
     })),
   );
 
-export const dropWords = {
-  run: (tx: Queryable, rows: readonly { readonly rowid: number }[]) =>
-    deleteWords.run(tx, { rowids: JSON.stringify(rows.map(({ rowid }) => rowid)) }),
-};
+/** Removes messages from the search, by their `seq`. */
+export async function dropWords(tx: Queryable, seqs: readonly number[]): Promise<void> {
+  await deleteWords.run(tx, { rowids: JSON.stringify(seqs) });
+}
 
 /** One statement for all rows: on SQLite, one for each row takes ten times as long. */
 const deleteWords = query((db, p: { rowids: string }, dialect) =>
