@@ -1,13 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type Selectable, sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type {
-  BusinessProfileChange,
-  NetworkEvent,
-  NetworkGroup,
-  OwnBusinessProfile,
-  PrivacySettings,
-} from '../connectors/connector.ts';
+import type { BusinessProfileChange, NetworkEvent, NetworkGroup, OwnBusinessProfile } from '../connectors/connector.ts';
 import {
   addressOf,
   type ChannelStep,
@@ -265,16 +259,6 @@ export class DatabaseSandboxStore implements SandboxStore {
     }, address);
   }
 
-  async privacyOf(addresses: readonly string[]): Promise<ReadonlyMap<string, PrivacySettings>> {
-    const rows = await profilesOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
-    return new Map(
-      rows.flatMap(({ number, profile }) => {
-        const { privacy } = profile === null ? NO_PROFILE : this.#parse<SandboxProfile>(profile);
-        return privacy === undefined ? [] : [[number, privacy] as const];
-      }),
-    );
-  }
-
   async knowing(addresses: readonly string[], number: string): Promise<ReadonlySet<string>> {
     const rows = await numbersWithContact.all(this.#database.reader, { addresses: JSON.stringify(addresses), number });
     return new Set(rows.map((row) => row.number));
@@ -285,12 +269,9 @@ export class DatabaseSandboxStore implements SandboxStore {
     return row?.profile ? this.#parse(row.profile) : NO_PROFILE;
   }
 
-  async online(addresses: readonly string[]): Promise<readonly string[]> {
-    const found = await profilesOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
-    return found.flatMap(({ number, profile }) => {
-      const { presence }: SandboxProfile = profile === null ? NO_PROFILE : this.#parse(profile);
-      return presence === 'online' ? [number] : [];
-    });
+  async profiles(addresses: readonly string[]): Promise<ReadonlyMap<string, SandboxProfile>> {
+    const rows = await profilesOf.all(this.#database.reader, { addresses: JSON.stringify(addresses) });
+    return new Map(rows.map(({ number, profile }) => [number, profile === null ? NO_PROFILE : this.#parse(profile)]));
   }
 
   async changeProfile(

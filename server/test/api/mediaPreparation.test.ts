@@ -202,8 +202,8 @@ describeOnEachDatabase('the preparation of files', (_, database) => {
     const { removal } = server.app.services;
     assert.ok(stored);
     await removal.delete(stored.account_id, stored.media_id);
-    const anew = await nodeWith(async () => resultOf(sampleMedia('vorbis.ogg'))).prepare(row);
-    assert.notEqual(anew.media_id, stored.media_id);
+    const later = await nodeWith(async () => resultOf(sampleMedia('vorbis.ogg'))).prepare(row);
+    assert.notEqual(later.media_id, stored.media_id);
   });
 
   it('refuses a file whose conversion took too long, also one of an accepted type', async () => {

@@ -100,7 +100,8 @@ export class SandboxNetwork {
     const members = chat.type === 'direct' ? [chat.id] : (group?.participants ?? []).map((one) => one.phoneNumber);
     const isMember = chat.type === 'direct' || members.includes(sender.number);
     const others = members.filter((number) => isMember && number !== sender.number);
-    const to = await this.store.online(others.map((number) => this.addressOf(number)));
+    const profiles = await this.store.profiles(others.map((number) => this.addressOf(number)));
+    const to = [...profiles].flatMap(([address, { presence }]) => (presence === 'online' ? [address] : []));
     if (to.length === 0) return;
     const directFrom = chat.type === 'direct' && { directFrom: sender.number };
     await this.mailboxes.deliver({ to, event, sentAt: this.steady.now(), ...directFrom, sender });
@@ -162,9 +163,9 @@ export class SandboxNetwork {
 
   /** Returns those of the numbers whose privacy settings do not let somebody add them to groups. */
   async notAddedBy(number: string, others: readonly string[]): Promise<ReadonlySet<string>> {
-    const privacy = await this.store.privacyOf(others.map((other) => this.addressOf(other)));
+    const profiles = await this.store.profiles(others.map((other) => this.addressOf(other)));
     const closed = others.filter(
-      (other) => (privacy.get(this.addressOf(other))?.groupAdd ?? 'everyone') !== 'everyone',
+      (other) => (profiles.get(this.addressOf(other))?.privacy?.groupAdd ?? 'everyone') !== 'everyone',
     );
     if (closed.length === 0) return new Set();
     const knowing = await this.store.knowing(

@@ -150,14 +150,12 @@ export interface SandboxStore {
     change: (channel: SandboxChannel | undefined) => ChannelStep,
   ): Promise<{ channel: SandboxChannel; hasMail: readonly string[] }>;
 
-  /** The privacy settings of those of the addresses that have changed them. */
-  privacyOf(addresses: readonly string[]): Promise<ReadonlyMap<string, PrivacySettings>>;
   /** Returns those of the addresses whose sessions have a number among their contacts, and have not blocked it. */
   knowing(addresses: readonly string[], number: string): Promise<ReadonlySet<string>>;
-  /** Returns those of the addresses whose sessions show themselves as online. */
-  online(addresses: readonly string[]): Promise<readonly string[]>;
   /** Returns null in every field that is not set. */
   profile(address: string): Promise<SandboxProfile>;
+  /** Returns the profiles of those of the addresses that are registered. */
+  profiles(addresses: readonly string[]): Promise<ReadonlyMap<string, SandboxProfile>>;
   changeProfile(
     address: string,
     change: ProfileChange & {
