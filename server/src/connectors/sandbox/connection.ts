@@ -31,6 +31,7 @@ import type {
 import { RingingCalls } from '../ringingCalls.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../standing.ts';
 import { SandboxAccount } from './account.ts';
+import { BlockList } from './blockList.ts';
 import { SandboxChannels } from './channels.ts';
 import { chatEventOf, createChatActions, createLabelActions, isChatAction } from './chats.ts';
 import { SandboxCommunities } from './communities.ts';
@@ -49,15 +50,6 @@ import { withdrawJoinRequest } from './waiting.ts';
 const PAIRING_MS = 20_000;
 const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
-/** Actions of a blocked contact that never reach the session, besides those in a direct chat. */
-const BLOCKED: ReadonlySet<string> = new Set([
-  'call',
-  'call_end',
-  'status',
-  'status_delete',
-  'status_view',
-  'status_react',
-]);
 /** They also arrive while the session is offline. */
 const changesOfMessages: ReadonlySet<string> = new Set([
   'edit',
@@ -69,8 +61,6 @@ const changesOfMessages: ReadonlySet<string> = new Set([
   'move',
 ]);
 const PAIRING_CODE_MS = 160_000;
-/** Prefix of the store's keys for unblocked contacts. The value is the moment of unblocking, in steady time. */
-const UNBLOCKED = 'unblocked:';
 // Without 0, 1, I, L, O and U, because people type the code.
 const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
 
@@ -93,17 +83,13 @@ export class SandboxConnection implements Connection, Phone {
   readonly #host: SessionHost;
   readonly #limits: SandboxLimits;
   readonly #history: SandboxHistory;
+  readonly #blockList: BlockList;
   #number: string;
   #name: string | null = null;
   #isOnline = false;
   #isClosed = false;
   #isPairing = false;
   #cancelTimer = () => {};
-  /**
-   * Number → moment of steady time before which its events are blocked; infinite while it is blocked. After it was
-   * unblocked, events from before stay blocked even if they arrive late or are repeated: their sender has no receipt.
-   */
-  readonly #blockedUntil = new Map<string, number>();
   #onlineSince = 0;
   /** Settles once the last event with a file is stored. */
   #file: Promise<void> | undefined;
@@ -113,6 +99,7 @@ export class SandboxConnection implements Connection, Phone {
     this.#host = host;
     this.#limits = new SandboxLimits(host);
     this.#history = new SandboxHistory(host);
+    this.#blockList = new BlockList(host, network.steady);
     this.#calls = new RingingCalls(host);
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
@@ -187,7 +174,7 @@ export class SandboxConnection implements Connection, Phone {
     { event, sentAt, directFrom }: SandboxEvent,
     hasWaited = (sentAt ?? this.#onlineSince) < this.#onlineSince,
   ): Promise<boolean> {
-    if (directFrom && (sentAt ?? 0) < (this.#blockedUntil.get(directFrom) ?? 0)) return false;
+    if (directFrom && this.#blockList.keepsOut(directFrom, sentAt ?? 0)) return false;
     if (!isWanted(event, this.#host.options)) return true;
     if (hasWaited && isTyping(event)) return true; // it is over by now
     await this.#takeInOrder(hasWaited && event.type === 'message' ? { ...event, isReplayed: true } : event);
@@ -237,11 +224,7 @@ export class SandboxConnection implements Connection, Phone {
     this.#onlineSince = this.#network.steady.now();
     await this.#host.onEvent({ type: 'connected', phoneNumber: this.#number });
     await this.#network.restoreGroups(await this.#host.groups());
-    const unblocked = await this.#host.store.list(UNBLOCKED);
-    const blocked = await this.#host.blocked();
-    // Set at once: a contact that was unblocked and blocked again must stay blocked during a reconnect.
-    for (const [key, at] of unblocked) this.#blockedUntil.set(key.slice(UNBLOCKED.length), Number(at));
-    for (const other of blocked) this.#blockedUntil.set(other, Number.POSITIVE_INFINITY);
+    await this.#blockList.load();
     for (const message of await this.#host.undelivered()) {
       const { type, id } = message.chat;
       const group = type === 'group' ? await this.#network.findGroup(id) : undefined;
@@ -421,16 +404,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
     this.requireOnline();
-    if (blocked) this.#blockedUntil.set(phoneNumber, Number.POSITIVE_INFINITY);
-    else if (this.#isBlocked(phoneNumber)) {
-      const now = this.#network.steady.now();
-      await this.#host.store.set(`${UNBLOCKED}${phoneNumber}`, String(now));
-      this.#blockedUntil.set(phoneNumber, now);
-    }
-  }
-
-  #isBlocked(phoneNumber: string): boolean {
-    return this.#blockedUntil.get(phoneNumber) === Number.POSITIVE_INFINITY;
+    await this.#blockList.set(phoneNumber, blocked);
   }
 
   async requestHistory(request: HistoryRequest): Promise<void> {
@@ -453,7 +427,7 @@ export class SandboxConnection implements Connection, Phone {
   }
 
   async simulate(action: Simulation): Promise<void> {
-    if (this.#isKeptOut(action)) return;
+    if (this.#blockList.keepsOutAction(action)) return;
     if (isReported(action)) return this.#report(action);
     if (isChatAction(action)) {
       this.requireOnline();
@@ -566,14 +540,6 @@ export class SandboxConnection implements Connection, Phone {
   /** The group actions of a person whom a simulation plays. */
   #groupsOf(number: string): SandboxGroups {
     return new SandboxGroups(this.#network, { number, requireOnline: () => {} });
-  }
-
-  /** Whether the action comes from a contact that the session has blocked. In groups, its members still see it. */
-  #isKeptOut(action: Simulation): boolean {
-    if (!('from' in action) || !this.#isBlocked(action.from)) return false;
-    if (action.action === 'star' || action.action === 'delete_for_me') return false; // the owner does it
-    if ('chat' in action) return action.chat.type === 'direct';
-    return action.action === 'incoming' ? action.group === null : BLOCKED.has(action.action);
   }
 
   async close(): Promise<void> {
