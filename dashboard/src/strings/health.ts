@@ -5,7 +5,7 @@ const number = (count: number) => count.toLocaleString('en');
 /** The figures that tell the risk of a ban. */
 export const healthStrings = {
   title: 'Sending',
-  hint: 'Networks ban numbers by figures such as these.',
+  hint: 'Networks use figures like these to decide whether to ban a number.',
   risk: 'Risk of a ban',
   risks: { low: 'Low', elevated: 'Elevated', high: 'High' },
   newChats: 'New chats',
@@ -17,7 +17,7 @@ export const healthStrings = {
   pace: 'Fastest minute',
   perMinute: (count: number) => `${counted(count, 'message')}, in the last hour`,
   failed: 'Failed messages',
-  unreachable: 'Not on the network',
+  unreachable: 'Unreachable numbers',
   blockReports: 'Blocks and reports',
   ofHour: (count: number) => `${number(count)} in the last hour`,
   ofDay: (count: number) => `${number(count)} in 24 hours`,
