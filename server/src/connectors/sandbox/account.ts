@@ -26,7 +26,7 @@ const DEFAULTS: PrivacySettings = {
   disappearingSeconds: 0,
 };
 
-/** The definition of a simulation. That of the own number has no profile, which is on the network for others to see. */
+/** A business that a simulation has defined. The own number has its profile on the network, where others see it. */
 interface Business extends Pick<AccountSimulation, 'collections'> {
   readonly profile: BusinessProfile | null;
 }

@@ -94,7 +94,7 @@ export class SandboxNetwork {
     return this.mailboxes.deliver({ to, event, sentAt, sender });
   }
 
-  /** Shows the members of a chat that somebody types. Like WhatsApp, only to those who are shown as online. */
+  /** Tells the members of a chat that somebody is typing: as on WhatsApp, only those who are shown as online. */
   async showTyping(sender: Phone, chat: NetworkChat, event: NetworkEvent): Promise<void> {
     const group = chat.type === 'group' ? await this.findGroup(chat.id) : undefined;
     const members = chat.type === 'direct' ? [chat.id] : (group?.participants ?? []).map((one) => one.phoneNumber);
@@ -175,7 +175,7 @@ export class SandboxNetwork {
     return new Set(closed.filter((other) => !knowing.has(this.addressOf(other))));
   }
 
-  /** Whether a setting of a number lets another one see something. */
+  /** Whether the audience of a privacy setting of the number includes the viewer. */
   async isOpenTo(viewer: string, number: string, audience: Audience = 'everyone'): Promise<boolean> {
     if (audience === 'everyone' || viewer === number) return true;
     const address = this.addressOf(number);

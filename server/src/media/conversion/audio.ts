@@ -5,7 +5,7 @@ import { ConversionError, type Prepared } from './task.ts';
 
 const MAX_SECONDS = 3600;
 const MAX_STATED_SECONDS = 48 * 3600;
-/** Less cannot be heard: a frame of Opus. */
+/** A frame of Opus. Anything shorter cannot be heard. */
 const MIN_SECONDS = 0.02;
 /** Of a recording that is sent as it is, this much is decoded to see that it is not damaged. An hour takes 20 s. */
 const EXAMINED_SECONDS = 120;
