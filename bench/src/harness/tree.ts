@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, symlinkSync } from 'node:fs';
+import { existsSync, readFileSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { newFolder } from './processes.ts';
@@ -16,11 +16,13 @@ export const presentTree: Tree = { name: 'this tree', folder: root };
 
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 
-/** Paths that a checkout lacks and a server needs. The dependencies are those of the present tree. */
-const LINKED = ['node_modules', 'server/node_modules', 'sdk/node_modules', 'dashboard/dist'];
+const DEPENDENCIES = ['node_modules', 'server/node_modules', 'sdk/node_modules'];
+/** What a server needs besides its dependencies and a checkout lacks. */
+const BUILT = ['dashboard/dist'];
 
 /**
- * Clones a commit into a temporary folder, which the end of the benchmark removes.
+ * Clones a commit into a temporary folder, which the end of the benchmark removes. It shares the dependencies of the
+ * present tree if it has the same ones, and installs its own otherwise.
  * @throws {UnknownRefError}
  */
 export function checkOut(ref: string): Tree {
@@ -33,11 +35,17 @@ export function checkOut(ref: string): Tree {
   const folder = join(newFolder(), 'tree');
   git('clone', '--quiet', '--shared', '--no-checkout', root, folder);
   git('-C', folder, 'checkout', '--quiet', '--detach', commit);
-  for (const path of LINKED) {
+  const lock = (tree: string) => readFileSync(join(tree, 'package-lock.json'), 'utf8');
+  if (lock(folder) === lock(root)) link(DEPENDENCIES, folder);
+  else execFileSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: folder, stdio: 'pipe' });
+  link(BUILT, folder);
+  return { name: ref, folder };
+}
+
+function link(paths: readonly string[], folder: string): void {
+  for (const path of paths)
     if (existsSync(join(root, path)) && !existsSync(join(folder, path)))
       symlinkSync(join(root, path), join(folder, path));
-  }
-  return { name: ref, folder };
 }
 
 export class UnknownRefError extends Error {}

@@ -13,6 +13,7 @@ import {
   type SerializedWork,
   type Store,
 } from './dialect.ts';
+import { FirstStatistics } from './firstStatistics.ts';
 import { logPositions, readHorizon, readNewest } from './postgresLog.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
@@ -66,9 +67,16 @@ const postgres: Dialect = {
   },
   hasConcurrentWriters: true,
   lockStatement: (work) => `select pg_advisory_xact_lock(${locks[work]})`,
+  // PostgreSQL expects a hundred rows of any list, and rather than look up a hundred rows it scans a table that is small
+  // when the statement is planned, and goes on scanning it when it has grown. It expects one row of a range whose column
+  // it knows nothing about.
   recordset: (columns, list) => {
-    const typed = Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`);
-    return sql`(select * from json_to_recordset(${list}::json) as recordset(${sql.join(typed)}))`;
+    const names = sql.join(Object.keys(columns).map((name) => sql.ref(name)));
+    const typed = sql.join(Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
+    return sql`(
+      select * from rows from (json_to_recordset(${list}::json) as (${typed})) with ordinality as recordset(${names}, nth)
+      where nth > 0 and nth < ${sql.lit(MORE_THAN_ANY_LIST)}
+    )`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   integers: (json) => sql<number>`(select json_array_elements_text(${json}::json)::bigint)`,
@@ -137,6 +145,8 @@ function isBrokenConnection(error: unknown): boolean {
   );
 }
 
+const MORE_THAN_ANY_LIST = 1_000_000;
+
 /** A database that vanished does not close its connections, so they time out. */
 const QUERY_MS = 30_000;
 const BEGIN_MS = 5000;
@@ -179,15 +189,20 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
   }
 
-  /** The fence is part of the `begin` statement and saves a round trip. */
+  /**
+   * The fence is part of the `begin` statement and saves a round trip. Writes of a running server find their rows by
+   * indexes, whatever the size of a table when their statements are planned.
+   */
   const beginAs = (as: Membership | undefined) =>
     `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}${
       as === undefined
         ? ''
-        : `; select from nodes where node_id = ${pg.escapeLiteral(as.nodeId)} and epoch = ${as.epoch} for key share`
+        : `; set local enable_seqscan = off; set local jit = off; select from nodes where node_id = ${pg.escapeLiteral(as.nodeId)} and epoch = ${as.epoch} for key share`
     }`;
 
-  const reader = queryable(postgres, answering(postgres, connectionOn(pool, mayPrepare, QUERY_MS)));
+  const pooled = connectionOn(pool, mayPrepare, QUERY_MS);
+  const reader = queryable(postgres, answering(postgres, pooled));
+  const statistics = new FirstStatistics(pooled);
   return {
     dialect: postgres,
     reader,
@@ -220,7 +235,10 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       }
       return {
         ...queryable(postgres, connection),
-        commit: () => end('commit').catch(asUnknown),
+        async commit() {
+          await end('commit').catch(asUnknown);
+          statistics.committed();
+        },
         rollback: () => end('rollback'),
       };
     },

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { Connection, NetworkEvent } from '../connectors/connector.ts';
 import type { Tx } from '../db/commit.ts';
-import { batch, query } from '../db/query.ts';
+import { batch, query, unindexed } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
@@ -248,7 +248,7 @@ const markSent = batch(
     set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, failed_at = null
     ${from}
     where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}
-      and messages.status in ('queued', 'failed') and messages.sent_at is null
+      and ${unindexed('messages.status')} in ('queued', 'failed') and messages.sent_at is null
     returning messages.message_id, messages.chat_id, messages.to_id`,
 );
 

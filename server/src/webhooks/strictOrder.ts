@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { batch, query } from '../db/query.ts';
+import { batch, query, unindexed } from '../db/query.ts';
 import type { WebhookRef } from './queue.ts';
 
 /*
@@ -84,7 +84,7 @@ const holdBack = batch(
   ({ row, from }) => sql`
     update deliveries set due_at = ${row.due_at}, held_behind = ${row.held_behind} ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state = 'pending'`,
+      and ${unindexed('deliveries.state')} = 'pending'`,
 );
 
 interface NextHeld {
@@ -109,7 +109,7 @@ const makeDue = batch(
   ({ row, from }) => sql`
     update deliveries set due_at = 0, held_behind = null ${from}
     where deliveries.account_id = ${row.account_id} and deliveries.delivery_id = ${row.delivery_id}
-      and deliveries.state = 'pending' and deliveries.held_behind is not null`,
+      and ${unindexed('deliveries.state')} = 'pending' and deliveries.held_behind is not null`,
 );
 
 const makeSomeDue = query((db, p: WebhookRef & { limit: number }) =>

@@ -1,0 +1,42 @@
+import type { Connection } from './dialect.ts';
+
+/** The first check, after as many write transactions. Each later one is after twice as many. */
+const FIRST_CHECK = 16;
+/** Autovacuum has analyzed the tables by then. */
+const LAST_CHECK = FIRST_CHECK * 2 ** 12;
+
+/**
+ * Analyzes the tables that every message adds rows to as soon as they have some. PostgreSQL does so within a minute, and
+ * until then knows nothing about their columns: it takes any index whose first column is in the condition, even if all
+ * rows have the same value in it, and keeps that plan while the tables grow.
+ */
+export class FirstStatistics {
+  readonly #connection: Connection;
+  #transactions = 0;
+  #nextCheck = FIRST_CHECK;
+
+  /** @param connection outside a transaction */
+  constructor(connection: Connection) {
+    this.#connection = connection;
+  }
+
+  /** Call it at the end of each write transaction. */
+  committed(): void {
+    if (++this.#transactions !== this.#nextCheck || this.#nextCheck > LAST_CHECK) return;
+    this.#nextCheck *= 2;
+    void this.#check().catch(() => {}); // autovacuum will do it
+  }
+
+  async #check(): Promise<void> {
+    const { rows } = await this.#connection.query<{ name: string }>(UNKNOWN, []);
+    for (const { name } of rows) await this.#connection.query(`analyze ${name}`, []);
+  }
+}
+
+/** The tables that have rows and no statistics. */
+const UNKNOWN = `
+  select c.oid::regclass::text as name from pg_class c
+  where c.oid in (to_regclass('messages'), to_regclass('chats'), to_regclass('events'), to_regclass('deliveries'))
+    and pg_relation_size(c.oid) > 0
+    and not exists (select from pg_stats s
+      where s.schemaname = c.relnamespace::regnamespace::text and s.tablename = c.relname)`;
