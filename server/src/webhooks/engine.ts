@@ -152,7 +152,7 @@ export class Engine implements LeaseWorker {
     if (!this.#isRunning || !this.#leases.owns(webhookId)) return;
     // Transactions of several writers do not end in the order of their deliveries, so the lane reads them in order.
     const { hasConcurrentWriters } = this.#options.database.reader.dialect;
-    this.#laneOf(webhookId).wake(hasConcurrentWriters ? [] : stored);
+    this.#laneOf(webhookId).wake(stored, !hasConcurrentWriters);
   }
 
   #reloadHere(webhookId: string): void {

@@ -117,6 +117,8 @@ export class Lane {
   #mustReload = true;
   /** Whether a delivery may be due that is not in the backlog. */
   #mayHaveMore = true;
+  /** Whether the timer is set for the first delivery that will be due later, or there is none. */
+  #knowsNext = false;
   #isReading = false;
   /** Whether the read in progress is that of the webhook: nothing starts with the old one. */
   #isLoading = false;
@@ -155,10 +157,14 @@ export class Lane {
 
   /**
    * Looks for due deliveries.
-   * @param stored new deliveries, in order. They are not read if the backlog contains all earlier ones.
+   * @param stored new deliveries, if nothing else may be due
+   * @param areInOrder whether no later transaction may add earlier ones. Then they are not read if the backlog contains
+   * all earlier ones.
    */
-  wake(stored: readonly Due[] = []): void {
-    if (stored.length > 0 && this.#mayAppend(stored.length)) for (const due of stored) this.#backlog.append(due);
+  wake(stored: readonly Due[] = [], areInOrder = true): void {
+    if (stored.length === 0) this.#knowsNext = false;
+    const isAppended = stored.length > 0 && areInOrder && this.#mayAppend(stored.length);
+    if (isAppended) for (const due of stored) this.#backlog.append(due);
     else this.#mayHaveMore = true;
     this.#advance();
   }
@@ -235,7 +241,7 @@ export class Lane {
     }
     const allowed = this.#permit();
     if (allowed.kind === 'wait') {
-      if (this.#backlog.readyCount > 0 || this.#mayHaveMore) this.#wakeAt(allowed.until);
+      if (this.#backlog.readyCount > 0 || this.#mayHaveMore) this.#lookAgainAt(allowed.until);
     } else if (this.#mayHaveMore && this.#backlog.size <= this.#capacity / 2) void this.#read();
   }
 
@@ -273,7 +279,7 @@ export class Lane {
       this.#report(error, 'failed to read the queue; retrying');
       this.#mustReload ||= isReload;
       this.#mayHaveMore = true;
-      this.#wakeAt(this.#deps.steady.now() + RETRY_MS);
+      this.#lookAgainAt(this.#deps.steady.now() + RETRY_MS);
       return;
     } finally {
       this.#isReading = false;
@@ -287,6 +293,7 @@ export class Lane {
   /** Reads the webhook, and the first due deliveries if they may go out. */
   async #load(): Promise<void> {
     this.#mayHaveMore = false;
+    this.#knowsNext = true;
     const { webhook: found, due, nextDueAt } = await this.#deps.readStart(this.webhookId);
     if (found === undefined) await this.#cancelAll();
     this.#replaceWebhook(found);
@@ -297,8 +304,10 @@ export class Lane {
     const mayGoOut = isOpen && this.#webhook !== undefined && !isPrepared(this.#webhook);
     const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
-    if (fresh.length === 0) this.#mayHaveMore = true;
-    else if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
+    if (fresh.length === 0) {
+      this.#mayHaveMore = true;
+      this.#knowsNext = false;
+    } else if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
   /** Attempts that ended during the read have moved the breaker in memory. It stays unless others changed theirs. */
@@ -314,8 +323,7 @@ export class Lane {
 
   /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled meanwhile. */
   #withoutKnown(due: readonly Due[], limit: number): Due[] {
-    // The read may have missed deliveries that were settled as due again.
-    if (due.length === limit || this.#settledMeanwhile.size > 0) this.#mayHaveMore = true;
+    if (due.length === limit) this.#mayHaveMore = true;
     const isRetried = ({ conversation }: Due) => this.#retriedMeanwhile.has(conversation);
     if (due.some(isRetried)) this.#mayHaveMore = true;
     return due.filter((one) => {
@@ -324,8 +332,9 @@ export class Lane {
     });
   }
 
+  /** Those whose conversation has no room are read again once it has: `moveUp` says so. */
   #add(fresh: readonly Due[]): void {
-    for (const delivery of fresh) if (!this.#backlog.add(delivery)) this.#mayHaveMore = true;
+    for (const delivery of fresh) this.#backlog.add(delivery);
   }
 
   /** Cancels the pending deliveries of a removed webhook. They remain if the server died during the removal. */
@@ -360,7 +369,8 @@ export class Lane {
       await this.#commit([]);
     }
     this.#add(fresh);
-    if (this.#mayHaveMore) return;
+    if (this.#mayHaveMore || this.#knowsNext) return;
+    this.#knowsNext = true; // a retry that is stored meanwhile makes it false
     const nextDueAt = (await readNextDue(database.reader, [this.webhookId], steady.now())).get(this.webhookId);
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
@@ -381,6 +391,7 @@ export class Lane {
     if (held.length > 0) {
       await database.commit((tx) => hold(tx, accountId, held, steady.now()));
       this.#mayHaveMore = true;
+      this.#knowsNext = false;
     }
     return rows.filter(({ heldBehind }) => heldBehind === null).slice(0, limit);
   }
@@ -538,8 +549,10 @@ export class Lane {
       }
       this.#backlog.remove(due);
       if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
-      if (state === 'pending') this.#mayHaveMore = true;
-      else metrics.settled.inc({ state });
+      if (state === 'pending') {
+        this.#mayHaveMore = true;
+        this.#knowsNext = false;
+      } else metrics.settled.inc({ state });
     }
   }
 
@@ -566,6 +579,11 @@ export class Lane {
     if (hasReleased) this.#mayHaveMore = true;
     if (!isStored) this.#mustReload = true;
     else if (breaker !== undefined) this.#stored = breaker;
+  }
+
+  #lookAgainAt(at: number): void {
+    this.#knowsNext = false;
+    this.#wakeAt(at);
   }
 
   #wakeAt(at: number): void {
