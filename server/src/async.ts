@@ -50,6 +50,15 @@ export async function settledWithin(clock: Clock, ms: number, work: Promise<unkn
   await withTimeout(clock, ms, work).catch(() => {});
 }
 
+/**
+ * Resolves with all results.
+ * @throws the first error, but only once all of the work has ended
+ */
+export async function allEnded<W extends readonly Promise<unknown>[]>(...work: W) {
+  await Promise.allSettled(work);
+  return Promise.all(work);
+}
+
 /** Runs work of the same key one after the other, in the order of the calls. */
 export class KeyedQueue {
   readonly #queues = new Map<string, { last: Promise<unknown>; length: number }>();

@@ -1,3 +1,4 @@
+import { allEnded } from '../async.ts';
 import { AppError } from '../errors.ts';
 import {
   type Dialect,
@@ -15,7 +16,7 @@ export interface Tx extends Queryable {
   afterCommit(action: () => void): void;
 }
 
-/** Writes the collected items in the order in which they were added. */
+/** Writes the collected items in the order in which they were added, while other writers write theirs. */
 export type LateWriter<T> = (tx: Omit<Tx, 'writeLater'>, items: readonly T[]) => Promise<void>;
 
 /** Handles many items in a few statements, as if one after the other. Returns one result per item, in order. */
@@ -124,7 +125,8 @@ async function writeLate(transaction: OpenTransaction, done: readonly Done[]): P
     ({ writer }) => writer,
   );
   const { tx, ...added } = openTx(transaction);
-  for (const [writer, entries] of byWriter) await writer(tx, entries.map(({ item }) => item) as never[]);
+  // None runs on after another one has thrown, when the transaction is rolled back.
+  await allEnded(...[...byWriter].map(([writer, entries]) => writer(tx, entries.map(({ item }) => item) as never[])));
   return { outcomes: [], ...added };
 }
 

@@ -1,20 +1,18 @@
 import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
-import { AppError } from '../errors.ts';
 import {
   answering,
-  type Connection,
   type Dialect,
-  FencedError,
   isBeginning,
   type Listening,
-  type Membership,
   queryable,
   type SerializedWork,
   type Store,
 } from './dialect.ts';
 import { FirstStatistics } from './firstStatistics.ts';
+import { connectionOn, deadline, getTypeParser, PIPELINED, QUERY_MS } from './postgresConnection.ts';
 import { logPositions, readHorizon, readNewest } from './postgresLog.ts';
+import { PostgresTransaction } from './postgresTransaction.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
 const locks: Readonly<Record<SerializedWork, number>> = { migrate: 727_274, nodes: 727_275, register: 727_276 };
@@ -147,15 +145,8 @@ function isBrokenConnection(error: unknown): boolean {
 
 const MORE_THAN_ANY_LIST = 1_000_000;
 
-/** A database that vanished does not close its connections, so they time out. */
-const QUERY_MS = 30_000;
-const BEGIN_MS = 5000;
-/** The duration of a lease: a node whose commits take longer loses its leases. */
-const COMMIT_MS = 8000;
 const HEARTBEAT_QUERY_MS = 2000;
 const NOTIFY_MS = 1500;
-/** Limits how long a stalled process blocks the others; shorter than a lease. */
-const IDLE_TRANSACTION_MS = 2500;
 /** The limit while a start compares the tables, before other nodes use them. */
 const SCRATCH_PAUSE_MS = 60_000;
 
@@ -173,6 +164,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       connectionTimeoutMillis: 5000,
       keepAlive: true,
       types: { getTypeParser },
+      ...PIPELINED,
     });
     // A broken connection fails its query or is replaced. Without a listener, its error would end the process.
     pool.on('error', () => {});
@@ -189,17 +181,6 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
   }
 
-  /**
-   * The fence is part of the `begin` statement and saves a round trip. Writes of a running server find their rows by
-   * indexes, whatever the size of a table when their statements are planned.
-   */
-  const beginAs = (as: Membership | undefined) =>
-    `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}${
-      as === undefined
-        ? ''
-        : `; set local enable_seqscan = off; set local jit = off; select from nodes where node_id = ${pg.escapeLiteral(as.nodeId)} and epoch = ${as.epoch} for key share`
-    }`;
-
   const pooled = connectionOn(pool, mayPrepare, QUERY_MS);
   const reader = queryable(postgres, answering(postgres, pooled));
   const statistics = new FirstStatistics(pooled);
@@ -210,37 +191,13 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin(as) {
       const client = await pool.connect();
-      // Migrations have no time limit.
-      const connection = connectionOn(client, mayPrepare, as === undefined ? undefined : QUERY_MS);
-      const end = async (text: string) => {
-        try {
-          await client.query({ text, ...deadline(as === undefined ? QUERY_MS : COMMIT_MS) });
-          client.release();
-        } catch (error) {
-          client.release(true); // its state is unknown: close it
-          throw error;
-        }
-      };
-      try {
-        // Several statements in one text return a list of results.
-        const results = (await client.query({
-          text: beginAs(as),
-          ...deadline(BEGIN_MS),
-        })) as unknown as pg.QueryResult[];
-        if (as !== undefined && results.at(-1)?.rowCount !== 1) throw new FencedError();
-      } catch (error) {
-        client.release(true);
-        if (!(error instanceof FencedError)) await discardIdle();
-        throw error;
-      }
-      return {
-        ...queryable(postgres, connection),
-        async commit() {
-          await end('commit').catch(asUnknown);
-          statistics.committed();
-        },
-        rollback: () => end('rollback'),
-      };
+      return new PostgresTransaction(client, {
+        dialect: postgres,
+        mayPrepare,
+        as,
+        onBroken: discardIdle,
+        onCommit: () => statistics.committed(),
+      });
     },
     shared: {
       listen: (channel, onPayload, onEnd) => listen(directUrl, channel, onPayload, onEnd),
@@ -296,41 +253,6 @@ async function listen(
     close() {
       client.off('end', onEnd);
       client.connection.stream.destroy();
-    },
-  };
-}
-
-/**
- * If a connection breaks during a commit, nobody knows whether the commit happened. Running the work again could do it
- * twice.
- * @throws {AppError} `storage_unavailable`, which is not retried
- */
-function asUnknown(error: unknown): never {
-  if (!postgres.isUnavailable(error)) throw error;
-  throw new AppError(
-    'storage_unavailable',
-    'The connection to the database was lost during the commit; check whether the change was made before you repeat it',
-    { cause: error },
-  );
-}
-
-// Times and counts are bigint columns with values far below 2^53, so they are read as numbers.
-const getTypeParser: typeof pg.types.getTypeParser = (oid: number, format?: 'text' | 'binary') =>
-  oid === pg.types.builtins.INT8 && format !== 'binary' ? Number : pg.types.getTypeParser(oid, format as 'text');
-
-/** `pg` accepts a timeout per query, which its types lack. */
-const deadline = (ms: number): object => ({ query_timeout: ms });
-
-function connectionOn(client: pg.Pool | pg.PoolClient, mayPrepare: boolean, timeoutMs: number | undefined): Connection {
-  return {
-    async query(text, parameters, name) {
-      const { rows, rowCount } = await client.query({
-        text,
-        values: [...parameters],
-        ...(mayPrepare && name && { name }),
-        ...(timeoutMs !== undefined && deadline(timeoutMs)),
-      });
-      return { rows, changed: rowCount ?? 0 };
     },
   };
 }

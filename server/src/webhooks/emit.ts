@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { allEnded } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { LateWriter, Tx } from '../db/commit.ts';
 import { batch, query } from '../db/query.ts';
@@ -68,9 +69,11 @@ export function createEmit({
 }): Emit {
   const newPosition = createPositions(steady);
   const write: LateWriter<Emitted> = async (tx, events) => {
-    await insertEvents.run(tx, events);
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
-    const webhooks = await webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) });
+    const [webhooks] = await allEnded(
+      webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) }),
+      insertEvents.run(tx, events),
+    );
     const webhooksByAccount = Map.groupBy(
       webhooks.map((row) => ({ ...row, isWanted: filterOf(row) })),
       ({ account_id }) => account_id,
