@@ -33,10 +33,8 @@ export class FirstStatistics {
   }
 }
 
-/** The tables that have rows and no statistics. */
+/** The tables that had no rows when they were last analyzed, if ever, and have some now. */
 const UNKNOWN = `
   select c.oid::regclass::text as name from pg_class c
   where c.oid in (to_regclass('messages'), to_regclass('chats'), to_regclass('events'), to_regclass('deliveries'))
-    and pg_relation_size(c.oid) > 0
-    and not exists (select from pg_stats s
-      where s.schemaname = c.relnamespace::regnamespace::text and s.tablename = c.relname)`;
+    and c.reltuples <= 0 and pg_relation_size(c.oid) > 0`;
