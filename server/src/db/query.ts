@@ -25,24 +25,11 @@ interface Compiles<R> {
 export function query<P extends object, R>(
   build: (db: Kysely<Schema>, p: P, dialect: Dialect) => Compiles<R>,
 ): Query<P, R> {
-  const compiled = new Map<Dialect['name'], Statement>();
-
-  function statementFor({ kysely, dialect }: Queryable): Statement {
-    let statement = compiled.get(dialect.name);
-    if (statement === undefined) {
-      statement = compile(build(kysely, placeholders<P>(), dialect).compile(kysely));
-      compiled.set(dialect.name, statement);
-    }
-    return statement;
-  }
+  const statementFor = compiledOnce(build);
 
   function run(on: Queryable, parameters: P) {
-    const { text, name, slots } = statementFor(on);
-    const values = slots.map((slot) => {
-      const value = slot instanceof Placeholder ? parameters[slot.name as keyof P] : slot;
-      return value === undefined ? null : value;
-    });
-    return on.connection.query<R>(text, values, name);
+    const statement = statementFor(on);
+    return on.connection.query<R>(statement.text, valuesOf(statement, parameters), statement.name);
   }
 
   return {
@@ -77,13 +64,21 @@ export function batch<C extends Columns, R = unknown>(
   columns: C,
   build: (rows: BatchRows<C>) => Compiles<R>,
 ): Batch<C, R> {
-  const statement = query<Record<string, unknown>, R>((_, p, dialect) => build(rowsOf(columns, p, dialect)));
+  const statementFor = compiledOnce<Record<string, unknown>, R>((_, p, dialect) => build(rowsOf(columns, p, dialect)));
   const names = Object.keys(columns);
   const all: Batch<C, R>['all'] = async (on, rows) => {
-    if (on.dialect.recordset !== undefined)
-      return rows.length > 0 ? statement.all(on, { list: listOf(names, rows) }) : [];
+    if (rows.length === 0) return [];
+    const { connection, dialect } = on;
+    const statement = statementFor(on);
+    const { text, name } = statement;
+    if (dialect.recordset !== undefined) {
+      const values = valuesOf(statement, { list: listOf(names, rows) });
+      return (await connection.query<R>(text, values, name)).rows;
+    }
+    const lists = rows.map((row) => valuesOf(statement, row));
+    if (connection.queryEach !== undefined) return connection.queryEach<R>(text, lists);
     const found: R[] = [];
-    for (const row of rows) found.push(...(await statement.all(on, row)));
+    for (const values of lists) found.push(...(await connection.query<R>(text, values, name)).rows);
     return found;
   };
   return { all, run: async (on, rows) => void (await all(on, rows)) };
@@ -116,6 +111,27 @@ function rowsOf<C extends Columns>(columns: C, p: Record<string, unknown>, diale
  * end than look a row up by its id, and between two vacuums that index has an entry for each row that was ever in it.
  */
 export const unindexed = (column: string) => sql<string>`${sql.ref(column)} || ''`;
+
+/** Returns a function that compiles a query for a dialect when it is first used. */
+function compiledOnce<P extends object, R>(build: (db: Kysely<Schema>, p: P, dialect: Dialect) => Compiles<R>) {
+  const compiled = new Map<Dialect['name'], Statement>();
+  return ({ kysely, dialect }: Queryable): Statement => {
+    let statement = compiled.get(dialect.name);
+    if (statement === undefined) {
+      statement = compile(build(kysely, placeholders<P>(), dialect).compile(kysely));
+      compiled.set(dialect.name, statement);
+    }
+    return statement;
+  };
+}
+
+/** The parameters of a statement, in order. */
+function valuesOf<P extends object>({ slots }: Statement, parameters: P): unknown[] {
+  return slots.map((slot) => {
+    const value = slot instanceof Placeholder ? parameters[slot.name as keyof P] : slot;
+    return value === undefined ? null : value;
+  });
+}
 
 interface Statement {
   readonly text: string;

@@ -34,16 +34,29 @@ export function connectionOn(database: DatabaseSync, toError = (error: unknown) 
   return {
     async query<R>(text: string, parameters: readonly unknown[]): Promise<Result<R>> {
       try {
-        const { statement, returnsRows } = prepared(text);
-        // Our own queries bind only text, numbers and null.
-        const values = parameters as readonly SQLInputValue[];
-        if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
-        return { rows: [], changed: Number(statement.run(...values).changes) };
+        return run<R>(prepared(text), parameters);
+      } catch (error) {
+        throw toError(error);
+      }
+    },
+    async queryEach<R>(text: string, lists: readonly (readonly unknown[])[]): Promise<R[]> {
+      try {
+        const statement = prepared(text);
+        const found: R[] = [];
+        for (const parameters of lists) found.push(...run<R>(statement, parameters).rows);
+        return found;
       } catch (error) {
         throw toError(error);
       }
     },
   };
+}
+
+function run<R>({ statement, returnsRows }: Prepared, parameters: readonly unknown[]): Result<R> {
+  // Our own queries bind only text, numbers and null.
+  const values = parameters as readonly SQLInputValue[];
+  if (returnsRows) return { rows: statement.all(...values) as R[], changed: 0 };
+  return { rows: [], changed: Number(statement.run(...values).changes) };
 }
 
 function prepare(database: DatabaseSync, text: string): Prepared {
