@@ -30,9 +30,31 @@ interface Received {
   readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
 }
 
+/** The columns of a message that receipts depend on. */
+const reportedColumns = [
+  'account_id',
+  'message_id',
+  'session_id',
+  'chat_id',
+  'network_id',
+  'direction',
+  'type',
+  'from_number',
+  'to_id',
+  'status',
+  'error',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'failed_at',
+  'pricing',
+] as const;
+
+type ReportedRow = Pick<MessageRow, (typeof reportedColumns)[number]>;
+
 /** A receipt of a stored message. A message that is named twice is the same object. */
 interface Reported {
-  readonly row: MessageRow;
+  readonly row: ReportedRow;
   readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing' | 'warning'>;
   readonly trace: string | null;
 }
@@ -140,8 +162,8 @@ export class OutgoingProgress {
   };
 
   async #apply(tx: Tx, reported: readonly Reported[]): Promise<void> {
-    const changed = new Set<MessageRow>();
-    const priced = new Map<string, MessageRow>();
+    const changed = new Set<ReportedRow>();
+    const priced = new Map<string, ReportedRow>();
     const warnings: Warning[] = [];
     for (const { row, receipt, trace } of reported) {
       if (receipt.pricing !== undefined && row.pricing === null) {
@@ -216,12 +238,12 @@ async function changeScheduled({ kysely }: Tx, row: MessageRow, values: Partial<
 async function sentAs(
   tx: Tx,
   reported: readonly { readonly session: SessionRef; readonly networkId: string }[],
-): Promise<(MessageRow | undefined)[]> {
+): Promise<(ReportedRow | undefined)[]> {
   const named = reported.map(({ session, networkId }) => ({ session_id: session.sessionId, network_id: networkId }));
   const found = await sentByNetworkId.all(tx, named);
   const byNetwork = Map.groupBy(found, ({ session_id: sessionId, network_id: id }) => `${sessionId} ${id}`);
   const byId = new Map(found.map((row) => [row.message_id, row]));
-  const rows: (MessageRow | undefined)[] = [];
+  const rows: (ReportedRow | undefined)[] = [];
   for (const { session, networkId } of reported) {
     const given = byNetwork.get(`${session.sessionId} ${networkId}`)?.[0] ?? byId.get(networkId);
     const row = given ?? (await findMessage(tx, session.accountId, networkId));
@@ -234,8 +256,8 @@ async function sentAs(
 
 const sentByNetworkId = batch(
   { session_id: 'text', network_id: 'text' },
-  ({ row, join }) => sql<MessageRow>`
-    select m.* from messages m ${join}
+  ({ row, join }) => sql<ReportedRow>`
+    select ${sql.join(reportedColumns.map((name) => sql.ref(`m.${name}`)))} from messages m ${join}
     where m.session_id = ${row.session_id} and m.network_id = ${row.network_id} and m.direction = 'outgoing'
     order by m.message_id`,
 );

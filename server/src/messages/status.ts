@@ -43,12 +43,12 @@ export function progressOf(
   if (status === 'failed') {
     // A message that somebody received did not fail.
     if (before.status === 'delivered' || before.status === 'read') return undefined;
-    return { after: { ...before, status, error, sent_at: sentAt, failed_at: timestamp }, steps: [] };
+    const { delivered_at, read_at } = before;
+    return { after: { status, error, sent_at: sentAt, delivered_at, read_at, failed_at: timestamp }, steps: [] };
   }
   const steps = stepsTo(status, before);
   if (steps.length === 0) return undefined;
   const after = {
-    ...before,
     status,
     error: null,
     failed_at: null,
