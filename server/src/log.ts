@@ -28,8 +28,27 @@ export function createLog(level: string, destination?: DestinationStream): Log {
         censor: '[redacted]',
       },
     },
-    destination ?? pino.destination({ fd: 1, sync: true }),
+    destination ?? byTurn(pino.destination({ fd: 1, sync: true })),
   );
+}
+
+/** Writes the lines of one turn of the event loop together, because each write is a system call. */
+function byTurn(destination: DestinationStream): DestinationStream {
+  let lines = '';
+  let isFirst = true;
+  const flush = () => {
+    const text = lines;
+    lines = '';
+    if (text !== '') destination.write(text);
+  };
+  return {
+    write(line) {
+      if (isFirst) process.on('exit', flush); // also after an uncaught exception
+      isFirst = false;
+      if (lines === '') setImmediate(flush);
+      lines += line;
+    },
+  };
 }
 
 /**
