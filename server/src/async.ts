@@ -52,11 +52,13 @@ export async function settledWithin(clock: Clock, ms: number, work: Promise<unkn
 
 /**
  * Resolves with all results.
- * @throws the first error, but only once all of the work has ended
+ * @throws the error that came first, once all of the work has ended
  */
 export async function allEnded<W extends readonly Promise<unknown>[]>(...work: W) {
+  const results = Promise.all(work); // rejects with the error that comes first
+  results.catch(() => {}); // thrown below
   await Promise.allSettled(work);
-  return Promise.all(work);
+  return results;
 }
 
 /** Runs work of the same key one after the other, in the order of the calls. */

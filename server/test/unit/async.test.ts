@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Condition, KeyedQueue, Slots, settledWithin, sleep, unlessAborted, withTimeout } from '../../src/async.ts';
+import {
+  allEnded,
+  Condition,
+  KeyedQueue,
+  Slots,
+  settledWithin,
+  sleep,
+  unlessAborted,
+  withTimeout,
+} from '../../src/async.ts';
 import type { Clock } from '../../src/clock.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
@@ -303,5 +312,27 @@ describe('a condition', () => {
     await advance(0);
     assert.deepEqual([longer.state, other.state], ['resolved undefined', 'resolved undefined']);
     assert.equal(timers(), 0);
+  });
+});
+
+describe('allEnded', () => {
+  it('returns the results in order', async () => {
+    const later = Promise.withResolvers<string>();
+    const ended = allEnded(later.promise, Promise.resolve(2));
+    later.resolve('one');
+    assert.deepEqual(await ended, ['one', 2]);
+  });
+
+  it('throws the error that came first, once all have ended', async () => {
+    const [slow, failing] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let isOver = false;
+    const ended = allEnded(slow.promise, failing.promise).finally(() => {
+      isOver = true;
+    });
+    failing.reject(new Error('the cause'));
+    await new Promise(setImmediate);
+    assert.equal(isOver, false);
+    slow.reject(new Error('a consequence'));
+    await assert.rejects(ended, /the cause/);
   });
 });
