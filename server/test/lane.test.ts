@@ -136,6 +136,63 @@ describe('a lane', () => {
     assert.equal(sent.length, 4, 'they are more than a backlog has room for');
   });
 
+  it('reads new deliveries that may be out of order, and looks for the next retry only if that may have changed', async (test) => {
+    const server = await startServer({});
+    test.after(() => server.stop());
+    const { services } = server.app;
+    const { call, accountId } = await server.account();
+    const webhook = { webhookUrl: server.url, events: ['message.sent'] };
+    const { webhookId } = (await call('POST', '/webhooks/endpoints', webhook)).body;
+    const reads = { due: 0, next: 0 };
+    const { connection } = services.database.reader;
+    const query: typeof connection.query = (text, ...more) => {
+      if (text.includes('"dueAt"')) reads.due++;
+      if (text.includes('min(d.due_at)')) reads.next++;
+      return connection.query(text, ...more);
+    };
+    const readsOf = async (work: () => void) => {
+      Object.assign(reads, { due: 0, next: 0 });
+      const { promise, resolve } = Promise.withResolvers<void>();
+      onIdle = resolve;
+      work();
+      await promise;
+      return { ...reads };
+    };
+    let onIdle = () => {};
+    const lane: Lane = new Lane(webhookId, {
+      ...services,
+      database: { ...services.database, reader: { ...services.database.reader, connection: { query } } },
+      settleLanes: createSettleLanes(services),
+      showOccurrence: async () => ({ refusal: 'no subscription' }),
+      deliver: services.webhooks.deliver,
+      retry: { stepsMs: [], random: Math.random },
+      breaker: { openMs: 1000, random: Math.random },
+      readStart: startsOf(services),
+      offer: () => {},
+      release: () => {},
+      idle: () => onIdle(),
+    });
+    test.after(() => lane.stop());
+    await readsOf(() => lane.wake());
+    const added: Due = {
+      accountId,
+      deliveryId: 'dlv_a',
+      eventId: 'evt_a',
+      kind: 'message.sent',
+      conversation: 'a',
+      attempts: 0,
+      steps: 0,
+      dueAt: 0,
+      body: '{}',
+      trace: null,
+      sequence: 1,
+      createdAt: 0,
+    };
+    assert.deepEqual(await readsOf(() => lane.wake([added], false)), { due: 1, next: 0 });
+    assert.deepEqual(await readsOf(() => lane.wake()), { due: 1, next: 1 });
+    assert.deepEqual(await readsOf(() => lane.wake([added], false)), { due: 1, next: 0 });
+  });
+
   it('starts with a read that it shares with up to 127 others', async (test) => {
     const server = await startServer({});
     test.after(() => server.stop());

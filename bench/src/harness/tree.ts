@@ -17,7 +17,7 @@ export const presentTree: Tree = { name: 'this tree', folder: root };
 const git = (...args: string[]) => execFileSync('git', args, { cwd: root, encoding: 'utf8', stdio: 'pipe' }).trim();
 
 const DEPENDENCIES = ['node_modules', 'server/node_modules', 'sdk/node_modules'];
-/** What a server needs besides its dependencies and a checkout lacks. */
+/** Built files that a server needs and a checkout lacks. */
 const BUILT = ['dashboard/dist'];
 
 /**
