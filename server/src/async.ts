@@ -51,8 +51,8 @@ export async function settledWithin(clock: Clock, ms: number, work: Promise<unkn
 }
 
 /**
- * Resolves with all results.
- * @throws the error that came first, once all of the work has ended
+ * Resolves with all results. If some of the work fails, waits for the rest, so that none of it runs on afterwards.
+ * @throws the error that came first
  */
 export async function allEnded<W extends readonly Promise<unknown>[]>(...work: W) {
   const results = Promise.all(work); // rejects with the error that comes first

@@ -32,8 +32,11 @@ export function createLog(level: string, destination?: DestinationStream): Log {
   );
 }
 
-/** Writes the lines of one turn of the event loop together, because each write is a system call. */
-function byTurn(destination: DestinationStream): DestinationStream {
+/**
+ * Writes the lines of one turn of the event loop together, because each write is a system call. A process that is killed
+ * loses those of its last turn; one that crashes does not.
+ */
+function byTurn(destination: DestinationStream): DestinationStream & { flushSync(): void } {
   let lines = '';
   let isFirst = true;
   const flush = () => {
@@ -42,6 +45,7 @@ function byTurn(destination: DestinationStream): DestinationStream {
     if (text !== '') destination.write(text);
   };
   return {
+    flushSync: flush, // `fatal` calls it
     write(line) {
       if (isFirst) process.on('exit', flush); // also after an uncaught exception
       isFirst = false;

@@ -6,7 +6,8 @@ import type { Due } from '../src/webhooks/due.ts';
 import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
 import { LaneReader, readStarts } from '../src/webhooks/laneReader.ts';
 import { createSettleLanes } from '../src/webhooks/settling.ts';
-import { startServer } from './support/server.ts';
+import { startReceiver } from './support/receiver.ts';
+import { connectSession, startServer } from './support/server.ts';
 
 /** Reads for each lane by itself, within a turn of the event loop. */
 const startsOf =
@@ -191,6 +192,29 @@ describe('a lane', () => {
     assert.deepEqual(await readsOf(() => lane.wake([added], false)), { due: 1, next: 0 });
     assert.deepEqual(await readsOf(() => lane.wake()), { due: 1, next: 1 });
     assert.deepEqual(await readsOf(() => lane.wake([added], false)), { due: 1, next: 0 });
+  });
+
+  it('delivers a conversation in order that is longer than a backlog has room for (postgres)', async (test) => {
+    const receiver = await startReceiver();
+    const server = await startServer({ database: 'postgres' });
+    test.after(async () => {
+      await server.stop();
+      await receiver.close();
+    });
+    const { call } = await server.account();
+    await connectSession(call);
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const gate = Promise.withResolvers<void>();
+    receiver.respond((_, response) => void gate.promise.then(() => response.end()));
+    const ids: string[] = [];
+    for (let n = 0; n < 40; n++)
+      ids.push((await call('POST', '/messages/send', { to: '491702222222', message: String(n) })).body.messageId);
+    gate.resolve();
+    await receiver.waitFor(40);
+    assert.deepEqual(
+      receiver.deliveries.map(({ parsed }) => parsed.data.messageId),
+      ids,
+    );
   });
 
   it('starts with a read that it shares with up to 127 others', async (test) => {

@@ -9,7 +9,7 @@ const MESSAGES = 1000;
 /** Each look-up of a row reads an index entry, or a few if it was updated. A scan reads hundreds. */
 const MOST_EACH = 30;
 
-it('PostgreSQL looks up the rows of messages and deliveries in tables that it has no statistics of', async (test) => {
+it('PostgreSQL looks up the rows of messages and deliveries in new tables', async (test) => {
   const home = await newHome('postgres');
   test.after(() => home.remove());
   const receiver = await startReceiver();

@@ -16,7 +16,7 @@ export interface Tx extends Queryable {
   afterCommit(action: () => void): void;
 }
 
-/** Writes the collected items in the order in which they were added, while other writers write theirs. */
+/** Writes the collected items in the order in which they were added. Other writers may write theirs meanwhile. */
 export type LateWriter<T> = (tx: Omit<Tx, 'writeLater'>, items: readonly T[]) => Promise<void>;
 
 /** Handles many items in a few statements, as if one after the other. Returns one result per item, in order. */
@@ -125,8 +125,11 @@ async function writeLate(transaction: OpenTransaction, done: readonly Done[]): P
     ({ writer }) => writer,
   );
   const { tx, ...added } = openTx(transaction);
-  // None runs on after another one has thrown, when the transaction is rolled back.
-  await allEnded(...[...byWriter].map(([writer, entries]) => writer(tx, entries.map(({ item }) => item) as never[])));
+  const write = async ([writer, entries]: [LateWriter<never>, Later[]]) =>
+    writer(tx, entries.map(({ item }) => item) as never[]);
+  // Where each statement is a round trip, writers do not wait for each other.
+  if (transaction.dialect.hasConcurrentWriters) await allEnded(...[...byWriter].map(write));
+  else for (const entry of byWriter) await write(entry);
   return { outcomes: [], ...added };
 }
 

@@ -3,6 +3,7 @@ import pg from 'pg';
 import {
   answering,
   type Dialect,
+  FencedError,
   isBeginning,
   type Listening,
   queryable,
@@ -10,7 +11,7 @@ import {
   type Store,
 } from './dialect.ts';
 import { FirstStatistics } from './firstStatistics.ts';
-import { connectionOn, deadline, getTypeParser, PIPELINED, QUERY_MS } from './postgresConnection.ts';
+import { codeOf, connectionOn, deadline, getTypeParser, PIPELINED, QUERY_MS } from './postgresConnection.ts';
 import { logPositions, readHorizon, readNewest } from './postgresLog.ts';
 import { PostgresTransaction } from './postgresTransaction.ts';
 
@@ -73,7 +74,7 @@ const postgres: Dialect = {
     const typed = sql.join(Object.entries(columns).map(([name, type]) => sql`${sql.ref(name)} ${sql.raw(type)}`));
     return sql`(
       select * from rows from (json_to_recordset(${list}::json) as (${typed})) with ordinality as recordset(${names}, nth)
-      where nth > 0 and nth < ${sql.lit(MORE_THAN_ANY_LIST)}
+      where nth > 0 and nth < ${sql.lit(Number.MAX_SAFE_INTEGER)}
     )`;
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
@@ -115,9 +116,9 @@ const postgres: Dialect = {
   ],
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   reclaim: undefined, // autovacuum reclaims space
-  isUniqueViolation: (error) => postgresCode(error) === '23505',
+  isUniqueViolation: (error) => codeOf(error) === '23505',
   isUnavailable: (error) => {
-    const code = postgresCode(error);
+    const code = codeOf(error);
     // Connection exceptions, insufficient resources and operator intervention; or a socket error without a code.
     return (
       /^(08|53|57P|25006|25P03)/.test(code) ||
@@ -125,13 +126,9 @@ const postgres: Dialect = {
       isBrokenConnection(error)
     );
   },
-  isFull: (error) => ['53100', '58030'].includes(postgresCode(error)),
-  isConflict: (error) => ['40001', '40P01'].includes(postgresCode(error)),
+  isFull: (error) => ['53100', '58030'].includes(codeOf(error)),
+  isConflict: (error) => ['40001', '40P01'].includes(codeOf(error)),
 };
-
-function postgresCode(error: unknown): string {
-  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
-}
 
 // pg reports these without a code.
 function isBrokenConnection(error: unknown): boolean {
@@ -142,8 +139,6 @@ function isBrokenConnection(error: unknown): boolean {
     )
   );
 }
-
-const MORE_THAN_ANY_LIST = 1_000_000;
 
 const HEARTBEAT_QUERY_MS = 2000;
 const NOTIFY_MS = 1500;
@@ -191,13 +186,12 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     writers: Math.max(1, Math.floor(poolSize / 2)),
     async begin(as) {
       const client = await pool.connect();
-      return new PostgresTransaction(client, {
-        dialect: postgres,
-        mayPrepare,
-        as,
-        onBroken: discardIdle,
-        onCommit: () => statistics.committed(),
-      });
+      try {
+        return await PostgresTransaction.begin(client, { dialect: postgres, mayPrepare, as, statistics });
+      } catch (error) {
+        if (!(error instanceof FencedError)) await discardIdle();
+        throw error;
+      }
     },
     shared: {
       listen: (channel, onPayload, onEnd) => listen(directUrl, channel, onPayload, onEnd),

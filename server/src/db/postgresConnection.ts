@@ -11,6 +11,11 @@ export const PIPELINED: object = { pipeline: true };
 /** `pg` accepts a timeout per query, which its types lack. */
 export const deadline = (ms: number): object => ({ query_timeout: ms });
 
+/** The code of an error of PostgreSQL or of a socket; empty if it has none. */
+export function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+}
+
 /** A database that vanished does not close its connections, so they time out. */
 export const QUERY_MS = 30_000;
 

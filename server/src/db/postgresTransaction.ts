@@ -9,7 +9,8 @@ import {
   type OpenTransaction,
   queryable,
 } from './dialect.ts';
-import { connectionOn, deadline, QUERY_MS } from './postgresConnection.ts';
+import type { FirstStatistics } from './firstStatistics.ts';
+import { codeOf, connectionOn, deadline, QUERY_MS } from './postgresConnection.ts';
 import type { Schema } from './schema.ts';
 
 const BEGIN_MS = 5000;
@@ -17,20 +18,20 @@ const BEGIN_MS = 5000;
 const COMMIT_MS = 8000;
 /** Limits how long a stalled process blocks the others; shorter than a lease. */
 const IDLE_TRANSACTION_MS = 2500;
+/** A statement came after one that failed. */
+const IN_FAILED_TRANSACTION = '25P02';
 
 interface Options {
   readonly dialect: Dialect;
   readonly mayPrepare: boolean;
-  /** Undefined for migrations and joining nodes. */
+  /** Undefined for migrations and nodes that join. */
   readonly as: Membership | undefined;
-  /** Called before the error is thrown, if the transaction could not begin. */
-  onBroken(): Promise<void>;
-  onCommit(): void;
+  readonly statistics: FirstStatistics;
 }
 
 /**
- * A transaction on a connection of its own, which is released when it ends. It begins together with its first statement,
- * which saves a round trip, so that errors of its beginning are those of a statement or of the commit.
+ * A transaction on a connection of its own, which is released when it ends. Statements may be sent before earlier ones
+ * are answered. If one fails, those after it fail with its error.
  */
 export class PostgresTransaction implements OpenTransaction {
   readonly dialect: Dialect;
@@ -38,20 +39,18 @@ export class PostgresTransaction implements OpenTransaction {
   readonly connection: Connection;
   readonly #client: pg.PoolClient;
   readonly #options: Options;
-  readonly #begun: Promise<void>;
+  #lastError: unknown;
 
-  constructor(client: pg.PoolClient, options: Options) {
+  private constructor(client: pg.PoolClient, options: Options) {
     this.#client = client;
     this.#options = options;
-    this.#begun = this.#begin();
-    this.#begun.catch(() => {}); // thrown by what comes next
     // Migrations have no time limit.
     const connection = connectionOn(client, options.mayPrepare, options.as && QUERY_MS);
     const on = queryable(options.dialect, {
       query: (text, parameters, name) =>
-        connection.query<never>(text, parameters, name).catch(async (error: unknown) => {
-          await this.#begun; // the statement failed because the transaction did
-          throw error;
+        connection.query<never>(text, parameters, name).catch((error: unknown) => {
+          if (codeOf(error) !== IN_FAILED_TRANSACTION) this.#lastError = error;
+          throw this.#lastError ?? error;
         }),
     });
     this.dialect = on.dialect;
@@ -59,30 +58,33 @@ export class PostgresTransaction implements OpenTransaction {
     this.connection = on.connection;
   }
 
-  async commit(): Promise<void> {
-    await this.#begun;
-    await this.#end('commit').catch((error) => this.#asUnknown(error));
-    this.#options.onCommit();
-  }
-
-  async rollback(): Promise<void> {
-    try {
-      await this.#begun;
-    } catch (error) {
-      this.#client.release(true);
-      if (!(error instanceof FencedError)) await this.#options.onBroken();
-      return;
-    }
-    await this.#end('rollback');
-  }
-
-  async #begin(): Promise<void> {
-    const { as } = this.#options;
+  /**
+   * Begins on a connection of the pool. After an error the connection is closed.
+   * @throws {FencedError} if the row of the node is gone
+   */
+  static async begin(client: pg.PoolClient, options: Options): Promise<PostgresTransaction> {
+    const { as } = options;
     const begin = `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`;
+    // The fence saves a round trip here.
     const text = as === undefined ? begin : `${begin}; ${BY_INDEX}; ${fence(as)}`;
-    // Several statements in one text return a list of results.
-    const results = (await this.#client.query({ text, ...deadline(BEGIN_MS) })) as unknown as pg.QueryResult[];
-    if (as !== undefined && results.at(-1)?.rowCount !== 1) throw new FencedError();
+    try {
+      // Several statements in one text return a list of results.
+      const results = (await client.query({ text, ...deadline(BEGIN_MS) })) as unknown as pg.QueryResult[];
+      if (as !== undefined && results.at(-1)?.rowCount !== 1) throw new FencedError();
+    } catch (error) {
+      client.release(true);
+      throw error;
+    }
+    return new PostgresTransaction(client, options);
+  }
+
+  async commit(): Promise<void> {
+    await this.#end('commit').catch((error) => this.#asUnknown(error));
+    this.#options.statistics.committed();
+  }
+
+  rollback(): Promise<void> {
+    return this.#end('rollback');
   }
 
   async #end(text: string): Promise<void> {
@@ -110,7 +112,10 @@ export class PostgresTransaction implements OpenTransaction {
   }
 }
 
-/** Statements look their rows up, whatever the size of a table when they are planned. */
+/**
+ * Statements look their rows up, whatever the size of a table when they are planned. Before PostgreSQL 18, a scan that
+ * is unavoidable nevertheless counts as so expensive that it would be compiled.
+ */
 const BY_INDEX = 'set local enable_seqscan = off; set local jit = off';
 
 /** Finds the node's own row, and keeps it from being deleted. */

@@ -45,13 +45,13 @@ export class Backlog {
     return this.#ids.has(deliveryId);
   }
 
-  /** Adds a delivery that was read. Returns whether its conversation had room for it. */
-  add(due: Due): boolean {
+  /** Adds a delivery that was read, if its conversation has room for it. */
+  add(due: Due): void {
     const isApart = due.attempts > 0 && !this.isStrict;
     const behind = isApart ? undefined : this.#behind.get(due.conversation);
     if (behind !== undefined && behind.length >= MAX_BEHIND) {
       this.#incomplete.add(due.conversation);
-      return false;
+      return;
     }
     this.#ids.add(due.deliveryId);
     if (behind !== undefined) behind.push(due);
@@ -60,7 +60,6 @@ export class Backlog {
       if (isApart) this.#apart.add(due.deliveryId);
       else this.#behind.set(due.conversation, []);
     }
-    return true;
   }
 
   /**

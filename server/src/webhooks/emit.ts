@@ -70,9 +70,11 @@ export function createEmit({
   const newPosition = createPositions(steady);
   const write: LateWriter<Emitted> = async (tx, events) => {
     const accountIds = [...new Set(events.map(({ account_id }) => account_id))];
-    const [webhooks] = await allEnded(
-      webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) }),
+    // In this order: a transaction that does not see a new webhook has drawn positions before, for which
+    // `EventLog.complete` waits.
+    const [, webhooks] = await allEnded(
       insertEvents.run(tx, events),
+      webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) }),
     );
     const webhooksByAccount = Map.groupBy(
       webhooks.map((row) => ({ ...row, isWanted: filterOf(row) })),

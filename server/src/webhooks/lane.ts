@@ -117,8 +117,8 @@ export class Lane {
   #mustReload = true;
   /** Whether a delivery may be due that is not in the backlog. */
   #mayHaveMore = true;
-  /** Whether the timer is set for the first delivery that will be due later, or there is none. */
-  #knowsNext = false;
+  /** Whether a delivery may become due before the timer looks for it. */
+  #mayHaveNewRetry = true;
   #isReading = false;
   /** Whether the read in progress is that of the webhook: nothing starts with the old one. */
   #isLoading = false;
@@ -157,13 +157,13 @@ export class Lane {
 
   /**
    * Looks for due deliveries.
-   * @param stored new deliveries, if nothing else may be due
-   * @param areInOrder whether no later transaction may add earlier ones. Then they are not read if the backlog contains
+   * @param stored new deliveries, in order. Without any, there may be new retries, and the lane also looks for the next.
+   * @param mayAppend whether no transaction may still add earlier ones. Then they are not read if the backlog contains
    * all earlier ones.
    */
-  wake(stored: readonly Due[] = [], areInOrder = true): void {
-    if (stored.length === 0) this.#knowsNext = false;
-    const isAppended = stored.length > 0 && areInOrder && this.#mayAppend(stored.length);
+  wake(stored: readonly Due[] = [], mayAppend = true): void {
+    if (stored.length === 0) this.#mayHaveNewRetry = true;
+    const isAppended = stored.length > 0 && mayAppend && this.#mayAppend(stored.length);
     if (isAppended) for (const due of stored) this.#backlog.append(due);
     else this.#mayHaveMore = true;
     this.#advance();
@@ -293,7 +293,7 @@ export class Lane {
   /** Reads the webhook, and the first due deliveries if they may go out. */
   async #load(): Promise<void> {
     this.#mayHaveMore = false;
-    this.#knowsNext = true;
+    this.#mayHaveNewRetry = false;
     const { webhook: found, due, nextDueAt } = await this.#deps.readStart(this.webhookId);
     if (found === undefined) await this.#cancelAll();
     this.#replaceWebhook(found);
@@ -306,7 +306,7 @@ export class Lane {
     this.#add(fresh);
     if (fresh.length === 0) {
       this.#mayHaveMore = true;
-      this.#knowsNext = false;
+      this.#mayHaveNewRetry = true;
     } else if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
@@ -332,7 +332,7 @@ export class Lane {
     });
   }
 
-  /** Those whose conversation has no room are read again once it has: `moveUp` says so. */
+  /** Those whose conversation has no room stay in the database until `moveUp` reports room. */
   #add(fresh: readonly Due[]): void {
     for (const delivery of fresh) this.#backlog.add(delivery);
   }
@@ -357,7 +357,8 @@ export class Lane {
     if (!webhook?.isActive) return;
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
-    const due = await this.#readDue(webhook, limit);
+    const now = steady.now(); // one for both reads, so that no retry is due between them
+    const due = await this.#readDue(webhook, limit, now);
     if (this.#mustReload || this.#isStopped) return;
     if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {
       this.#mayHaveMore = true; // the breaker opened or closed meanwhile, so another number of deliveries may go out
@@ -369,29 +370,29 @@ export class Lane {
       await this.#commit([]);
     }
     this.#add(fresh);
-    if (this.#mayHaveMore || this.#knowsNext) return;
-    this.#knowsNext = true; // a retry that is stored meanwhile makes it false
-    const nextDueAt = (await readNextDue(database.reader, [this.webhookId], steady.now())).get(this.webhookId);
+    if (this.#mayHaveMore || !this.#mayHaveNewRetry) return;
+    this.#mayHaveNewRetry = false;
+    const nextDueAt = (await readNextDue(database.reader, [this.webhookId], now)).get(this.webhookId);
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
   /** Reads due deliveries, with the fields that the webhook adds. */
-  async #readDue(webhook: Webhook, limit: number): Promise<readonly Due[]> {
-    const due = await this.#readStored(webhook, limit);
+  async #readDue(webhook: Webhook, limit: number, now: number): Promise<readonly Due[]> {
+    const due = await this.#readStored(webhook, limit, now);
     return this.#deps.addFields(webhook.accountId, due, webhook.include);
   }
 
   /** Those that have to wait for an earlier one of their conversation are held back instead. */
-  async #readStored({ accountId, isStrict }: Webhook, limit: number): Promise<readonly Due[]> {
+  async #readStored({ accountId, isStrict }: Webhook, limit: number, now: number): Promise<readonly Due[]> {
     const { database, steady } = this.#deps;
     const known = this.#backlog.beginRead();
-    if (!isStrict) return readDue(database.reader, this.webhookId, steady.now(), limit, known);
-    const rows = await readDueInOrder(database.reader, this.webhookId, steady.now(), BATCH, known);
+    if (!isStrict) return readDue(database.reader, this.webhookId, now, limit, known);
+    const rows = await readDueInOrder(database.reader, this.webhookId, now, BATCH, known);
     const held = rows.flatMap(({ deliveryId, heldBehind }) => (heldBehind === null ? [] : { deliveryId, heldBehind }));
     if (held.length > 0) {
       await database.commit((tx) => hold(tx, accountId, held, steady.now()));
       this.#mayHaveMore = true;
-      this.#knowsNext = false;
+      this.#mayHaveNewRetry = true;
     }
     return rows.filter(({ heldBehind }) => heldBehind === null).slice(0, limit);
   }
@@ -551,7 +552,7 @@ export class Lane {
       if (this.#isReading) this.#settledMeanwhile.add(due.deliveryId);
       if (state === 'pending') {
         this.#mayHaveMore = true;
-        this.#knowsNext = false;
+        this.#mayHaveNewRetry = true;
       } else metrics.settled.inc({ state });
     }
   }
@@ -582,7 +583,7 @@ export class Lane {
   }
 
   #lookAgainAt(at: number): void {
-    this.#knowsNext = false;
+    this.#mayHaveNewRetry = true;
     this.#wakeAt(at);
   }
 
