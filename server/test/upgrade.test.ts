@@ -292,7 +292,16 @@ describeOnEachDatabase('a released migration', (newHome, database) => {
 function withoutScratch(store: Store): Store {
   const inScratch = () => assert.fail('compared with new tables');
   const dialect = { ...store.dialect, shape: { ...store.dialect.shape, inScratch } };
-  return { ...store, dialect, begin: async () => ({ ...(await store.begin()), dialect }) };
+  const begin = async () => {
+    const transaction = await store.begin();
+    return {
+      ...transaction,
+      dialect,
+      commit: () => transaction.commit(),
+      rollback: () => transaction.rollback(),
+    };
+  };
+  return { ...store, dialect, begin };
 }
 
 describeOnEachDatabase('a failed upgrade', (newHome) => {

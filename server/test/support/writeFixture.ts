@@ -183,7 +183,8 @@ const poster =
 
 /** Creates states that take days to arise, and rows that only several nodes write. */
 async function addRareRows(store: Store): Promise<void> {
-  const { kysely, commit } = await store.begin();
+  const transaction = await store.begin();
+  const { kysely } = transaction;
   const { rows } = await sql<{ delivery_id: string }>`
     select delivery_id from deliveries where state = 'delivered' order by delivery_id limit 3`.execute(kysely);
   for (const [index, state] of (['failed', 'expired', 'cancelled'] as const).entries()) {
@@ -198,7 +199,7 @@ async function addRareRows(store: Store): Promise<void> {
     const { rows: present } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(kysely);
     if (present.length === 0) await sql`insert into ${sql.table(table)} ${sql.raw(row)}`.execute(kysely);
   }
-  await commit();
+  await transaction.commit();
 }
 
 const RARE = {
