@@ -163,7 +163,7 @@ export class Lane {
    */
   wake(stored: readonly Due[] = [], mayAppend = true): void {
     if (stored.length === 0) this.#mayHaveNewRetry = true;
-    const isAppended = stored.length > 0 && mayAppend && this.#mayAppend(stored.length);
+    const isAppended = stored.length > 0 && mayAppend && this.#isCompleteWithRoomFor(stored.length);
     if (isAppended) for (const due of stored) this.#backlog.append(due);
     else this.#mayHaveMore = true;
     this.#advance();
@@ -257,7 +257,7 @@ export class Lane {
   }
 
   /** Whether the backlog contains what is due and has room for new deliveries. */
-  #mayAppend(count: number): boolean {
+  #isCompleteWithRoomFor(count: number): boolean {
     if (this.#isReading || this.#mustReload || this.#mayHaveMore) return false;
     // Disabled, paused, or the next probe is read when it is due.
     if (!this.#webhook?.isActive || this.#webhook.breaker.state !== 'closed') return false;
@@ -582,6 +582,7 @@ export class Lane {
     else if (breaker !== undefined) this.#stored = breaker;
   }
 
+  /** Sets the timer for another reason than the next retry. */
   #lookAgainAt(at: number): void {
     this.#mayHaveNewRetry = true;
     this.#wakeAt(at);
