@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import pg from 'pg';
 import { type Home, newHome } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 /* Reading the event log on PostgreSQL while transactions are open. The steps are those of `postgresLog.ts`. */
@@ -28,6 +29,20 @@ describe('the event log on PostgreSQL', () => {
     await stranger.query('create table things (id int); begin; insert into things values (1)');
     const sent = await send(call, '1');
     assert.ok((await logged(call)).includes(sent));
+  });
+
+  it('draws positions before it reads the webhooks, so that one which it does not see can wait for its events', async (test) => {
+    const { call } = await server.account();
+    await connectSession(call);
+    const stranger = await connectTo(test, home);
+    const last = async () =>
+      Number((await stranger.query('select last_value from event_positions')).rows[0].last_value);
+    await stranger.query('begin; lock table webhooks in access exclusive mode');
+    const before = await last();
+    const sending = send(call, '1');
+    await eventually(last, (now) => now > before);
+    await stranger.query('rollback');
+    await sending;
   });
 
   it('shows new events during an open snapshot and an open write in the same database', async (test) => {

@@ -1,6 +1,6 @@
 import type { Connection } from './dialect.ts';
 
-/** The first check, after as many write transactions. Each later one is after twice as many. */
+/** Number of write transactions before the first check. It doubles with each check. */
 const FIRST_CHECK = 16;
 /** Autovacuum has analyzed the tables by then. */
 const LAST_CHECK = FIRST_CHECK * 2 ** 12;
