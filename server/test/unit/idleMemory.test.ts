@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { collectGarbage, type HeapSize, IdleMemory } from '../../src/app/idleMemory.ts';
+import { collectGarbage, type HeapSize, IdleMemory, trimNativeMemory } from '../../src/app/idleMemory.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 const MB = 1024 * 1024;
@@ -14,6 +15,7 @@ describe('the memory of an idle process', () => {
       heapAfter: { reserved: 40 * MB, used: 35 * MB },
       busyShare: 0,
       collections: 0,
+      trims: 0,
       error: undefined as Error | undefined,
     };
     const clock = createFakeClock();
@@ -27,6 +29,7 @@ describe('the memory of an idle process', () => {
         clock.skip(collectionMs);
         process.heap = process.heapAfter;
       },
+      trim: async () => void process.trims++,
     });
     memory.start();
     return { process, clock, memory };
@@ -41,6 +44,12 @@ describe('the memory of an idle process', () => {
     process.heap = { reserved: 60 * MB, used: 50 * MB };
     await clock.advance(10_000);
     assert.equal(process.collections, 2);
+  });
+
+  it('is trimmed after each collection', async () => {
+    const { process, clock } = startIdle({ reserved: 75 * MB, used: 50 * MB });
+    await clock.advance(10_000);
+    assert.deepEqual([process.collections, process.trims], [1, 1]);
   });
 
   it('is collected at most once a minute', async () => {
@@ -102,4 +111,23 @@ describe('the memory of an idle process', () => {
     await collectGarbage();
     assert.ok(full - getHeapStatistics().total_heap_size > 10 * MB);
   });
+
+  it('shrinks by what native code has freed', { skip: !hasGlibc() && 'needs glibc' }, async () => {
+    // Small arrays whose neighbors stay in use: glibc could return nothing else by itself.
+    const others = process.memoryUsage().arrayBuffers;
+    let arrays = Array.from({ length: 300_000 }, () => new Uint8Array(200));
+    const kept = arrays.filter((_, n) => n % 1000 === 0);
+    arrays = [];
+    await collectGarbage();
+    while (process.memoryUsage().arrayBuffers > others + 20 * MB) await setTimeout(1); // a thread frees the arrays
+    const before = process.memoryUsage.rss();
+    await trimNativeMemory();
+    assert.ok(before - process.memoryUsage.rss() > 20 * MB);
+    assert.equal(kept.length, 300);
+  });
 });
+
+function hasGlibc(): boolean {
+  const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
+  return header.glibcVersionRuntime !== undefined;
+}
