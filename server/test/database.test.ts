@@ -2,7 +2,9 @@ import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it } from 'node:test';
+import { sql } from 'kysely';
 import { systemClock } from '../src/clock.ts';
+import type { LateWriter } from '../src/db/commit.ts';
 import { DataInUseError, openDatabase } from '../src/db/database.ts';
 import { databaseConformance } from './conformance/database.ts';
 import { describeOnEachDatabase, newHome } from './support/databases.ts';
@@ -18,6 +20,28 @@ describeOnEachDatabase('a database', (newHome) => {
     await first.close();
     await (await openDatabase(home, systemClock)).close();
     await home.remove();
+  });
+});
+
+describe('PostgreSQL', () => {
+  it('does not repeat work that was committed while one of its statements had no answer', async (test) => {
+    const home = await newHome('postgres');
+    const database = await openDatabase(home, systemClock);
+    test.after(async () => {
+      await database.close();
+      await home.remove();
+    });
+    await database.commit(({ kysely }) => sql`create table things (id text)`.execute(kysely));
+    const writer: LateWriter<string> = async (tx, [id]) => {
+      await sql`insert into things (id) values (${id})`.execute(tx.kysely);
+      await tx.endWith(Promise.reject(new Error('Query read timeout')));
+    };
+    await assert.rejects(
+      database.commit(async (tx) => tx.writeLater(writer, 'a')),
+      { code: 'storage_unavailable', message: /check whether the change was made/ },
+    );
+    const { rows } = await sql`select id from things`.execute(database.reader.kysely);
+    assert.deepEqual(rows, [{ id: 'a' }]);
   });
 });
 

@@ -17,7 +17,12 @@ export interface Tx extends Queryable {
 }
 
 /** Writes the collected items in the order in which they were added. Other writers may write theirs meanwhile. */
-export type LateWriter<T> = (tx: Omit<Tx, 'writeLater'>, items: readonly T[]) => Promise<void>;
+export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
+
+export interface LateTx extends Omit<Tx, 'writeLater'> {
+  /** Ends the work of the writer with a statement that the commit may follow before its answer. */
+  endWith(statement: Promise<unknown>): Promise<void>;
+}
 
 /** Handles many items in a few statements, as if one after the other. Returns one result per item, in order. */
 export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly R[]>;
@@ -65,12 +70,13 @@ export async function serialize({ dialect, connection }: Queryable, work: Serial
 export async function inTransaction<T>(
   store: Store,
   as: Membership | undefined,
-  work: (transaction: OpenTransaction) => Promise<T>,
+  work: (transaction: OpenTransaction, unanswered: Promise<unknown>[]) => Promise<T>,
 ): Promise<T> {
   const transaction = await store.begin(as);
   try {
-    const result = await work(transaction);
-    await transaction.commit();
+    const unanswered: Promise<unknown>[] = [];
+    const result = await work(transaction, unanswered);
+    await transaction.commit(unanswered);
     return result;
   } catch (error) {
     // The first error is the cause. On a broken connection the rollback fails as well.
@@ -112,21 +118,29 @@ async function writeOnce(
   as: Membership | undefined,
   run: (transaction: OpenTransaction, turn: Turn) => Promise<Done>,
 ): Promise<Done[]> {
-  return inTransaction(store, as, async (transaction) => {
+  return inTransaction(store, as, async (transaction, unanswered) => {
     const done: Done[] = [];
     for (const turn of turns) done.push(await run(transaction, turn));
-    return [...done, await writeLate(transaction, done)];
+    const endWith = async (statement: Promise<unknown>) => {
+      statement.catch(() => {}); // the commit fails with it
+      unanswered.push(statement);
+    };
+    return [...done, await writeLate(transaction, done, endWith)];
   });
 }
 
-async function writeLate(transaction: OpenTransaction, done: readonly Done[]): Promise<Done> {
+async function writeLate(
+  transaction: OpenTransaction,
+  done: readonly Done[],
+  endWith: LateTx['endWith'],
+): Promise<Done> {
   const byWriter = Map.groupBy(
     done.flatMap(({ later }) => later),
     ({ writer }) => writer,
   );
   const { tx, ...added } = openTx(transaction);
   const write = async ([writer, entries]: [LateWriter<never>, Later[]]) =>
-    writer(tx, entries.map(({ item }) => item) as never[]);
+    writer({ ...tx, endWith }, entries.map(({ item }) => item) as never[]);
   // Where each statement is a round trip, writers do not wait for each other.
   if (transaction.dialect.hasConcurrentWriters) await allEnded(...[...byWriter].map(write));
   else for (const entry of byWriter) await write(entry);
@@ -159,7 +173,7 @@ async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done>
   await connection.query('savepoint work', []);
   try {
     const done = await runTurn(transaction, turn);
-    const last = await writeLate(transaction, [done]);
+    const last = await writeLate(transaction, [done], async (statement) => void (await statement));
     await connection.query('release savepoint work', []);
     return { ...done, later: [], actions: [...done.actions, ...last.actions] };
   } catch (error) {

@@ -163,7 +163,11 @@ export interface PoolUse {
 }
 
 export interface OpenTransaction extends Queryable {
-  commit(): Promise<void>;
+  /**
+   * Commits, unless one of the statements that are not answered yet fails.
+   * @throws the error of the statement that failed first
+   */
+  commit(unanswered?: readonly Promise<unknown>[]): Promise<void>;
   rollback(): Promise<void>;
 }
 

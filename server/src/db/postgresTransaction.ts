@@ -1,5 +1,6 @@
 import type { Kysely } from 'kysely';
 import pg from 'pg';
+import { allEnded } from '../async.ts';
 import { AppError } from '../errors.ts';
 import {
   type Connection,
@@ -40,6 +41,7 @@ export class PostgresTransaction implements OpenTransaction {
   readonly #client: pg.PoolClient;
   readonly #options: Options;
   #lastError: unknown;
+  #hasEnded = false;
 
   private constructor(client: pg.PoolClient, options: Options) {
     this.#client = client;
@@ -78,38 +80,48 @@ export class PostgresTransaction implements OpenTransaction {
     return new PostgresTransaction(client, options);
   }
 
-  async commit(): Promise<void> {
-    await this.#end('commit').catch((error) => this.#asUnknown(error));
+  /** Sends `commit` without waiting for these answers. If a statement has failed, PostgreSQL rolls back instead. */
+  async commit(unanswered: readonly Promise<unknown>[] = []): Promise<void> {
+    const [statements, end] = await Promise.allSettled([allEnded(...unanswered), this.#end('commit')]);
+    if (end.status === 'rejected') return this.#asUnknown(end.reason);
+    if (end.value === 'ROLLBACK') throw this.#lastError;
+    // A statement that had no answer in time was committed nevertheless.
+    if (statements.status === 'rejected') throw unknownEnd(statements.reason);
     this.#options.statistics.committed();
   }
 
-  rollback(): Promise<void> {
-    return this.#end('rollback');
+  async rollback(): Promise<void> {
+    if (!this.#hasEnded) await this.#end('rollback');
   }
 
-  async #end(text: string): Promise<void> {
+  /** Returns the command that PostgreSQL has run. */
+  async #end(text: string): Promise<string> {
+    this.#hasEnded = true;
     try {
-      await this.#client.query({ text, ...deadline(this.#options.as === undefined ? QUERY_MS : COMMIT_MS) });
+      const limit = deadline(this.#options.as === undefined ? QUERY_MS : COMMIT_MS);
+      const { command } = await this.#client.query({ text, ...limit });
       this.#client.release();
+      return command;
     } catch (error) {
       this.#client.release(true); // its state is unknown: close it
       throw error;
     }
   }
 
-  /**
-   * If a connection breaks during a commit, nobody knows whether the commit happened. Running the work again could do it
-   * twice.
-   * @throws {AppError} `storage_unavailable`, which is not retried
-   */
   #asUnknown(error: unknown): never {
-    if (!this.#options.dialect.isUnavailable(error)) throw error;
-    throw new AppError(
-      'storage_unavailable',
-      'The connection to the database was lost during the commit; check whether the change was made before you repeat it',
-      { cause: error },
-    );
+    throw this.#options.dialect.isUnavailable(error) ? unknownEnd(error) : error;
   }
+}
+
+/**
+ * If a connection breaks during a commit, nobody knows whether the commit happened. Running the work again could do it
+ * twice.
+ * @returns `storage_unavailable`, which is not retried
+ */
+function unknownEnd(cause: unknown): AppError {
+  const message =
+    'The connection to the database was lost during the commit; check whether the change was made before you repeat it';
+  return new AppError('storage_unavailable', message, { cause });
 }
 
 /**

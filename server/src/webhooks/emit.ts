@@ -85,7 +85,7 @@ export function createEmit({
         .filter(({ webhook_id, isWanted }) => webhook_id !== event.except && isWanted(event))
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );
-    await insertDeliveries.run(tx, deliveries);
+    await tx.endWith(insertDeliveries.run(tx, deliveries));
     const paused = new Set(webhooks.filter((row) => row.paused === 1).map(({ webhook_id }) => webhook_id));
     tx.afterCommit(() => {
       for (const [kind, some] of Map.groupBy(events, (event) => event.kind)) metrics.events.inc({ kind }, some.length);

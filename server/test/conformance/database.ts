@@ -127,6 +127,45 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       assert.deepEqual([await has('k1'), await has('k2'), await has('k3')], [true, false, true]);
     });
 
+    it('rolls back everything if the statement fails that ends a writer, and the connection stays usable', async () => {
+      const seen: string[] = [];
+      const writer: LateWriter<string> = async (tx, ids) => {
+        for (const id of ids) await sql`insert into things (id, n) values (${id}, 1)`.execute(tx.kysely);
+        tx.afterCommit(() => seen.push(...ids));
+        await tx.endWith(sql`insert into things (id, n) values (${`${ids[0]} end`}, 1)`.execute(tx.kysely));
+      };
+      await put('bad end');
+      for (let round = 0; round < 12; round++) {
+        const results = await Promise.allSettled([
+          database.commit(async (tx) => tx.writeLater(writer, 'bad'), 'end'), // violates the primary key
+          database.commit(async (tx) => tx.writeLater(writer, `good ${round}`), 'end'),
+        ]);
+        const [failed, worked] = results;
+        assert.ok(failed?.status === 'rejected' && database.reader.dialect.isUniqueViolation(failed.reason));
+        assert.equal(worked?.status, 'fulfilled');
+        assert.deepEqual(
+          [await has('bad'), await has(`good ${round}`), await has(`good ${round} end`)],
+          [false, true, true],
+        );
+      }
+      assert.deepEqual(
+        seen,
+        Array.from({ length: 12 }, (_, round) => `good ${round}`),
+      );
+    });
+
+    it('never commits a transaction after the error of a statement, even if its work ignores it', async () => {
+      const ignoring = database.commit(async ({ kysely }) => {
+        await sql`insert into things (id, n) values ('ignored', 1)`.execute(kysely);
+        await sql`insert into things (id, n) values ('ignored', 1)`.execute(kysely).catch(() => {});
+      });
+      const isCommitted = await ignoring.then(
+        () => true,
+        () => false,
+      );
+      assert.equal(await has('ignored'), isCommitted);
+    });
+
     it('applies work with the same key in order of arrival', async () => {
       await put('d', 0);
       const increments = Array.from({ length: 200 }, (_, n) =>
