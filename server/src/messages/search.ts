@@ -31,14 +31,13 @@ export function accountWord(accountId: string): string {
   return accountId.replaceAll('_', '').toLowerCase();
 }
 
-export const indexWords: LateWriter<Searchable> = (tx, messages) =>
-  insertWords.run(
-    tx,
-    messages.map(({ seq, accountId, text }) => ({
-      rowid: seq,
-      words: [accountWord(accountId), ...new Set(wordsOf(text).slice(0, WORDS_KEPT))].join(' '),
-    })),
-  );
+export const indexWords: LateWriter<Searchable> = (tx, messages) => {
+  const rows = messages.map(({ seq, accountId, text }) => ({
+    rowid: seq,
+    words: [accountWord(accountId), ...new Set(wordsOf(text).slice(0, WORDS_KEPT))].join(' '),
+  }));
+  return tx.endWith(insertWords.run(tx, rows));
+};
 
 /** Removes messages from the search, by their `seq`. */
 export async function dropWords(tx: Queryable, seqs: readonly number[]): Promise<void> {
