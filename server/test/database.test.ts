@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
 import { statSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../src/clock.ts';
 import type { LateWriter } from '../src/db/commit.ts';
 import { DataInUseError, openDatabase } from '../src/db/database.ts';
+import { query } from '../src/db/query.ts';
 import { databaseConformance } from './conformance/database.ts';
 import { describeOnEachDatabase, newHome } from './support/databases.ts';
 import { startServer } from './support/server.ts';
@@ -24,24 +25,63 @@ describeOnEachDatabase('a database', (newHome) => {
 });
 
 describe('PostgreSQL', () => {
-  it('does not repeat work that was committed while one of its statements had no answer', async (test) => {
+  /** Opens a database with a table, and commits two pieces of work together, each of which counts and adds a row. */
+  async function commitTwo(
+    test: TestContext,
+    { writer, setUp = [] }: { writer: LateWriter<string>; setUp?: string[] },
+  ) {
     const home = await newHome('postgres');
     const database = await openDatabase(home, systemClock);
     test.after(async () => {
       await database.close();
       await home.remove();
     });
-    await database.commit(({ kysely }) => sql`create table things (id text)`.execute(kysely));
-    const writer: LateWriter<string> = async (tx, [id]) => {
-      await sql`insert into things (id) values (${id})`.execute(tx.kysely);
-      await tx.endWith(Promise.reject(new Error('Query read timeout')));
+    await database.commit(async ({ kysely }) => {
+      for (const statement of ['create table things (id text)', ...setUp]) await sql.raw(statement).execute(kysely);
+    });
+    let runs = 0;
+    const add = (id: string) =>
+      database.commit(async (tx) => {
+        runs++;
+        await sql`insert into things (id) values (${id})`.execute(tx.kysely);
+        tx.writeLater(writer, id);
+      }, 'key');
+    const results = await Promise.allSettled([add('a'), add('b')]);
+    const { rows } = await sql<{ id: string }>`select id from things order by id`.execute(database.reader.kysely);
+    return { runs, errors: results.map((result) => result.status === 'rejected' && result.reason.code), rows };
+  }
+  const ENDED = 'pg_terminate_backend(pg_backend_pid())';
+
+  it('does not repeat a transaction whose end is unknown', async (test) => {
+    const writer: LateWriter<string> = async () => {};
+    const setUp = [
+      `create function break_off() returns trigger language plpgsql as 'begin perform ${ENDED}; return null; end'`,
+      `create constraint trigger broken after insert on things deferrable initially deferred
+        for each row execute function break_off()`,
+    ];
+    const { runs, errors } = await commitTwo(test, { writer, setUp });
+    assert.equal(runs, 2);
+    assert.deepEqual(errors, ['storage_unavailable', 'storage_unavailable']);
+  });
+
+  it('does not repeat a transaction that was committed in spite of an error', async (test) => {
+    const writer: LateWriter<string> = (tx) => tx.endWith(Promise.reject(new Error('not sent')));
+    const { runs, errors, rows } = await commitTwo(test, { writer });
+    assert.equal(runs, 2);
+    assert.deepEqual(errors, ['storage_unavailable', 'storage_unavailable']);
+    assert.deepEqual(rows, [{ id: 'a' }, { id: 'b' }]);
+  });
+
+  it('repeats a transaction whose last statement was broken off', async (test) => {
+    const breakOff = query((db) => db.selectNoFrom(sql`${sql.raw(ENDED)}`.as('ended')));
+    let tries = 0;
+    const writer: LateWriter<string> = async (tx) => {
+      if (++tries === 1) await tx.endWith(breakOff.run(tx, {}));
     };
-    await assert.rejects(
-      database.commit(async (tx) => tx.writeLater(writer, 'a')),
-      { code: 'storage_unavailable', message: /check whether the change was made/ },
-    );
-    const { rows } = await sql`select id from things`.execute(database.reader.kysely);
-    assert.deepEqual(rows, [{ id: 'a' }]);
+    const { runs, errors, rows } = await commitTwo(test, { writer });
+    assert.equal(runs, 4);
+    assert.deepEqual(errors, [false, false]);
+    assert.deepEqual(rows, [{ id: 'a' }, { id: 'b' }]);
   });
 });
 
@@ -50,6 +90,29 @@ describe('SQLite', () => {
     const server = await startServer();
     assert.equal(statSync(`${server.home.dataDir}/jwt-secret`).mode & 0o777, 0o600);
     await server.stop();
+  });
+
+  it('writes nothing more after a statement that has ended the transaction by itself', async (test) => {
+    const home = await newHome('sqlite');
+    const database = await openDatabase(home, systemClock);
+    test.after(async () => {
+      await database.close();
+      await home.remove();
+    });
+    await database.commit(({ kysely }) => sql`create table things (id text primary key)`.execute(kysely));
+    const ending: LateWriter<string> = (tx, [id]) =>
+      tx.endWith(sql`insert or rollback into things (id) values (${id}), (${id})`.execute(tx.kysely));
+    const next: LateWriter<string> = (tx, [id]) =>
+      tx.endWith(sql`insert into things (id) values (${id})`.execute(tx.kysely));
+    await assert.rejects(
+      database.commit(async (tx) => {
+        tx.writeLater(ending, 'a');
+        tx.writeLater(next, 'b');
+      }),
+      /UNIQUE/,
+    );
+    const { rows } = await sql`select id from things`.execute(database.reader.kysely);
+    assert.deepEqual(rows, []);
   });
 
   it('closes the connection when trimming the log fails', async (test) => {

@@ -8,6 +8,7 @@ import {
   type Queryable,
   type SerializedWork,
   type Store,
+  UnknownCommitError,
 } from './dialect.ts';
 
 export interface Tx extends Queryable {
@@ -20,7 +21,7 @@ export interface Tx extends Queryable {
 export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
 
 export interface LateTx extends Omit<Tx, 'writeLater'> {
-  /** Ends the work of the writer with a statement that the commit may follow before its answer. */
+  /** Ends the work of the writer with a statement that has been sent. On PostgreSQL, the commit does not wait for its answer. */
   endWith(statement: Promise<unknown>): Promise<void>;
 }
 
@@ -34,7 +35,8 @@ export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly 
  * `work` must await nothing but queries, and must tolerate being run again: a transaction that conflicts with another
  * one is repeated. Works with the same `key` take effect in the order of the calls.
  *
- * @throws {AppError} `storage_unavailable` if the database is full, locked or unreachable: nothing was changed
+ * @throws {AppError} `storage_unavailable` if the database is full, locked or unreachable: nothing was changed, except perhaps after an
+ * `UnknownCommitError`
  */
 export type Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) => Promise<T>;
 
@@ -93,11 +95,14 @@ export async function writeBatch(store: Store, batch: readonly Job[], as: Member
   try {
     return await writeOnce(store, turnsOf(batch), as, runTurn);
   } catch (error) {
-    if (batch.length === 1 || isRetriable(store.dialect, error) || error instanceof FencedError) throw error;
+    if (batch.length === 1 || isRetriable(store.dialect, error) || isFinal(error)) throw error;
     const alone = batch.map((job) => [job]);
     return writeOnce(store, alone, as, runApart);
   }
 }
+
+/** Whether work must not run again after this error of its transaction. */
+const isFinal = (error: unknown) => error instanceof FencedError || error instanceof UnknownCommitError;
 
 /** Adjacent jobs of the same work, which run together. */
 type Turn = readonly Job[];
@@ -121,13 +126,17 @@ async function writeOnce(
   return inTransaction(store, as, async (transaction, unanswered) => {
     const done: Done[] = [];
     for (const turn of turns) done.push(await run(transaction, turn));
-    const endWith = async (statement: Promise<unknown>) => {
-      statement.catch(() => {}); // the commit fails with it
+    const defer = async (statement: Promise<unknown>) => {
+      statement.catch(() => {}); // thrown by `commit`
       unanswered.push(statement);
     };
+    // SQLite ends a transaction by itself after some errors, and would run the next statement outside of it.
+    const endWith = transaction.dialect.hasConcurrentWriters ? defer : waitFor;
     return [...done, await writeLate(transaction, done, endWith)];
   });
 }
+
+const waitFor = async (statement: Promise<unknown>) => void (await statement);
 
 async function writeLate(
   transaction: OpenTransaction,
@@ -173,7 +182,7 @@ async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done>
   await connection.query('savepoint work', []);
   try {
     const done = await runTurn(transaction, turn);
-    const last = await writeLate(transaction, [done], async (statement) => void (await statement));
+    const last = await writeLate(transaction, [done], waitFor);
     await connection.query('release savepoint work', []);
     return { ...done, later: [], actions: [...done.actions, ...last.actions] };
   } catch (error) {

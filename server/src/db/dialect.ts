@@ -134,6 +134,19 @@ export class FencedError extends AppError {
   }
 }
 
+/**
+ * The connection broke during a commit, so nobody knows whether it happened. Running the work again could do it twice.
+ */
+export class UnknownCommitError extends AppError {
+  constructor(cause: unknown) {
+    super(
+      'storage_unavailable',
+      'The connection to the database was lost during the commit; check whether the change was made before you repeat it',
+      { cause },
+    );
+  }
+}
+
 /** Features of a database that several processes may share. */
 export interface Shared {
   /** @param onEnd called when the connection breaks */
@@ -165,7 +178,7 @@ export interface PoolUse {
 export interface OpenTransaction extends Queryable {
   /**
    * Commits, unless one of the statements that are not answered yet fails.
-   * @throws the error of the statement that failed first
+   * @throws {UnknownCommitError} if the connection breaks
    */
   commit(unanswered?: readonly Promise<unknown>[]): Promise<void>;
   rollback(): Promise<void>;

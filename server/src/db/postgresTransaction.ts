@@ -1,7 +1,6 @@
 import type { Kysely } from 'kysely';
 import pg from 'pg';
 import { allEnded } from '../async.ts';
-import { AppError } from '../errors.ts';
 import {
   type Connection,
   type Dialect,
@@ -9,13 +8,17 @@ import {
   type Membership,
   type OpenTransaction,
   queryable,
+  UnknownCommitError,
 } from './dialect.ts';
 import type { FirstStatistics } from './firstStatistics.ts';
 import { codeOf, connectionOn, deadline, QUERY_MS } from './postgresConnection.ts';
 import type { Schema } from './schema.ts';
 
 const BEGIN_MS = 5000;
-/** The duration of a lease: a node whose commits take longer loses its leases. */
+/**
+ * The duration of a lease: a node whose commits take longer loses its leases. The time of the statements whose answer the
+ * commit does not wait for is included.
+ */
 const COMMIT_MS = 8000;
 /** Limits how long a stalled process blocks the others; shorter than a lease. */
 const IDLE_TRANSACTION_MS = 2500;
@@ -83,10 +86,11 @@ export class PostgresTransaction implements OpenTransaction {
   /** Sends `commit` without waiting for these answers. If a statement has failed, PostgreSQL rolls back instead. */
   async commit(unanswered: readonly Promise<unknown>[] = []): Promise<void> {
     const [statements, end] = await Promise.allSettled([allEnded(...unanswered), this.#end('commit')]);
-    if (end.status === 'rejected') return this.#asUnknown(end.reason);
+    // PostgreSQL works in order, so it did not commit after this error, even if the answer is lost.
+    if (statements.status === 'rejected' && isAnswer(statements.reason)) throw statements.reason;
+    if (end.status === 'rejected') throw this.#isRefusal(end.reason) ? end.reason : new UnknownCommitError(end.reason);
     if (end.value === 'ROLLBACK') throw this.#lastError;
-    // A statement that had no answer in time was committed nevertheless.
-    if (statements.status === 'rejected') throw unknownEnd(statements.reason);
+    if (statements.status === 'rejected') throw new UnknownCommitError(statements.reason);
     this.#options.statistics.committed();
   }
 
@@ -108,21 +112,13 @@ export class PostgresTransaction implements OpenTransaction {
     }
   }
 
-  #asUnknown(error: unknown): never {
-    throw this.#options.dialect.isUnavailable(error) ? unknownEnd(error) : error;
+  /** Whether PostgreSQL has answered that it does not commit. */
+  #isRefusal(error: unknown): boolean {
+    return isAnswer(error) && !this.#options.dialect.isUnavailable(error);
   }
 }
 
-/**
- * If a connection breaks during a commit, nobody knows whether the commit happened. Running the work again could do it
- * twice.
- * @returns `storage_unavailable`, which is not retried
- */
-function unknownEnd(cause: unknown): AppError {
-  const message =
-    'The connection to the database was lost during the commit; check whether the change was made before you repeat it';
-  return new AppError('storage_unavailable', message, { cause });
-}
+const isAnswer = (error: unknown): boolean => error instanceof pg.DatabaseError;
 
 /**
  * Statements look their rows up, whatever the size of a table when they are planned. Before PostgreSQL 18, a scan that

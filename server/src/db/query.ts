@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { type CompiledQuery, type Kysely, type RawBuilder, sql } from 'kysely';
-import type { Columns, Dialect, Queryable } from './dialect.ts';
+import type { Columns, Connection, Dialect, Queryable } from './dialect.ts';
 import type { Schema } from './schema.ts';
 
 /** A query that is built once and runs many times with different parameters. */
@@ -66,22 +66,26 @@ export function batch<C extends Columns, R = unknown>(
 ): Batch<C, R> {
   const statementFor = compiledOnce<Record<string, unknown>, R>((_, p, dialect) => build(rowsOf(columns, p, dialect)));
   const names = Object.keys(columns);
-  const all: Batch<C, R>['all'] = async (on, rows) => {
-    if (rows.length === 0) return [];
+  // Sends the statement at once, or throws: see `LateTx.endWith`.
+  const all: Batch<C, R>['all'] = (on, rows) => {
+    if (rows.length === 0) return Promise.resolve([]);
     const { connection, dialect } = on;
     const statement = statementFor(on);
     const { text, name } = statement;
     if (dialect.recordset !== undefined) {
       const values = valuesOf(statement, { list: listOf(names, rows) });
-      return (await connection.query<R>(text, values, name)).rows;
+      return connection.query<R>(text, values, name).then((answer) => answer.rows);
     }
     const lists = rows.map((row) => valuesOf(statement, row));
-    if (connection.queryEach !== undefined) return connection.queryEach<R>(text, lists);
-    const found: R[] = [];
-    for (const values of lists) found.push(...(await connection.query<R>(text, values, name)).rows);
-    return found;
+    return connection.queryEach?.<R>(text, lists) ?? queryEach(connection, statement, lists);
   };
-  return { all, run: async (on, rows) => void (await all(on, rows)) };
+  return { all, run: (on, rows) => all(on, rows).then(() => {}) };
+}
+
+async function queryEach<R>(connection: Connection, { text, name }: Statement, lists: readonly unknown[][]) {
+  const found: R[] = [];
+  for (const values of lists) found.push(...(await connection.query<R>(text, values, name)).rows);
+  return found;
 }
 
 /** The rows as JSON, without other fields than these. Columns that are left out are null, and cost nothing. */

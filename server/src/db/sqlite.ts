@@ -1,7 +1,6 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
-import { allEnded } from '../async.ts';
 import { AppError } from '../errors.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { answering, type Connection, type Dialect, isBeginning, queryable, type Store } from './dialect.ts';
@@ -154,8 +153,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
       writing.exec('begin immediate');
       return {
         ...writer,
-        async commit(unanswered = []) {
-          await allEnded(...unanswered);
+        async commit() {
           const now = changes.get()?.['n'];
           if (now !== counted) writing.exec(`pragma user_version = ${files.nextCommits}`);
           writing.exec('commit');

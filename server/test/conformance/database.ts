@@ -37,6 +37,11 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
     return rows.length === 1;
   };
 
+  const insertThings = batch(
+    { id: 'text' },
+    ({ row, from }) => sql`insert into things (id, n) select ${row.id}, 1 ${from}`,
+  );
+
   describe('commit', () => {
     it('resolves with the result of the work once others can read it', async () => {
       const value = await database.commit(async ({ kysely }) => {
@@ -132,7 +137,7 @@ export function databaseConformance(newHome: () => Promise<Home>): void {
       const writer: LateWriter<string> = async (tx, ids) => {
         for (const id of ids) await sql`insert into things (id, n) values (${id}, 1)`.execute(tx.kysely);
         tx.afterCommit(() => seen.push(...ids));
-        await tx.endWith(sql`insert into things (id, n) values (${`${ids[0]} end`}, 1)`.execute(tx.kysely));
+        await tx.endWith(insertThings.run(tx, [{ id: `${ids[0]} end` }]));
       };
       await put('bad end');
       for (let round = 0; round < 12; round++) {
