@@ -49,7 +49,7 @@ export class IdleMemory {
     readBusyShare = busyShareReader(),
     readHeap = heapSize,
     collect = collectGarbage,
-    trim = trimNativeMemory,
+    trim = nativeTrimmer(),
   }: Options) {
     this.#clock = clock;
     this.#readBusyShare = readBusyShare;
@@ -119,23 +119,24 @@ export async function collectGarbage(): Promise<void> {
 }
 
 /**
- * Returns native memory that was freed, such as that of typed arrays, to the operating system. Only glibc keeps such
- * memory until it is asked for it, so elsewhere this does nothing. It takes less than 10 ms.
+ * Returns a function that gives native memory which was freed, such as that of typed arrays, back to the operating
+ * system. Only glibc has a call for that: elsewhere, and without the optional package koffi, it does nothing.
  */
-export async function trimNativeMemory(): Promise<void> {
-  if (process.platform !== 'linux') return;
-  mallocTrim ??= await loadMallocTrim();
-  mallocTrim(0);
+export function nativeTrimmer(): () => Promise<void> {
+  let trim: ((pad: number) => number) | undefined;
+  return async () => {
+    trim ??= await loadMallocTrim();
+    trim(0);
+  };
 }
 
-/** `int malloc_trim(size_t pad)` of glibc. */
-let mallocTrim: ((pad: number) => number) | undefined;
-
+/** Loads `int malloc_trim(size_t pad)`. */
 async function loadMallocTrim(): Promise<(pad: number) => number> {
   try {
+    if (process.platform !== 'linux') return () => 0;
     const { default: koffi } = await import('koffi');
     return koffi.load('libc.so.6').func('malloc_trim', 'int', ['size_t']);
   } catch {
-    return () => 0; // another C library, or an installation without optional packages
+    return () => 0;
   }
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { getHeapStatistics } from 'node:v8';
-import { collectGarbage, type HeapSize, IdleMemory, trimNativeMemory } from '../../src/app/idleMemory.ts';
+import { collectGarbage, type HeapSize, IdleMemory, nativeTrimmer } from '../../src/app/idleMemory.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 const MB = 1024 * 1024;
@@ -121,7 +121,7 @@ describe('the memory of an idle process', () => {
     await collectGarbage();
     while (process.memoryUsage().arrayBuffers > others + 20 * MB) await setTimeout(1); // a thread frees the arrays
     const before = process.memoryUsage.rss();
-    await trimNativeMemory();
+    await nativeTrimmer()();
     assert.ok(before - process.memoryUsage.rss() > 20 * MB);
     assert.equal(kept.length, 300);
   });
