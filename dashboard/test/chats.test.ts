@@ -207,6 +207,8 @@ describe('chats page', async () => {
     await assertAccessible(page);
     await choose('Clear messages');
     await page.getByRole('button', { name: 'Clear messages' }).click();
+    // The messages are hidden behind the dialog.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await page.getByRole('article').getByText('Remember me').waitFor({ state: 'detached' });
     await choose('Delete chat');
     await page.getByRole('button', { name: 'Delete chat' }).click();
@@ -233,6 +235,8 @@ describe('chats page', async () => {
     await bubble.getByRole('img', { name: 'pinned' }).waitFor({ state: 'detached' });
     await choose('Delete for me');
     await page.getByRole('button', { name: 'Delete for me' }).click();
+    // The messages are hidden behind the dialog.
+    await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await bubble.waitFor({ state: 'detached' });
     assert.deepEqual(await messages(), []);
   });
