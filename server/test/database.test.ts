@@ -5,7 +5,7 @@ import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { systemClock } from '../src/clock.ts';
 import type { LateWriter } from '../src/db/commit.ts';
-import { DataInUseError, openDatabase } from '../src/db/database.ts';
+import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
 import { query } from '../src/db/query.ts';
 import { databaseConformance } from './conformance/database.ts';
 import { describeOnEachDatabase, newHome } from './support/databases.ts';
@@ -24,18 +24,24 @@ describeOnEachDatabase('a database', (newHome) => {
   });
 });
 
+/** Opens a new database, and removes it after the test. */
+async function openOn(test: TestContext, name: 'sqlite' | 'postgres'): Promise<Database> {
+  const home = await newHome(name);
+  const database = await openDatabase(home, systemClock);
+  test.after(async () => {
+    await database.close();
+    await home.remove();
+  });
+  return database;
+}
+
 describe('PostgreSQL', () => {
   /** Opens a database with a table, and commits two pieces of work together, each of which counts and adds a row. */
   async function commitTwo(
     test: TestContext,
     { writer, setUp = [] }: { writer: LateWriter<string>; setUp?: string[] },
   ) {
-    const home = await newHome('postgres');
-    const database = await openDatabase(home, systemClock);
-    test.after(async () => {
-      await database.close();
-      await home.remove();
-    });
+    const database = await openOn(test, 'postgres');
     await database.commit(async ({ kysely }) => {
       for (const statement of ['create table things (id text)', ...setUp]) await sql.raw(statement).execute(kysely);
     });
@@ -93,12 +99,7 @@ describe('SQLite', () => {
   });
 
   it('writes nothing more after a statement that has ended the transaction by itself', async (test) => {
-    const home = await newHome('sqlite');
-    const database = await openDatabase(home, systemClock);
-    test.after(async () => {
-      await database.close();
-      await home.remove();
-    });
+    const database = await openOn(test, 'sqlite');
     await database.commit(({ kysely }) => sql`create table things (id text primary key)`.execute(kysely));
     const ending: LateWriter<string> = (tx, [id]) =>
       tx.endWith(sql`insert or rollback into things (id) values (${id}), (${id})`.execute(tx.kysely));
@@ -116,12 +117,7 @@ describe('SQLite', () => {
   });
 
   it('closes the connection when trimming the log fails', async (test) => {
-    const home = await newHome('sqlite');
-    const database = await openDatabase(home, systemClock);
-    test.after(async () => {
-      await database.close();
-      await home.remove();
-    });
+    const database = await openOn(test, 'sqlite');
     const run = DatabaseSync.prototype.exec;
     const failing = test.mock.method(DatabaseSync.prototype, 'exec', function (this: DatabaseSync, text: string) {
       if (text.includes('wal_checkpoint')) throw new Error('disk I/O error');

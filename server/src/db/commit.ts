@@ -21,7 +21,10 @@ export interface Tx extends Queryable {
 export type LateWriter<T> = (tx: LateTx, items: readonly T[]) => Promise<void>;
 
 export interface LateTx extends Omit<Tx, 'writeLater'> {
-  /** Ends the work of the writer with a statement that has been sent. On PostgreSQL, the commit does not wait for its answer. */
+  /**
+   * Ends the work of the writer with a statement that has been sent. On PostgreSQL, the commit does not wait for its
+   * answer.
+   */
   endWith(statement: Promise<unknown>): Promise<void>;
 }
 
@@ -35,8 +38,8 @@ export type JointWork<T, R> = (tx: Tx, items: readonly T[]) => Promise<readonly 
  * `work` must await nothing but queries, and must tolerate being run again: a transaction that conflicts with another
  * one is repeated. Works with the same `key` take effect in the order of the calls.
  *
- * @throws {AppError} `storage_unavailable` if the database is full, locked or unreachable: nothing was changed, except perhaps after an
- * `UnknownCommitError`
+ * @throws {AppError} `storage_unavailable` if the database is full, locked or unreachable. Nothing was changed, unless
+ * the error is an `UnknownCommitError`.
  */
 export type Commit = <T>(work: (tx: Tx) => Promise<T>, key?: string) => Promise<T>;
 

@@ -16,8 +16,8 @@ import type { Schema } from './schema.ts';
 
 const BEGIN_MS = 5000;
 /**
- * The duration of a lease: a node whose commits take longer loses its leases. The time of the statements whose answer the
- * commit does not wait for is included.
+ * The duration of a lease: a node whose commits take longer loses its leases. Includes the time of statements that are
+ * not answered yet.
  */
 const COMMIT_MS = 8000;
 /** Limits how long a stalled process blocks the others; shorter than a lease. */
@@ -90,6 +90,7 @@ export class PostgresTransaction implements OpenTransaction {
     if (statements.status === 'rejected' && isAnswer(statements.reason)) throw statements.reason;
     if (end.status === 'rejected') throw this.#isRefusal(end.reason) ? end.reason : new UnknownCommitError(end.reason);
     if (end.value === 'ROLLBACK') throw this.#lastError;
+    // It never reached PostgreSQL, which is a bug. The rest is committed, so the work must not run again.
     if (statements.status === 'rejected') throw new UnknownCommitError(statements.reason);
     this.#options.statistics.committed();
   }
