@@ -51,6 +51,7 @@ function findProblem(headers, body) {
   // Node has the names of all headers in lower case.
   const id = headers['webhook-id'] ?? '';
   const timestamp = headers['webhook-timestamp'] ?? '';
+  if (id === '' || id.includes('.')) return 'The id is missing or has a dot';
   const age = Math.abs(Date.now() / 1000 - Number(timestamp));
   if (!/^\\d+$/.test(timestamp) || age > TOLERANCE_SECONDS) return 'The timestamp is missing or too old';
 
@@ -100,6 +101,8 @@ def find_problem(headers, body: bytes) -> "str | None":
     # http.server finds headers whatever their case.
     event_id = headers.get("webhook-id", "")
     timestamp = headers.get("webhook-timestamp", "")
+    if event_id == "" or "." in event_id:
+        return "The id is missing or has a dot"
     # Python refuses to read a number of thousands of digits.
     is_number = timestamp.isascii() and timestamp.isdigit() and len(timestamp) < 20
     if not is_number or abs(time.time() - int(timestamp)) > TOLERANCE_SECONDS:
@@ -129,9 +132,14 @@ class Receiver(BaseHTTPRequestHandler):
         if problem is not None:
             return self.answer(401, problem)
         event_id = self.headers["webhook-id"]
-        if event_id not in seen:
-            self.store(event_id, json.loads(body))
-            seen.add(event_id)
+        try:
+            if event_id not in seen:
+                self.store(event_id, json.loads(body))
+                seen.add(event_id)
+        except Exception as error:
+            # Switchboard sends the event again.
+            print(repr(error), flush=True)
+            return self.answer(500)
         self.answer(204)
 
     def store(self, event_id, event):
