@@ -2,6 +2,7 @@ import { type Operations, routes } from './api.ts';
 import { ApiError, ArgumentError, ConnectionError, errorOf } from './errors.ts';
 import type { EventKind, KnownEvent } from './events.ts';
 import type { Progress } from './progress.ts';
+import { backOffMs, isBreak, isTransient, waitMs } from './retries.ts';
 
 export interface ClientOptions {
   /** Address of the server, such as `https://gateway.example.com`; `/api/v1` may follow. */
@@ -98,12 +99,9 @@ export type Client = Api & {
   };
 };
 
-const FIRST_WAIT_MS = 250;
-const MAX_WAIT_MS = 30_000;
 /** With a longer `Retry-After`, the error is thrown at once. */
 const MAX_RETRY_AFTER_MS = 60_000;
 const SILENCE_MS = 45_000;
-const REPEATABLE_STATUS = [429, 502, 503, 504];
 
 /**
  * Creates a client of a Switchboard server, with one typed method per operation.
@@ -231,25 +229,6 @@ function createSender({
   };
 }
 
-/** Whether to retry after this error. */
-function isTransient(error: ApiError | ConnectionError): boolean {
-  if (error instanceof ConnectionError) return true;
-  // The server still works on the previous try, whose answer was lost.
-  if (error.code === 'idempotency_in_flight') return true;
-  // The network refused the message and would refuse it again.
-  return REPEATABLE_STATUS.includes(error.status) && error.code !== 'send_failed';
-}
-
-/** `Retry-After`, or exponential backoff with jitter. */
-function waitMs(error: ApiError | ConnectionError, tries: number): number {
-  if (error instanceof ApiError && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
-  return backOffMs(tries);
-}
-
-function backOffMs(tries: number): number {
-  return Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** tries) * (0.5 + Math.random() / 2);
-}
-
 function wait(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted(); // which rejects
@@ -282,7 +261,7 @@ function methodOf(id: Id, send: Send) {
     const query = inQuery ? queryOf(rest) : '';
     const body = content ?? (inQuery ? undefined : JSON.stringify(Object.fromEntries(rest)));
     // One key for all tries of a call, so that the operation runs once.
-    const key = options.idempotencyKey ?? ('idempotencyKey' in input ? undefined : newKey());
+    const key = options.idempotencyKey ?? (input['idempotencyKey'] === undefined ? newKey() : undefined);
     const request = {
       ...options,
       method,
@@ -361,8 +340,7 @@ async function* streamEvents(
       }
     } catch (error) {
       signal?.throwIfAborted();
-      // Reconnects after a broken connection or a busy server, never after a refusal.
-      if (error instanceof ApiError && !isTransient(error)) throw error;
+      if (error instanceof ApiError && !isBreak(error)) throw error;
       if (error instanceof ApiError && error.retryAfterSeconds !== undefined) pause = error.retryAfterSeconds * 1000;
     } finally {
       connection.abort();

@@ -406,6 +406,25 @@ describe('retries', () => {
     close();
   });
 
+  it('make a key if that of the caller is undefined', async () => {
+    const { seen, sb, close } = await failing(1, 0);
+    await sb.messages.send({ to: '491707654321', message: 'x', idempotencyKey: undefined } as never);
+    assert.equal(seen.length, 2);
+    assert.ok(seen[0]?.key);
+    assert.equal(seen[1]?.key, seen[0]?.key);
+    close();
+  });
+
+  it('continue the stream of events after an internal error', async () => {
+    const { seen, sb, close } = await failing(1, 500);
+    const gone = new AbortController();
+    const next = sb.events.stream({ signal: gone.signal }).next();
+    while (seen.length < 2) await Promise.race([next, new Promise(setImmediate)]);
+    gone.abort();
+    await assert.rejects(next, { name: 'AbortError' });
+    close();
+  });
+
   it('exclude messages that the network rejected', async () => {
     const { seen, sb, close } = await failing(5, 502, {}, problem(502, 'send_failed'));
     await assert.rejects(sb.messages.send({ to: '491707654321', message: 'x' }), ServerError);

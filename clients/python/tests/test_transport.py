@@ -480,6 +480,20 @@ class StreamTest(TransportTest):
                 self.assertEqual(next(stream)["id"], "1")
         self.assertGreaterEqual(len(server.seen), 2)
 
+    def test_continues_after_an_internal_error(self) -> None:
+        def answer(handler: Handler) -> None:
+            if len(handler.server.seen) == 1:
+                return handler.reply(500, problem(500, "internal_error"))
+            handler.send_response(200)
+            handler.send_header("Connection", "close")
+            handler.end_headers()
+            handler.wfile.write(b'id: 1\ndata: {"event":"message.sent","data":{}}\n\n')
+
+        _, client = self.serve(answer)
+        with mock.patch("switchboard_client.stream.back_off", lambda _: 0.0):
+            with client.events.stream() as stream:
+                self.assertEqual(next(stream)["id"], "1")
+
     def test_raises_a_refusal(self) -> None:
         server, client = self.serve(lambda handler: handler.reply(401, problem(401, "unauthorized")))
         with self.assertRaises(ApiError):

@@ -1,7 +1,8 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operations } from '../../../sdk/src/api.ts';
 import type { Client } from '../../../sdk/src/client.ts';
-import { ApiError, ConnectionError } from '../../../sdk/src/errors.ts';
+import { ApiError } from '../../../sdk/src/errors.ts';
+import { backOffMs, isBreak } from '../../../sdk/src/retries.ts';
 
 export type FeedEvent = Operations['events.list']['output']['data'][number];
 
@@ -25,7 +26,6 @@ interface FeedOptions {
 
 const WAIT_SECONDS = 20;
 const PAGE = 100;
-const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 10_000;
 
 /**
@@ -87,7 +87,8 @@ export class EventFeed {
       signal.throwIfAborted();
       if (!isBreak(error)) throw error;
       if (failures === 0) onBreak(error);
-      await wait(pauseMs(error, failures), undefined, { signal });
+      const least = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
+      await wait(Math.max(least, backOffMs(failures, MAX_WAIT_MS)), undefined, { signal });
       return undefined;
     }
   }
@@ -96,15 +97,4 @@ export class EventFeed {
     const { events } = this.#options;
     return { ...(after !== undefined && { afterCursor: after }), ...(events !== undefined && { events: [...events] }) };
   }
-}
-
-function isBreak(error: unknown): error is ConnectionError | ApiError {
-  return (
-    error instanceof ConnectionError || (error instanceof ApiError && (error.status >= 500 || error.status === 429))
-  );
-}
-
-function pauseMs(error: ConnectionError | ApiError, failures: number): number {
-  const least = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-  return Math.max(least, Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** failures) * (0.5 + Math.random() / 2));
 }

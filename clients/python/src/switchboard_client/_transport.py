@@ -244,7 +244,7 @@ def read_json(response: Response) -> Any:
 
 
 def is_transient(error: SwitchboardError) -> bool:
-    """Whether to retry after this error."""
+    """Whether to retry a request after this error."""
     if not isinstance(error, ApiError):
         return True
     # The server still works on the previous try, whose answer was lost.
@@ -252,6 +252,11 @@ def is_transient(error: SwitchboardError) -> bool:
         return True
     # The network refused the message and would refuse it again.
     return error.status in REPEATABLE_STATUS and error.code != "send_failed"
+
+
+def is_break(error: ApiError) -> bool:
+    """Whether a reader of events continues after this error: the server does not work now, and refuses nothing."""
+    return error.status >= 500 or error.status == 429
 
 
 def wait_seconds(error: SwitchboardError, tries: int) -> float:

@@ -9,7 +9,7 @@ from types import TracebackType
 from typing import Optional, Union, cast
 
 from ._connection import Connection
-from ._transport import Response, Sent, Transport, back_off, is_transient, query_of
+from ._transport import Response, Sent, Transport, back_off, is_break, query_of
 from .errors import ApiError, NoAnswerError
 from .events import EventKind, StreamedEvent
 
@@ -57,8 +57,7 @@ class EventStream(Iterator[StreamedEvent]):
                 if event is not None:
                     return event
             except ApiError as error:
-                # Reconnects after a broken connection or a busy server, never after a refusal.
-                if not is_transient(error):
+                if not is_break(error):
                     self.close()
                     raise
                 pause = error.retry_after
