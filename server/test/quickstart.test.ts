@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -127,5 +129,23 @@ describe('the quickstart', () => {
       (await run('http://127.0.0.1:1')).stderr,
       /^No server answers at http:\/\/127\.0\.0\.1:1: run npm start/,
     );
+  });
+
+  it('says where the server has to run if it may not post to the receiver', async (test) => {
+    const detail = 'The address 127.0.0.1 is not allowed; WEBHOOK_ALLOWED_CIDRS can open it';
+    const inContainer = createServer((request, response) => {
+      const isWebhook = request.method === 'POST' && request.url === '/api/v1/webhooks/endpoints';
+      response.writeHead(isWebhook ? 400 : 200, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(isWebhook ? { detail, code: 'validation_failed' } : { sessionId: 'ses_1' }));
+    });
+    await new Promise<void>((resolve) => inContainer.listen(0, '127.0.0.1', resolve));
+    test.after(() => inContainer.close());
+    const env = {
+      SWITCHBOARD_URL: `http://127.0.0.1:${(inContainer.address() as AddressInfo).port}`,
+      SWITCHBOARD_KEY: 'x',
+    };
+    const { code, stderr } = await promisify(execFile)(process.execPath, [script], { env }).catch((error) => error);
+    assert.equal(code, 1);
+    assert.match(stderr, /not allowed; .* has to run on this machine with HOST=127\.0\.0\.1/);
   });
 });
