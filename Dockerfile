@@ -16,7 +16,9 @@ FROM node:${NODE_VERSION}-bookworm-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY server/package.json server/
-RUN npm ci --omit=dev --ignore-scripts --workspace server
+# With `--build-arg WITHOUT_OPTIONAL=1`, the packages that THIRD-PARTY.md names are left out.
+ARG WITHOUT_OPTIONAL=
+RUN npm ci --omit=dev ${WITHOUT_OPTIONAL:+--omit=optional} --ignore-scripts --workspace server
 
 # Node needs only its binary and these libraries. Without npm there is less to keep up to date.
 FROM debian:bookworm-slim
@@ -31,6 +33,7 @@ COPY --from=dependencies /app ./
 COPY --from=build /app/dashboard/dist dashboard/dist
 COPY --from=build /app/mcp-apps/dist mcp-apps/dist
 COPY --from=build /app/site/dist site/dist
+COPY LICENSE THIRD-PARTY.md ./
 COPY server/start.js server/start.js
 COPY server/src server/src
 # The command line uses the client.
