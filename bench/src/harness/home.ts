@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { cpSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
@@ -84,6 +85,7 @@ function postgresHome(tree: Tree, folder: string, url: string, name: string): Ho
       const other = newName();
       await query(url, `create database ${other} template ${name} strategy file_copy`);
       await query(new URL(`/${other}`, url).href, 'vacuum analyze');
+      await query(url, 'checkpoint');
       return postgresHome(tree, copied(folder), url, other);
     },
     async remove() {
@@ -96,6 +98,8 @@ function postgresHome(tree: Tree, folder: string, url: string, name: string): Ho
 function copied(folder: string): string {
   const other = newFolder();
   cpSync(folder, other, { recursive: true });
+  // A server that starts on it would wait with its commits until the system has written the copy to the disk.
+  execFileSync('sync');
   return other;
 }
 
