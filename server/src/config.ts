@@ -21,6 +21,7 @@ import {
   secret,
   socketUrl,
   text,
+  trustedProxies,
 } from './settingKinds.ts';
 import { isLoopback } from './target.ts';
 import { startCommand } from './version.ts';
@@ -79,7 +80,11 @@ export const settingsTable = {
     'Deprecated ways to send a key: on accepts X-API-Key and ?key=, header only X-API-Key, off neither.',
     'on',
   ),
-  trustProxy: setting(onOff, "on: take the caller's address from X-Forwarded-For. Only behind your own proxy.", 'off'),
+  trustProxy: setting(
+    trustedProxies,
+    "Takes the caller's address from X-Forwarded-For if the request comes from one of these addresses, or from any (on).",
+    'off',
+  ),
   rateLimit: setting(number(0, 1e9), 'Requests per minute for each credential; 0 means no limit.', '6000'),
   accountRateLimit: setting(
     optional(number(0, 1e9)),
@@ -204,6 +209,8 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     for (const name of ['mediaS3Bucket', 'mediaS3AccessKeyId', 'mediaS3SecretAccessKey'])
       if (settings[name] === '') problems.push(`  ${variableOf(name)} must be set if MEDIA_S3_URL is set`);
   }
+  if (settings['nodeUrl'] !== undefined && settings['databaseUrl'] === '')
+    problems.push('  NODE_URL needs DATABASE_URL, because nodes without it share nothing');
   const wrongUrl =
     settings['mcpOauth'] === true ? findWrongIssuer(settings['publicUrl'] as URL | undefined) : undefined;
   if (wrongUrl !== undefined) problems.push(`  PUBLIC_URL ${wrongUrl} if MCP_OAUTH is on`);

@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
+import { type AddressRange, parseAddressRange } from './addressRanges.ts';
 
 export interface Kind<T> {
   /** Describes the values. */
@@ -50,6 +51,13 @@ export function oneOf<const T extends string>(...values: T[]): Kind<T> {
 
 const switched = oneOf('on', 'off');
 export const onOff: Kind<boolean> = { type: switched.type, parse: (text) => switched.parse(text) === 'on' };
+
+const proxies = listOf('addresses or networks such as 10.0.0.2 or 10.0.0.0/8', parseAddressRange);
+/** True for any proxy, false for none. */
+export const trustedProxies: Kind<boolean | readonly AddressRange[]> = {
+  type: `on, off, or ${proxies.type}`,
+  parse: (text) => (text === 'on' || text === 'off' ? text === 'on' : proxies.parse(text)),
+};
 
 export const text: Kind<string> = { type: 'text', parse: (text) => text };
 export const path: Kind<string> = { type: 'a path', parse: (text) => resolve(text) };

@@ -37,7 +37,7 @@ describe('the deployment files', () => {
   it('let webhooks reach services only on the receivers network of compose.yaml', () => {
     const { services, networks } = parse(read('compose.yaml'), { merge: true });
     const { subnet, gateway, ip_range: range } = networks.receivers.ipam.config[0];
-    const nodes = ['node1', 'node2'].map((name) => services[name].networks.receivers.ipv4_address);
+    const own = ['node1', 'node2', 'proxy'].map((name) => services[name].networks.receivers.ipv4_address);
     const settings = readSettings({
       WEBHOOK_ALLOWED_CIDRS: withDefaults(services.node1.environment.WEBHOOK_ALLOWED_CIDRS),
     });
@@ -47,11 +47,22 @@ describe('the deployment files', () => {
     // Docker assigns only addresses of the range.
     assert.equal(withDefaults(range), settings.webhookAllowedCidrs.join());
     assert.equal(isAllowed(range.replace(/\d+\/25$/, '129')), true);
-    for (const address of [gateway, ...nodes]) {
+    for (const address of [gateway, ...own]) {
       assert.equal(isAllowed(address), false, address);
       assert.equal(address.replace(/\d+$/, '0/24'), subnet);
     }
-    for (const name of ['postgres', 'proxy']) assert.equal(services[name].networks, undefined, name);
+    assert.equal(services.postgres.networks, undefined);
+  });
+
+  it('trust only the proxy of compose.yaml to say for whom it calls', () => {
+    const { services } = parse(read('compose.yaml'), { merge: true });
+    assert.deepEqual(Object.keys(services.proxy.networks), ['receivers'], 'it reaches the nodes from one address');
+    const address = withDefaults(services.proxy.networks.receivers.ipv4_address);
+    for (const name of ['node1', 'node2']) {
+      const { TRUST_PROXY } = services[name].environment;
+      assert.equal(withDefaults(TRUST_PROXY), address);
+      assert.ok(Array.isArray(readSettings({ TRUST_PROXY: address }).trustProxy));
+    }
   });
 
   it('run one node on SQLite with compose.single.yaml', () => {

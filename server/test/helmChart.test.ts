@@ -101,7 +101,8 @@ describe('the Helm chart', () => {
             value.replace('$(POD_NAME)', 'chat-0'),
           ]),
         );
-        const { POD_NAME: _, ...rest } = given;
+        const { POD_NAME: _, DATABASE_URL: fromSecret, ...rest } = given;
+        assert.equal(fromSecret !== undefined, more === several, 'a pod does not start without the key of the secret');
         const secret = {
           DATABASE_URL: 'postgres://a:b@c/d',
           MEDIA_S3_BUCKET: 'files',
@@ -135,6 +136,7 @@ describe('the Helm chart', () => {
         { database: 'postgresql' },
         { ...several, settings: {} },
         { secrets: { DATABASE_URL: 'postgres://a' } },
+        { settings: { DATABASE_URL: 'postgres://a' } },
       ])
         assert.throws(() => render(more), /: .*needs? /);
     });

@@ -50,6 +50,7 @@ const ground = [
   'events',
   'config',
   'settingKinds',
+  'addressRanges',
   'log',
   'async',
   'cache',

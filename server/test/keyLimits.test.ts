@@ -5,7 +5,7 @@ import { describeOnEachDeployment } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { CHAT, guarded, inputs, noInput, UNKNOWN } from './support/operationInputs.ts';
 import { requestOf } from './support/restRequest.ts';
-import { bearer, type Call, connectSession, serversFor } from './support/server.ts';
+import { bearer, type Call, connectSession, serversFor, startServer } from './support/server.ts';
 
 const to = CHAT;
 
@@ -74,6 +74,24 @@ describeOnEachDeployment('a key of some addresses', (_, database) => {
     assert.equal((await callTool(client, 'sessions_list')).isError, false);
     await client.close();
   });
+});
+
+it('a key of some addresses counts the address only if a trusted proxy adds it', async (test) => {
+  for (const [proxies, status] of [
+    ['127.0.0.1', 200],
+    ['10.0.0.2, 127.0.0.0/8', 200],
+    ['10.0.0.2', 403],
+    ['off', 403],
+  ] as const) {
+    const server = await startServer({ env: { TRUST_PROXY: proxies } });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const { body } = await call('POST', '/api-keys/create', { name: 'limited', allowedIps: ['203.0.113.9'] });
+    const answer = await bearer(server.url, body.key)('GET', '/sessions', undefined, {
+      'x-forwarded-for': '203.0.113.9',
+    });
+    assert.equal(answer.status, status, proxies);
+  }
 });
 
 /** These change nothing that somebody else sees, although their permission lets others do so. */

@@ -30,7 +30,7 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
   const targets = createTargetPolicy({
     host: settings.host,
     otherHosts: [...(settings.publicUrl === undefined ? [] : [settings.publicUrl.hostname]), ...settings.allowedHosts],
-    isBehindProxy: settings.trustProxy,
+    isBehindProxy: settings.trustProxy !== false,
     allowedCidrs: settings.webhookAllowedCidrs,
     onRefused: (refusal) => log.info(refusal, 'refused a host name as a target'),
   });

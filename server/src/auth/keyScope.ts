@@ -1,6 +1,6 @@
+import { type AddressRange, isInRanges, parseAddressRange } from '../addressRanges.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { type AddressRange, isInRanges, parseAddressRange } from './addressRanges.ts';
 import { type RecipientPatterns, readRecipientPatterns } from './recipientPatterns.ts';
 
 /** The kinds of calls before which a key can ask its user. */

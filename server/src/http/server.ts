@@ -1,6 +1,8 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { isInRanges } from '../addressRanges.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
+import type { Settings } from '../config.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { Confirmations } from '../invoke/confirmations.ts';
 import type { Services } from '../invoke/context.ts';
@@ -63,8 +65,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
     http: { shouldUpgradeCallback: upgrades.isWanted },
     // `invoke` writes one line per operation; Fastify's two lines per request would add nothing.
     logger: false,
-    // One hop: trusts what our proxy adds to the header, not what a caller wrote into it.
-    trustProxy: deps.settings.trustProxy && ((_, hop) => hop < 1),
+    trustProxy: trusted(deps.settings),
     requestTimeout: UPLOAD_TIMEOUT_MS,
     bodyLimit: BODY_LIMIT_BYTES,
     forceCloseConnections: 'idle',
@@ -141,6 +142,11 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   await addDocs(app);
   others.done();
   return app;
+}
+
+/** One hop: trusts what our proxy adds to the header, not what a caller wrote into it. */
+function trusted({ trustProxy }: Settings): false | ((address: string, hop: number) => boolean) {
+  return trustProxy && ((address, hop) => hop < 1 && (trustProxy === true || isInRanges(trustProxy, address)));
 }
 
 const mcpTools = (deps: HttpDeps, readers: EventReaders) => ({

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { parseAddressRange } from '../auth/addressRanges.ts';
+import { parseAddressRange } from '../addressRanges.ts';
 import { type ConfirmedCalls, confirmedCalls, type LimitColumns } from '../auth/keyScope.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';

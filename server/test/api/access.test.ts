@@ -87,7 +87,7 @@ describe('access control', () => {
       NODE_URL: 'http://node1:8080',
       ALLOWED_HOSTS: 'Alias.example.com',
     };
-    const named = await startServer({ env });
+    const named = await startServer({ database: 'postgres', env });
     test.after(() => named.stop());
     for (const host of ['chat.example.com', 'node1:8080', 'alias.EXAMPLE.com.', 'localhost'])
       assert.equal((await ask(`${named.url}/openapi.json`, { host })).status, 200, host);
@@ -106,12 +106,14 @@ describe('access control', () => {
   });
 
   it('rejects webhooks that point at its own machine behind a proxy', async (test) => {
-    const reachable = await startServer({ env: { TRUST_PROXY: 'on' } });
-    test.after(() => reachable.stop());
-    const account = await reachable.account();
-    const webhook = { webhookUrl: 'http://127.0.0.1:3000/hook', events: ['message.sent'] };
-    const { status, body } = await account.call('POST', '/webhooks/set', webhook);
-    assert.deepEqual([status, body.errors?.[0].field], [400, 'webhookUrl']);
+    for (const proxies of ['on', '10.0.0.2']) {
+      const reachable = await startServer({ env: { TRUST_PROXY: proxies } });
+      test.after(() => reachable.stop());
+      const account = await reachable.account();
+      const webhook = { webhookUrl: 'http://127.0.0.1:3000/hook', events: ['message.sent'] };
+      const { status, body } = await account.call('POST', '/webhooks/set', webhook);
+      assert.deepEqual([status, body.errors?.[0].field], [400, 'webhookUrl']);
+    }
   });
 
   it('closes the connection of a client that keeps sending a rejected body', async () => {

@@ -73,6 +73,20 @@ it('reports all problems at once, each with its expected value', () => {
   assert.equal(problems({ DATABASE_URL: 'postgres://root@/x?host=/var/run/postgresql' }), '');
 });
 
+it('reads the proxies that it trusts', () => {
+  const proxies = (TRUST_PROXY: string) => readSettings({ TRUST_PROXY }).trustProxy;
+  assert.deepEqual([proxies(''), proxies('off'), proxies('on')], [false, false, true]);
+  assert.equal((proxies('10.0.0.2, fd00::/8') as readonly unknown[]).length, 2);
+  for (const wrong of ['yes', '10.0.0', '10.0.0.2,on', '10.0.0.0/33'])
+    assert.throws(() => proxies(wrong), /TRUST_PROXY must be .*, not "/, wrong);
+});
+
+it('refuses several nodes without PostgreSQL', () => {
+  const NODE_URL = 'http://node1:8080';
+  assert.throws(() => readSettings({ NODE_URL }), /NODE_URL needs DATABASE_URL/);
+  readSettings({ NODE_URL, DATABASE_URL: 'postgres://localhost/switchboard' });
+});
+
 it('accepts MCP_OAUTH only with an address that browsers reach safely', () => {
   const problemOf = (PUBLIC_URL: string) => {
     try {

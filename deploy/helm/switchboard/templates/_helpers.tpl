@@ -112,8 +112,8 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
 {{- if gt (int .Values.replicas) 1 }}
 {{- fail "database: sqlite is for one node. Set replicas to 1, or database to postgresql." }}
 {{- end }}
-{{- if .Values.secrets.DATABASE_URL }}
-{{- fail "secrets.DATABASE_URL needs database: postgresql." }}
+{{- if or .Values.secrets.DATABASE_URL .Values.settings.DATABASE_URL }}
+{{- fail "DATABASE_URL needs database: postgresql." }}
 {{- end }}
 {{- else }}
 {{- if not (or .Values.existingSecret .Values.secrets.DATABASE_URL) }}
