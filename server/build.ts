@@ -22,14 +22,14 @@ for (const project of ['tsconfig.build.json', 'tsconfig.types.json'])
   execFileSync(process.execPath, [COMPILER, '-p', fileURLToPath(new URL(project, import.meta.url))], {
     stdio: 'inherit',
   });
-for (const file of globSync('**/*.js', { cwd: DIST })) bringAlong(join(DIST, file));
+for (const file of globSync('**/*.js', { cwd: DIST })) rewriteAssetUrls(join(DIST, file));
 // Without `exports`, which would be wrong there. The code reads only the version.
 const { name, version, type } = packageJson;
 writeFileSync(join(DIST, 'server/package.json'), `${JSON.stringify({ name: `${name}-code`, version, type })}\n`);
 copyFileSync(join(ROOT, 'LICENSE'), fileURLToPath(new URL('LICENSE', import.meta.url)));
 
 /** Points the file at the compiled modules that it loads by URL, and copies everything else that it reads. */
-function bringAlong(file: string): void {
+function rewriteAssetUrls(file: string): void {
   const source = readFileSync(file, 'utf8');
   const found = source.replaceAll(FOUND_BESIDE, (whole, path: string) => {
     if (path.endsWith('.ts')) return whole.replace(/\.ts'/, ".js'");

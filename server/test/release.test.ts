@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
@@ -15,6 +15,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const read = (path: string) => readFileSync(root + path, 'utf8');
 
 interface Step {
+  readonly id?: string;
   readonly name?: string;
   readonly uses?: string;
   readonly run?: string;
@@ -156,6 +157,36 @@ describe('a release', () => {
       assert.equal(manifest.scripts?.['prepack'], 'npm run build', manifest.name);
       assert.match(fixed, new RegExp(`[{,]${manifest.name}[,}]`), manifest.name);
       assert.match(text, new RegExp(`npm pack .*--workspace ${folder}\\b`), manifest.name);
+    }
+  });
+
+  it('gives the tag `latest` only to the newest version', () => {
+    const { run = '' } = jobs['pack']?.steps?.find(({ id }) => id === 'version') ?? assert.fail();
+    const folder = mkdtempSync(join(tmpdir(), 'tags-'));
+    const tagOf = (version: string, published: string) => {
+      const programs = { npm: `[ "$1" = view ] && echo ${published} || true`, jq: `echo ${version}` };
+      for (const [name, code] of Object.entries(programs))
+        writeFileSync(join(folder, name), `#!/bin/sh\n${code}\n`, { mode: 0o755 });
+      const output = join(folder, 'output');
+      writeFileSync(output, '');
+      execFileSync('bash', ['-e', '-c', run], {
+        env: {
+          PATH: `${folder}:${process.env['PATH']}`,
+          GITHUB_OUTPUT: output,
+          GITHUB_REF_NAME: `v${version}`,
+          GITHUB_REPOSITORY: 'example/switchboard',
+          GITHUB_REPOSITORY_OWNER: 'example',
+        },
+      });
+      return /^npm-tag=(.*)$/m.exec(readFileSync(output, 'utf8'))?.[1];
+    };
+    try {
+      assert.equal(tagOf('0.1.0', ''), 'latest');
+      assert.equal(tagOf('0.10.0', '0.9.3'), 'latest');
+      assert.equal(tagOf('0.9.4', '0.10.0'), 'release-0.9');
+      assert.equal(tagOf('1.0.0-rc.1', '0.10.0'), 'next');
+    } finally {
+      rmSync(folder, { recursive: true });
     }
   });
 

@@ -412,6 +412,15 @@ class MediaTest(TransportTest):
         self.assertEqual(len(server.seen), 1)
 
 
+class AddressTest(TransportTest):
+    def test_takes_the_prefix_of_the_api(self) -> None:
+        server, client = self.serve(lambda handler: handler.reply(200, {"data": [], "nextCursor": None}))
+        for suffix in ("", "/", "/api/v1", "/api/v1/"):
+            with Client(server.url + suffix, "key") as other:
+                other.sessions.list()
+        self.assertEqual({request.path for request in server.seen}, {"/api/v1/sessions"})
+
+
 class StreamTest(TransportTest):
     def test_resumes_after_the_last_event(self) -> None:
         released = threading.Event()

@@ -33,7 +33,7 @@ export class Context {
 
   /** The address that was named for this command. */
   get givenUrl(): string | undefined {
-    const url = this.#globals.url ?? (this.io.env['SWITCHBOARD_URL'] || undefined);
+    const url = this.#globals.url ?? this.#variable('SWITCHBOARD_URL');
     return url === undefined ? undefined : acceptedUrl(url);
   }
 
@@ -73,8 +73,8 @@ export class Context {
   async #access(): Promise<{ baseUrl: string; credential: string }> {
     const profile = await this.profiles.get(this.profileName);
     const url = this.givenUrl;
-    const key = this.#globals.profile === undefined ? this.io.env['SWITCHBOARD_KEY'] : undefined;
-    if (key) return { baseUrl: url ?? profile?.url ?? DEFAULT_URL, credential: key };
+    const key = this.#variable('SWITCHBOARD_KEY');
+    if (key !== undefined) return { baseUrl: url ?? profile?.url ?? DEFAULT_URL, credential: key };
     if (profile === undefined)
       throw new CliError(
         'unauthenticated',
@@ -89,6 +89,11 @@ export class Context {
     return { baseUrl: profile.url, credential: profile.key };
   }
 
+  /** A variable of the environment, which `--profile` overrules. */
+  #variable(name: 'SWITCHBOARD_URL' | 'SWITCHBOARD_KEY'): string | undefined {
+    return this.#globals.profile === undefined ? this.io.env[name] || undefined : undefined;
+  }
+
   #warnOfPlainText(url: string): void {
     const { protocol, hostname } = new URL(url);
     if (protocol === 'http:' && !isLoopback(hostname))
@@ -97,7 +102,7 @@ export class Context {
 }
 
 /**
- * Checks that a session exists, because its events would never come. A key that may not read sessions is believed.
+ * Checks that a session exists, because its events would never come. Skips the check if the key cannot read sessions.
  * @throws {NotFoundError}
  */
 export async function requireSession(client: Client, sessionId: string | undefined): Promise<void> {

@@ -28,7 +28,7 @@ const NAME = /^[\w.-]{1,50}$/;
 export class Profiles {
   readonly path: string;
   readonly #isPosix: boolean;
-  /** Whether only this program uses the folder. Any other one is the business of its owner. */
+  /** Whether only this program uses the folder. The folder of a path that the user chose keeps its mode. */
   readonly #hasOwnFolder: boolean;
 
   constructor(io: Pick<Io, 'env' | 'platform' | 'homeDir'>) {
@@ -67,18 +67,21 @@ export class Profiles {
   async #locked<T>(change: () => Promise<T>): Promise<T> {
     await mkdir(dirname(this.path), { recursive: true, mode: 0o700 });
     const lock = `${this.path}.lock`;
-    for (let waitedMs = 0; !(await isCreated(lock)); waitedMs += LOCK_POLL_MS) {
-      if (waitedMs >= LOCK_MS) {
-        // A change takes milliseconds, so the process that made it has died.
-        await rm(lock, { force: true });
-        waitedMs = 0;
-      }
+    const own = randomUUID();
+    let holder: string | undefined;
+    for (let waitedMs = 0; !(await isCreated(lock, own)); waitedMs += LOCK_POLL_MS) {
+      const previous = holder;
+      holder = await readFile(lock, 'utf8').catch(ifMissing);
+      if (holder !== previous) waitedMs = 0;
+      // A change takes milliseconds, so this process has died.
+      if (waitedMs >= LOCK_MS) await rm(lock, { force: true });
       await setTimeout(LOCK_POLL_MS);
     }
     try {
       return await change();
     } finally {
-      await rm(lock, { force: true });
+      // Unless this process stood still for so long that another one has taken the lock.
+      if ((await readFile(lock, 'utf8').catch(ifMissing)) === own) await rm(lock, { force: true });
     }
   }
 
@@ -128,9 +131,9 @@ export class Profiles {
 }
 
 /** @returns false if the file exists */
-async function isCreated(path: string): Promise<boolean> {
+async function isCreated(path: string, text: string): Promise<boolean> {
   try {
-    await writeFile(path, '', { flag: 'wx', mode: 0o600 });
+    await writeFile(path, text, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;

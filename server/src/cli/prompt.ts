@@ -13,7 +13,7 @@ interface Question {
 /** The longest text of a message, 65,536 characters in UTF-8, with a line break. */
 const MAX_STDIN_BYTES = 4 * 65_536 + 2;
 
-/** Whether a person sits at the terminal. */
+/** Whether the terminal is interactive. */
 export const isInteractive = ({ stdin, stderr }: Io): boolean => stdin.isTTY === true && stderr.isTTY === true;
 
 /**

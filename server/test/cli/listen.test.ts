@@ -140,7 +140,7 @@ describe('switchboard listen', () => {
     await receiver.waitFor(ofMessage(ids[0] ?? ''));
     line.refuse(true);
     line.reset();
-    await listening.waitFor(/Lost the server/);
+    await listening.waitFor(/Connection lost/);
     for (let n = 0; n < 5; n++) ids.push(await send(`during ${n}`));
     line.refuse(false);
     await listening.waitFor(/The server answers again/);

@@ -145,6 +145,8 @@ describe('switchboard login', () => {
     await logIn('--profile', 'work');
     assert.deepEqual(Object.keys(stored()), ['default', 'work']);
     assert.equal((await cli(person, ['sessions', 'list', '--profile', 'work'])).code, 0);
+    const env = { SWITCHBOARD_URL: 'http://127.0.0.1:1', SWITCHBOARD_KEY: 'x' };
+    assert.equal((await cli(person, ['sessions', 'list', '--profile', 'work'], { env })).code, 0, 'it overrules both');
     assert.equal((await cli(person, ['sessions', 'list'], { env: { SWITCHBOARD_PROFILE: 'none' } })).code, 3);
     assert.equal((await logIn('--profile', '../x')).code, 2);
     assert.equal((await logIn('--profile', '__proto__')).code, 0);

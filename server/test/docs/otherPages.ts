@@ -1,4 +1,4 @@
-/** Pages whose commands and files another test runs. */
+/** Pages whose commands and files another test runs, or parses: those of docs/cli.md are for several servers. */
 const elsewhere: Readonly<Record<string, string>> = {
   'docs/cli.md': 'server/test/cli/docs.test.ts',
   'docs/connectors.md': 'connector-kit/test/package.test.ts',

@@ -170,7 +170,7 @@ class Address:
     """Where the server listens."""
 
     def __init__(self, base_url: str, context: Optional[ssl.SSLContext]) -> None:
-        parts = urlsplit(base_url.rstrip("/"))
+        parts = urlsplit(re.sub(r"(/api/v1)?/*$", "", base_url))
         if parts.scheme not in ("http", "https") or parts.hostname is None:
             raise ValueError("`base_url` must be an http or https URL, such as https://gateway.example.com")
         if parts.username is not None or parts.query or parts.fragment:

@@ -49,7 +49,7 @@ class Client(operations.Resources):
 
     Threads can share a client. It keeps connections open until it is closed.
 
-    :param base_url: Address of the server, such as `https://gateway.example.com`.
+    :param base_url: Address of the server, such as `https://gateway.example.com`; `/api/v1` may follow.
     :param credential: An API key, or a login token. It is sent as `Authorization: Bearer`.
     :param retries: Maximum number of retries of a request that is safe to retry.
     :param timeout: Seconds that one try may take. Uploads have no timeout.

@@ -20,7 +20,7 @@ export interface ListenOptions {
   readonly timeout: number;
 }
 
-/** How long the position for a later start may take to find out. */
+/** Limit for finding the position from which a later start continues. */
 const POSITION_MS = 3000;
 
 /** Forwards events to a URL, like a webhook, until Ctrl-C. */
@@ -36,7 +36,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
     events: options.events,
     after: options.after,
     signal,
-    onBreak: (error) => out.note(`Lost the server, and keep trying: ${error.message}`),
+    onBreak: (error) => out.note(`Connection lost; retrying: ${error.message}`),
     onResume: () => out.note('The server answers again. Continuing where it was.'),
   });
   const progress = new Progress();
