@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
+import { unindexed } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { countAgain, removeRows } from './chatRemoval.ts';
 import { moveCleared } from './clearedChats.ts';
@@ -94,8 +95,10 @@ async function deleteDuplicates(
     from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
         and twin.chat_id = ${shown('chat_id')} and twin.from_number = ${shown('from_number')}
-    where old.account_id = ${accountId} and old.session_id = ${sessionId}
-      and (old.chat_id = ${placeholder} or old.from_number = ${placeholder})`.execute(tx.kysely);
+    where old.seq in (
+        select seq from messages where account_id = ${accountId} and chat_id = ${placeholder}
+        union select seq from messages where account_id = ${accountId} and from_number = ${placeholder})
+      and ${unindexed('old.session_id')} = ${sessionId}`.execute(tx.kysely);
   for (const duplicate of duplicates.rows) await moveMarks(tx, accountId, duplicate);
   await removeRows(tx, accountId, duplicates.rows);
   return new Set(duplicates.rows.map(({ twin_chat }) => twin_chat));
@@ -236,12 +239,15 @@ async function moveLabels({ kysely }: Tx, { sessionId, placeholder, phoneNumber 
 
 /** Merges reactions and votes. If there are some under both names, the later one counts. */
 async function mergeReactionsAndVotes({ kysely }: Tx, { accountId, sessionId, placeholder, phoneNumber }: Person) {
-  const messages = sql`select message_id from messages where account_id = ${accountId} and session_id = ${sessionId}`;
+  // From the few rows of the person to their messages. A list of the messages would be one of the whole session.
+  const isOfSession = (row: string) => sql`exists (
+    select 1 from messages where messages.account_id = ${sql.ref(`${row}.account_id`)}
+      and messages.message_id = ${sql.ref(`${row}.message_id`)} and messages.session_id = ${sessionId})`;
   for (const name of ['reactions', 'poll_votes'] as const) {
     const table = sql.table(name);
     await sql`
       delete from ${table} as earlier
-      where account_id = ${accountId} and from_number in (${placeholder}, ${phoneNumber}) and message_id in (${messages})
+      where account_id = ${accountId} and from_number in (${placeholder}, ${phoneNumber}) and ${isOfSession('earlier')}
         and exists (
           select 1 from ${table} as later
           where later.account_id = earlier.account_id and later.message_id = earlier.message_id
@@ -251,6 +257,6 @@ async function mergeReactionsAndVotes({ kysely }: Tx, { accountId, sessionId, pl
     );
     await sql`
       update ${table} set from_number = ${phoneNumber}
-      where account_id = ${accountId} and from_number = ${placeholder} and message_id in (${messages})`.execute(kysely);
+      where account_id = ${accountId} and from_number = ${placeholder} and ${isOfSession(name)}`.execute(kysely);
   }
 }
