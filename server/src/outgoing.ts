@@ -59,20 +59,24 @@ export class OutgoingConnections extends EventEmitter<{ released: [] }> {
     return this.#used >= this.#limit;
   }
 
-  /** @returns false if the account has used up its share; otherwise call `release` once */
-  take(accountId: string): boolean {
-    const own = this.#byAccount.get(accountId) ?? 0;
-    if (own >= this.#limit - this.#used) return false;
-    this.#byAccount.set(accountId, own + 1);
-    this.#used++;
+  countOf(accountId: string): number {
+    return this.#byAccount.get(accountId) ?? 0;
+  }
+
+  /** @returns false if the account has used up its share; otherwise call `release` once, with the same count */
+  take(accountId: string, count = 1): boolean {
+    const own = this.countOf(accountId);
+    if (own + count > this.#limit - this.#used) return false;
+    this.#byAccount.set(accountId, own + count);
+    this.#used += count;
     return true;
   }
 
-  release(accountId: string): void {
-    const own = (this.#byAccount.get(accountId) ?? 0) - 1;
+  release(accountId: string, count = 1): void {
+    const own = this.countOf(accountId) - count;
     if (own > 0) this.#byAccount.set(accountId, own);
     else this.#byAccount.delete(accountId);
-    this.#used--;
+    this.#used -= count;
     this.emit('released');
   }
 

@@ -77,12 +77,12 @@ const delivers: BrokerDeliver[] = [];
 function newDeliver({
   policy = open,
   lookup = undefined as Lookup | undefined,
-  maxConnections = 10,
+  maxSockets = 64,
   clock = systemClock,
 } = {}) {
   const shared = { policy, timeoutMs: TIMEOUT_MS, clock };
   const http = new HttpDeliver({ ...shared, maxSockets: 100 });
-  const deliver = new BrokerDeliver({ ...shared, maxConnections, http, ...(lookup && { lookup }) });
+  const deliver = new BrokerDeliver({ ...shared, maxSockets, http, ...(lookup && { lookup }) });
   delivers.push(deliver);
   return deliver;
 }
@@ -344,7 +344,7 @@ describe('connections to brokers', () => {
   it('are limited in number: idle ones give way, and others get no connection', async () => {
     const waiting: Socket[] = [];
     listener.reset(serveRedis((socket) => waiting.push(socket)));
-    const deliver = newDeliver({ maxConnections: 1 });
+    const deliver = newDeliver({ maxSockets: 1 });
     const first = deliver.attempt(requestFor(redis, listener));
     await eventually(
       async () => waiting.length,
@@ -361,6 +361,44 @@ describe('connections to brokers', () => {
       async () => listener.sockets.size,
       (count) => count === 1,
     );
+  });
+
+  it('are shared between accounts: one alone gets half of them', async () => {
+    const waiting: Socket[] = [];
+    listener.reset(serveRedis((socket) => waiting.push(socket)));
+    const deliver = newDeliver({ maxSockets: 4 });
+    const send = (accountId: string, stream: string) =>
+      deliver.attempt(requestFor(redis, { port: listener.port, accountId, destination: { type: 'redis', stream } }));
+    const taken = [send('acc_1', 'a'), send('acc_1', 'b')];
+    assert.equal((await send('acc_1', 'c')).class, 'no_socket');
+    taken.push(send('acc_2', 'd'));
+    await eventually(
+      async () => waiting.length,
+      (count) => count === 3,
+    );
+    assert.equal((await send('acc_1', 'c')).class, 'no_socket');
+    for (const socket of waiting) socket.write('$3\r\n1-1\r\n');
+    for (const outcome of await Promise.all(taken)) assert.equal(outcome.class, 'ok');
+    listener.serve = serveRedis((socket) => socket.write('$3\r\n1-2\r\n'));
+    for (const stream of ['e', 'f', 'g']) assert.equal((await send('acc_1', stream)).class, 'ok', 'idle ones give way');
+  });
+
+  it('stay open for the message of another webhook when one is removed', async () => {
+    const waiting: Socket[] = [];
+    listener.reset(serveRedis((socket) => waiting.push(socket)));
+    const deliver = newDeliver();
+    const removal = new AbortController();
+    const removed = deliver.attempt({ ...requestFor(redis, listener), signal: removal.signal });
+    const other = deliver.attempt(requestFor(redis, listener));
+    await eventually(
+      async () => waiting.length,
+      (count) => count === 2,
+    );
+    removal.abort();
+    assert.equal((await removed).class, 'unknown_outcome');
+    assert.equal(waiting[0], waiting[1], 'both use one connection');
+    waiting[1]?.write('$3\r\n1-1\r\n$3\r\n1-2\r\n');
+    assert.equal((await other).class, 'ok');
   });
 
   it('end as unknown_outcome when the server stops', async () => {

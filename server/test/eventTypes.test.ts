@@ -41,6 +41,19 @@ describeOnEachDatabase('event types', (_, database) => {
   const readAll = async (call: Awaited<ReturnType<typeof setUp>>['call'], kinds = '*') =>
     (await call('GET', `/events?kinds=${kinds}&limit=200`)).body.data as { event: EventKind; data: Answer['body'] }[];
 
+  it('webhook.circuit_opened does not reveal where the other receiver redirects to', async (test) => {
+    const { call, simulate } = await setUp(test, ['webhook.*']);
+    const moved = await startReceiver();
+    test.after(() => moved.close());
+    moved.respond((_, response) => response.writeHead(301, { location: '/hook/a-secret' }).end());
+    await call('POST', '/webhooks/endpoints', { webhookUrl: `${moved.url}/a-secret`, events: ['message.incoming'] });
+    for (let n = 0; n < 6; n++) await simulate('incoming', { from: `49171111111${n}`, message: 'Hi' });
+    const opened = await eventOf(call, 'webhook.circuit_opened');
+    assert.equal(opened.webhookOrigin, new URL(moved.url).origin);
+    assert.equal(opened.error, 'Answered 301 with a redirect, which is not followed');
+    assert.ok(!JSON.stringify(opened).includes('a-secret'));
+  });
+
   it('has an event for every change, in the shape of the table', async (test) => {
     const { call, sessionId, simulate, send, hold } = await setUp(test);
     const messageId = await send();

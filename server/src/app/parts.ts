@@ -59,8 +59,8 @@ import type { Foundation } from './foundation.ts';
 
 /** Deadline for fetching a file from a URL, for which a caller waits. */
 const FETCH_TIMEOUT_MS = 60_000;
-/** Connections to message brokers, of all accounts. */
-const MAX_BROKER_CONNECTIONS = 500;
+/** Sockets to message brokers, of all accounts. */
+const MAX_BROKER_SOCKETS = 500;
 
 export async function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
   const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
@@ -141,7 +141,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   const http = new HttpDeliver({ ...options, maxSockets });
   const any = new AnyDeliver(http, async () => {
     const { BrokerDeliver } = await import('../webhooks/brokers/brokerDeliver.ts');
-    return new BrokerDeliver({ ...options, maxConnections: Math.min(MAX_BROKER_CONNECTIONS, maxSockets), http });
+    return new BrokerDeliver({ ...options, maxSockets: Math.min(MAX_BROKER_SOCKETS, maxSockets), http });
   });
   const deliver = tracing?.deliver(any) ?? any;
   const addFields = createAddFields({ reader: database.reader, log: foundation.log, connectorsOf });

@@ -148,9 +148,15 @@ function emitCircuit({ emit, clock }: CircuitEvents, tx: Tx, row: Updated, { bre
   const webhookOrigin = originOf(url);
   const data = { webhookId, webhookOrigin, reason: breaker.reason ?? '', timestamp: isoTime(clock.now()) };
   const emission = { accountId, conversation: webhookId, except: webhookId, trace: null };
-  const error = breaker.lastError?.message ?? null;
+  const error = shownError(breaker);
   if (wasClosed) emit(tx, { ...emission, kind: 'webhook.circuit_opened', data: { ...data, error } });
   else emit(tx, { ...emission, kind: 'webhook.circuit_closed', data });
+}
+
+/** Without the target of a redirect, which may contain the same secret. */
+function shownError({ lastError }: Breaker): string | null {
+  if (lastError?.class === 'redirect') return `Answered ${lastError.status} with a redirect, which is not followed`;
+  return lastError?.message ?? null;
 }
 
 type Updated = Pick<WebhookTable, 'account_id' | 'webhook_id' | 'url'>;

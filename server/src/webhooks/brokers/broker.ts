@@ -35,6 +35,8 @@ export interface Opening<D extends BrokerDestination = BrokerDestination> {
   readonly lookup: ReturnType<typeof createLookup>;
   /** Limit for single steps of the client. The whole opening is limited by `signal`. */
   readonly timeoutMs: number;
+  /** Sockets that the client may have open. All but Kafka's have one. */
+  readonly maxSockets: number;
   /** Destroys the socket, whatever the client is doing. */
   readonly signal: AbortSignal;
   /** Filled with the times at which the socket reached `lookup`, `connect` and `secureConnect`. */

@@ -16,6 +16,7 @@ interface Options {
   /** Of the system by default. */
   readonly lookup?: Lookup | undefined;
   readonly timeoutMs: number;
+  readonly maxSockets: number;
   readonly clock: Clock;
   /** No new message may be sent on it. Called once. */
   readonly onRetired: () => void;
@@ -102,7 +103,7 @@ export class BrokerConnection {
   }
 
   async #connect(): Promise<BrokerClient | Described> {
-    const { open, address, request, policy, lookup, timeoutMs, url, clock } = this.#options;
+    const { open, address, request, policy, lookup, timeoutMs, maxSockets, url, clock } = this.#options;
     const { destination, credentials } = request;
     const { signal } = this.#opening;
     const onLost = () => this.retire();
@@ -114,6 +115,7 @@ export class BrokerConnection {
         policy,
         lookup: createLookup(policy, lookup),
         timeoutMs,
+        maxSockets,
         signal,
         moments: this.moments,
         onLost,

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
+import { OutgoingConnections } from '../../outgoing.ts';
 import { checkUrl, hostOf, type Lookup, type TargetPolicy } from '../../target.ts';
 import type { AttemptRequest, BrokerRequest } from '../attempt.ts';
 import { connectionSteps, type Deliver, type Stage, toStages } from '../deliver.ts';
@@ -8,7 +9,7 @@ import { type BrokerDestination, type BrokerType, brokers, type Credentials } fr
 import type { Described, Outcome } from '../outcome.ts';
 import type { Address, BrokerMessage, Open } from './broker.ts';
 import { BrokerConnection } from './brokerConnection.ts';
-import { openKafka } from './kafka.ts';
+import { KAFKA_SOCKETS, openKafka } from './kafka.ts';
 import { openNats } from './nats.ts';
 import { openRabbitMq } from './rabbitmq.ts';
 import { openRedis } from './redis.ts';
@@ -17,7 +18,8 @@ import { SqsDeliver } from './sqs.ts';
 interface Options {
   readonly policy: TargetPolicy;
   readonly timeoutMs: number;
-  readonly maxConnections: number;
+  /** Of all accounts. Each can have half of them, as long as the others need none. */
+  readonly maxSockets: number;
   readonly clock: Clock;
   /** For brokers that are reached over HTTP. */
   readonly http: Deliver;
@@ -40,14 +42,16 @@ export class BrokerDeliver implements Deliver {
   readonly #options: Options;
   readonly #sqs: SqsDeliver;
   readonly #connections: LRUCache<string, BrokerConnection>;
-  /** Every connection that is not closed. */
-  readonly #open = new Set<BrokerConnection>();
+  /** Every connection that is not closed, and its account. */
+  readonly #open = new Map<BrokerConnection, string>();
+  readonly #shares: OutgoingConnections;
   readonly #inFlight = new Set<(described: Described) => void>();
 
   constructor(options: Options) {
     this.#options = options;
     this.#sqs = new SqsDeliver(options.http, options.clock);
-    this.#connections = new LRUCache({ max: options.maxConnections });
+    this.#connections = new LRUCache({ max: options.maxSockets });
+    this.#shares = new OutgoingConnections(options.maxSockets);
   }
 
   async attempt(request: AttemptRequest): Promise<Outcome> {
@@ -74,7 +78,7 @@ export class BrokerDeliver implements Deliver {
 
   async close(): Promise<void> {
     for (const end of this.#inFlight) end(['unknown_outcome', null, 'The server stopped before the broker confirmed']);
-    for (const connection of this.#open) connection.retire(true);
+    for (const connection of this.#open.keys()) connection.retire(true);
   }
 
   async #run(
@@ -93,7 +97,7 @@ export class BrokerDeliver implements Deliver {
     const timeoutMs = request.timeoutMs ?? this.#options.timeoutMs;
     const connection = this.#connectionFor(request.broker, verdict.url, timeoutMs, isProbe);
     if (connection === undefined)
-      return done(['no_socket', null, 'This server has as many connections to brokers as it may, and all are in use']);
+      return done(['no_socket', null, 'The account has as many connections to brokers as it may, and all are in use']);
     const [kind, status, message] = await connection.use(() => this.#send(connection, request, timeoutMs));
     if (isProbe) connection.retire();
     return done([kind, status, withoutSecrets(message, request.broker.credentials)], connection.moments);
@@ -104,7 +108,8 @@ export class BrokerDeliver implements Deliver {
     const { promise, resolve: end } = Promise.withResolvers<Described>();
     const onAbort = () => {
       end(['unknown_outcome', null, 'The webhook was removed before the broker confirmed']);
-      connection.retire(true);
+      // Unless another webhook waits for its own confirmation on it.
+      if (connection.inFlight === 1) connection.retire(true);
     };
     const cancelDeadline = this.#options.clock.after(timeoutMs, () => {
       end(['timeout', null, connection.describeSilence(timeoutMs)]);
@@ -123,13 +128,14 @@ export class BrokerDeliver implements Deliver {
     }
   }
 
-  /** Returns undefined if there are as many connections as there may be, and all are in use. */
+  /** Returns undefined if the account has used up its share of the sockets, and all are in use. */
   #connectionFor(request: BrokerRequest, url: URL, timeoutMs: number, isProbe: boolean): BrokerConnection | undefined {
     const key = keyOf(request, url);
     const known = isProbe ? undefined : this.#connections.get(key);
     if (known !== undefined) return known;
-    if (this.#open.size >= this.#options.maxConnections && !this.#evict()) return undefined;
-    const { destination } = request;
+    const { accountId, destination } = request;
+    const maxSockets = this.#socketsOf(destination.type);
+    while (!this.#shares.take(accountId, maxSockets)) if (!this.#evict(accountId)) return undefined;
     // The table has the opener of each type; sqs has none, because it is HTTP.
     const open = openers[destination.type as keyof Openers] as Open<BrokerDestination>;
     const { policy, clock, lookup } = this.#options;
@@ -141,25 +147,37 @@ export class BrokerDeliver implements Deliver {
       policy,
       lookup,
       timeoutMs,
+      maxSockets,
       clock,
       onRetired: () => {
         if (this.#connections.peek(key) === connection) this.#connections.delete(key);
       },
-      onClosed: () => this.#open.delete(connection),
+      onClosed: () => {
+        this.#open.delete(connection);
+        this.#shares.release(accountId, maxSockets);
+      },
     });
-    this.#open.add(connection);
+    this.#open.set(connection, accountId);
     if (!isProbe) this.#connections.set(key, connection);
     return connection;
   }
 
-  /** Closes the connection that was idle longest. Returns whether there was one. */
-  #evict(): boolean {
-    for (const connection of this.#connections.rvalues()) {
-      if (connection === undefined || connection.inFlight > 0) continue;
-      connection.retire();
-      return true;
-    }
-    return false;
+  /** A client of Kafka reserves all that it may need, because it opens them when it meets a new leader. */
+  #socketsOf(type: BrokerType): number {
+    return type === 'kafka' ? Math.max(1, Math.min(KAFKA_SOCKETS, Math.floor(this.#options.maxSockets / 2))) : 1;
+  }
+
+  /**
+   * Closes the connection of the account that was idle longest, or else of any, while the account has less than half of
+   * all sockets. Returns whether there was one.
+   */
+  #evict(accountId: string): boolean {
+    const idle = [...this.#connections.rvalues()].filter((connection) => connection?.inFlight === 0);
+    const own = idle.find((connection) => connection && this.#open.get(connection) === accountId);
+    const mayEvictOthers = this.#shares.countOf(accountId) * 2 < this.#options.maxSockets;
+    const evicted = own ?? (mayEvictOthers ? idle[0] : undefined);
+    evicted?.retire();
+    return evicted !== undefined;
   }
 }
 

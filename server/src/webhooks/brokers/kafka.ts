@@ -33,8 +33,8 @@ const MAX_IN_FLIGHT = 256;
 /** An address that does not answer gets this long if the name has others. */
 const NEXT_ADDRESS_MS = 2000;
 const ALL_REPLICAS = -1;
-/** Connections of one client: a cluster can advertise any number of leaders. */
-const MAX_NODES = 16;
+/** Sockets of one client: a cluster can advertise any number of leaders. */
+export const KAFKA_SOCKETS = 16;
 /** As `metadata.max.age.ms` of Kafka's own producers. */
 const METADATA_MAX_AGE_MS = 5 * 60_000;
 
@@ -112,7 +112,7 @@ class KafkaNodes {
   }
 
   #hasRoom(key: string): boolean {
-    if (this.#isClosed || this.#nodes.has(key) || this.#nodes.size < MAX_NODES) return true;
+    if (this.#isClosed || this.#nodes.has(key) || this.#nodes.size < this.#opening.maxSockets) return true;
     return this.#idle() !== undefined;
   }
 
@@ -123,7 +123,7 @@ class KafkaNodes {
   }
 
   #add(place: Place): Node {
-    const idle = this.#nodes.size < MAX_NODES ? undefined : this.#idle();
+    const idle = this.#nodes.size < this.#opening.maxSockets ? undefined : this.#idle();
     if (idle !== undefined) {
       this.#nodes.delete(idle[0]);
       idle[1].abort.abort(isOver());
