@@ -67,6 +67,25 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
     assert.deepEqual(later.messageIds(), sent.slice(3));
   });
 
+  it('resume after a cursor of the query, and after Last-Event-ID when they reconnect', async (test) => {
+    const { call, token } = await open();
+    const { nextCursor } = (await call('GET', '/events?afterCursor=now')).body;
+    const sent = [await send(call, 'first'), await send(call, 'second')];
+    for (const name of ['afterCursor', 'after']) {
+      const stream = await openStream(test, server, token, {}, `${name}=${nextCursor}`);
+      await stream.until(2);
+      assert.deepEqual(stream.messageIds(), sent);
+      const last = { 'last-event-id': stream.ids()[0] ?? '' };
+      const reconnected = await openStream(test, server, token, last, `${name}=${nextCursor}`);
+      await reconnected.until(1);
+      assert.deepEqual(reconnected.messageIds(), sent.slice(1));
+    }
+    const live = await openStream(test, server, token, {}, 'afterCursor=now');
+    sent.push(await send(call, 'third'));
+    await live.until(1);
+    assert.deepEqual(live.messageIds(), sent.slice(2));
+  });
+
   it('catch up on more events than the shared reader buffers, without gaps or duplicates', async (test) => {
     const { call, token, accountId } = await open();
     const live = await openStream(test, server, token);

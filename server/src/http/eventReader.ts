@@ -6,7 +6,7 @@ import { includes } from '../events/addedFields.ts';
 import { contractKinds, type EventKind } from '../events/events.ts';
 import type { Services } from '../invoke/context.ts';
 import { permissionFor, sessionsOf } from '../invoke/operation.ts';
-import { listEvents, visibleBody, wantedKinds } from '../operations/events.ts';
+import { listEvents, NOW, visibleBody, wantedKinds } from '../operations/events.ts';
 import { type EventLog, isBefore, type LoggedEvent, laterOf, timeOfCursor } from '../webhooks/eventLog.ts';
 import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
 
@@ -111,6 +111,12 @@ const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undef
 export function eventTypesOf(query: unknown): string[] | undefined {
   const { kinds, events } = withTypeLists(query as Readonly<Record<string, unknown>>);
   return kinds ?? events;
+}
+
+/** The cursor of a query; undefined for the next event. */
+export function cursorOf(query: unknown): string | undefined {
+  const { afterCursor, after = afterCursor } = query as { afterCursor?: string; after?: string };
+  return after === NOW ? undefined : after;
 }
 
 /** The query with its event types as lists. */

@@ -9,7 +9,14 @@ import type { Services } from '../invoke/context.ts';
 import { listEvents, NOW } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import type { LoggedEvent } from '../webhooks/eventLog.ts';
-import { type EventReader, type EventReaders, eventTypesOf, HEARTBEAT_MS, withTypeLists } from './eventReader.ts';
+import {
+  cursorOf,
+  type EventReader,
+  type EventReaders,
+  eventTypesOf,
+  HEARTBEAT_MS,
+  withTypeLists,
+} from './eventReader.ts';
 import type { OwnHosts } from './ownHosts.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 import type { Upgrades } from './upgrades.ts';
@@ -41,13 +48,12 @@ export function addEventSocket(app: FastifyInstance, readers: EventReaders, deps
   const { callers, clock, metrics, ownHosts, stopping, upgrades } = deps;
 
   const open = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
-    const { afterCursor, after = afterCursor } = request.query as { afterCursor?: string; after?: string };
     const types = eventTypesOf(request.query);
     const gone = new AbortController();
     request.raw.socket.once('close', () => gone.abort());
     const credential = callers.of(request).presented.value;
-    const cursor = after === NOW ? undefined : after;
-    const reader = await readers.open({ caller, credential, after: cursor, types, gone: gone.signal });
+    const after = cursorOf(request.query);
+    const reader = await readers.open({ caller, credential, after, types, gone: gone.signal });
     try {
       const socket = await upgrades.accept(request, reply);
       if (socket === undefined) return reply;

@@ -13,7 +13,7 @@ export const rawPaths = {
       tags: ['events'],
       summary: 'Stream events',
       description:
-        'Receive events as they happen, as server-sent events. `Last-Event-ID` resumes after an event; without it, the stream starts with the next event.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
+        'Receive events as they happen, as server-sent events. `Last-Event-ID` or `afterCursor` resumes after an event; without them, the stream starts with the next one.\n\nRequires the permission `events:read`. With `events:metadata` instead, the content of messages is left out.',
       'x-permission': 'events:read',
       'x-permission-without-content': 'events:metadata',
       parameters: [
@@ -30,7 +30,14 @@ export const rawPaths = {
           name: 'Last-Event-ID',
           in: 'header',
           schema: { type: 'string' },
-          description: 'The `id` of the last event that you received.',
+          description: 'The `id` of the last event that you received. It goes before `afterCursor`.',
+        },
+        {
+          name: 'afterCursor',
+          in: 'query',
+          schema: { type: 'string' },
+          description: 'The same for clients that cannot set headers, or `now`, the default.',
+          example: 'now',
         },
       ],
       responses: {

@@ -5,7 +5,7 @@ import { AppError } from '../errors.ts';
 import { listEvents } from '../operations/events.ts';
 import { API_PREFIX } from '../version.ts';
 import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { type EventReader, type EventReaders, eventTypesOf, withTypeLists } from './eventReader.ts';
+import { cursorOf, type EventReader, type EventReaders, eventTypesOf, withTypeLists } from './eventReader.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 import { beginServerSentEvents, writeAtItsPace } from './serverSentEvents.ts';
 
@@ -13,8 +13,8 @@ import { beginServerSentEvents, writeAtItsPace } from './serverSentEvents.ts';
 const CHUNK_CHARACTERS = 64 * 1024;
 
 /**
- * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`, or starts with
- * the next event.
+ * `GET /events/stream`: events as they happen, as server-sent events. It resumes after `Last-Event-ID`
+ * or a cursor, or starts with the next event.
  *
  * It calls `events.list` and streams the events that follow, so the same permission, limit and log line apply. A stream
  * ends with its credential.
@@ -22,10 +22,12 @@ const CHUNK_CHARACTERS = 64 * 1024;
 export function addStream(app: FastifyInstance, readers: EventReaders, deps: RouteDeps): void {
   const send = async (request: FastifyRequest, reply: FastifyReply, caller: Caller) => {
     const types = eventTypesOf(request.query);
+    // A client that reconnects repeats its query.
+    const after = lastEventId(request) ?? cursorOf(request.query);
     const gone = new AbortController();
     reply.raw.on('close', () => gone.abort());
     const credential = deps.callers.of(request).presented.value;
-    const reader = await readers.open({ caller, credential, after: lastEventId(request), types, gone: gone.signal });
+    const reader = await readers.open({ caller, credential, after, types, gone: gone.signal });
     try {
       beginServerSentEvents(reply, request.id);
       // An id without an event: a client that loses the connection before the first event can still resume.
