@@ -96,6 +96,10 @@ export function isGroupId(chatId: string): boolean {
   return chatId.startsWith('grp_');
 }
 
+export function isChannelId(chatId: string): boolean {
+  return chatId.startsWith('chn_');
+}
+
 /** The smallest id of a type that can have been made at `ms` or later: the start of a time range. */
 export function firstIdAt(prefix: IdPrefix, ms: number): string {
   return `${prefix}_${encodeTime(Math.max(0, ms))}${'0'.repeat(RANDOM_DIGITS)}`;

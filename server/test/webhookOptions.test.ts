@@ -59,6 +59,37 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.equal(textsOf().at(-1), 'anything');
   });
 
+  it('filters select the posts of channels as those of chats', async (test) => {
+    const { call } = await (await start()).account();
+    const sessionId = await connectSession(call, undefined, { options: { channels: true } });
+    const simulate = async (action: string, fields: object) => {
+      const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, { action, ...fields });
+      assert.equal(status, 200, JSON.stringify(body));
+    };
+    await simulate('channel_create', { from: ANN, subject: 'News' });
+    const [{ channelId }] = (await call('GET', `/channels?sessionId=${sessionId}`)).body.data;
+    const receive = async (filters: object) => {
+      const receiver = await startReceiver();
+      test.after(() => receiver.close());
+      const events = ['channel.message', 'message.incoming'];
+      const { status, body } = await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events, filters });
+      assert.equal(status, 201, JSON.stringify(body));
+      return receiver;
+    };
+    const ofChannels = await receive({ chatTypes: ['channel'] });
+    const ofOne = await receive({ chats: [channelId, ANN] });
+    const ofPeople = await receive({ chatTypes: ['direct', 'group'] });
+    const ofAnn = await receive({ chats: ['+49 171*'] });
+    await simulate('channel_post', { channelId, message: 'a post' });
+    await simulate('incoming', { from: ANN, message: 'a message' });
+    await ofOne.waitFor(2);
+    for (const receiver of [ofChannels, ofPeople, ofAnn]) await receiver.waitFor(1);
+    const kindsOf = ({ deliveries }: typeof ofOne) => deliveries.map(({ event }) => event).toSorted();
+    assert.deepEqual(kindsOf(ofOne), ['channel.message', 'message.incoming']);
+    assert.deepEqual(kindsOf(ofChannels), ['channel.message']);
+    for (const receiver of [ofPeople, ofAnn]) assert.deepEqual(kindsOf(receiver), ['message.incoming']);
+  });
+
   it('headers are sent, and never returned', async (test) => {
     const { receiver, create, change, call, write } = await setUp(test);
     const { body } = await create({ headers: { Authorization: 'Bearer s3cret', 'X-Team': 'sales' }, secret: 'x' });
@@ -120,7 +151,7 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
       const { status, body } = await create({ headers });
       assert.deepEqual([status, body.errors[0].field.split('.')[0]], [400, 'headers'], JSON.stringify(headers));
     }
-    for (const chat of ['*', 'grp_*x', 'nobody', '12', '*49', '']) {
+    for (const chat of ['*', 'grp_*x', 'chn_1', '0170*', 'nobody', '12', '*49', '']) {
       const { status, body } = await create({ filters: { chats: [chat] } });
       assert.equal(status, 400, chat);
       assert.match(body.errors[0].field, /^filters\.chats/);

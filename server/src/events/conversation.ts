@@ -4,8 +4,13 @@
 export const SESSION_ID_LENGTH = 'ses_01JD3V0Z5W8QK4T0N9R2X7C6BA'.length;
 
 /** The conversation of an event that is known only by its `data`, for those who keep the order of deliveries. */
-export function conversationOf({ sessionId = '', chatId, groupId }: Readonly<Record<string, unknown>>): string {
-  return `${sessionId}/${chatId ?? groupId ?? ''}`;
+export function conversationOf({
+  sessionId = '',
+  chatId,
+  groupId,
+  channelId,
+}: Readonly<Record<string, unknown>>): string {
+  return `${sessionId}/${chatId ?? groupId ?? channelId ?? ''}`;
 }
 
 export function sessionOf(conversation: string): string {

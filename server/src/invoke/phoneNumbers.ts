@@ -42,16 +42,25 @@ export const isPhoneNumber = (text: unknown): boolean => typeof text !== 'string
 export const notPhoneNumber = (text: unknown, alternative = ''): string =>
   `must be a phone number in international form, such as 491701234567,${alternative} not "${text}"`;
 
+/** Returns a phone number, or the beginning of one followed by `*`, as digits in any format; undefined if it is neither. */
+export function patternOf(text: string): string | undefined {
+  if (!text.endsWith('*')) return digitsOf(text);
+  const digits = withoutFormat(text);
+  return /^([1-9]\d{0,14}|000\d{0,22})\*$/.test(digits) ? digits : undefined;
+}
+
 /** Returns the digits of a phone number in any format; undefined if it is not one. */
 export function digitsOf(text: string): string | undefined {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const jid = JID.exec(text);
   if (jid !== null) return digitsOf(jid[2] === 'lid' ? `${HIDDEN}${jid[1]}` : `+${jid[1]}`);
-  const digits = text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');
+  const digits = withoutFormat(text);
   if (isPlaceholder(digits)) return digits;
   if (!/^[1-9]\d{5,14}$/.test(digits) || parsePhoneNumberFromString(`+${digits}`)?.isPossible() !== true)
     return undefined;
   remembered.set(text, digits);
   return digits;
 }
+
+const withoutFormat = (text: string) => text.replace(/[\s().\-\u00a0\u2010-\u2015]/g, '').replace(/^\+/, '');

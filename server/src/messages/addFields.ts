@@ -4,7 +4,7 @@ import { query } from '../db/query.ts';
 import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { type AddedFields, type AddFields, type StoredEvent, withFields } from '../events/addedFields.ts';
 import { chatOf, sessionOf } from '../events/conversation.ts';
-import { isGroupId } from '../ids.ts';
+import { isChannelId, isGroupId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { addressOf, networkIdOf, networkIdsOfGroups } from './networkNames.ts';
 
@@ -81,7 +81,7 @@ function fieldsOf({ conversation }: StoredEvent, { messageId, from, to }: Names,
 }
 
 function chatFields(chatId: string, connector: Connector | undefined, { groups }: Found): AddedFields {
-  if (chatId === '') return {};
+  if (chatId === '' || isChannelId(chatId)) return {};
   if (!isGroupId(chatId))
     return { networkChatId: addressOf({ type: 'direct', id: chatId }, connector), isGroup: false };
   const id = groups.get(chatId);

@@ -186,7 +186,7 @@ export async function storeReceivedPost(
     ...(file && { media: mediaPart(file, options.media) }),
     timestamp: isoTime(row.timestamp),
   };
-  options.emit(tx, { accountId, kind: 'channel.message', data, conversation: sessionId });
+  options.emit(tx, { accountId, kind: 'channel.message', data, conversation: `${sessionId}/${channelId}` });
 }
 
 /** Stores a post without an event. Returns undefined if it was stored before, and then takes over its figures. */

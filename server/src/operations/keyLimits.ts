@@ -4,7 +4,7 @@ import { type ConfirmedCalls, confirmedCalls, type LimitColumns } from '../auth/
 import type { ApiKeyTable } from '../db/schema.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { boolean, list, oneOf, optional, orNull } from '../invoke/fields.ts';
-import { digitsOf } from '../invoke/phoneNumbers.ts';
+import { patternOf } from '../invoke/phoneNumbers.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
 
@@ -88,7 +88,7 @@ export function limitColumns(limits: Limits): Partial<ApiKeyTable> {
     ...(sessionIds !== undefined && { session_ids: listColumn(sessionIds) }),
     ...(allowedIps !== undefined && { allowed_ips: listColumn(allowedIps) }),
     ...(allowedRecipients !== undefined && {
-      allowed_recipients: listColumn(allowedRecipients?.map((text) => patternOf(text) ?? text)),
+      allowed_recipients: listColumn(allowedRecipients?.map((text) => recipientOf(text) ?? text)),
     }),
     ...(sendQuota !== undefined && { send_quota: sendQuota }),
     ...(confirm !== undefined && { confirm: listColumn(confirm) }),
@@ -108,13 +108,11 @@ export function toLimits(row: LimitColumns) {
 }
 
 const PATTERN = 'phone number in international form, the id of a group (grp_…), or first digits such as 49170*';
-const isPattern = (text: string) => patternOf(text) !== undefined;
+const isPattern = (text: string) => recipientOf(text) !== undefined;
 
 /** A pattern of recipients with phone numbers in one spelling; undefined if it is none. */
-function patternOf(text: string): string | undefined {
-  if (/^grp_\w+$/.test(text)) return text;
-  const digits = text.replace(/[\s().-]/g, '').replace(/^\+/, '');
-  return /^[1-9]\d{0,14}\*$/.test(digits) ? digits : digitsOf(text);
+function recipientOf(text: string): string | undefined {
+  return /^grp_\w+$/.test(text) ? text : patternOf(text);
 }
 
 const isRange = (text: string) => parseAddressRange(text) !== undefined;

@@ -3,7 +3,7 @@ import { allMessageTypes } from '../connectors/connector.ts';
 import { invalidField } from '../errors.ts';
 import { includes } from '../events/addedFields.ts';
 import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../invoke/fields.ts';
-import { digitsOf } from '../invoke/phoneNumbers.ts';
+import { patternOf } from '../invoke/phoneNumbers.ts';
 import type { WebhookFilters } from '../webhooks/filters.ts';
 
 /* How a webhook selects events and delivers them, besides its URL and event types. */
@@ -13,10 +13,12 @@ const ChatPatterns = (description: string) =>
 
 const Filters = strictPart('Selects the events of a webhook. Events without a chat or message pass.', {
   chats: ChatPatterns(
-    'Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`.',
+    'Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`.',
   ),
   ignoredChats: ChatPatterns('Not these chats, in the same form.'),
-  chatTypes: optional(list(oneOf(['direct', 'group']), 'Only chats of these types.', { minItems: 1, maxItems: 2 })),
+  chatTypes: optional(
+    list(oneOf(['direct', 'group', 'channel']), 'Only chats of these types.', { minItems: 1, maxItems: 3 }),
+  ),
   fromMe: optional(boolean('`true`: only what the session itself did; `false`: only what others did.')),
   messageTypes: optional(
     list(oneOf(allMessageTypes), 'Only messages of these types.', { minItems: 1, maxItems: allMessageTypes.length }),
@@ -88,12 +90,12 @@ export function acceptedFilters({ chats, ignoredChats, ...filters }: WebhookFilt
 }
 
 function acceptedChat(field: string, pattern: string): string {
-  if (/^(grp_[0-9A-Z]*|\d{1,25})\*$/.test(pattern) || /^grp_[0-9A-Z]{26}$/.test(pattern)) return pattern;
-  const digits = digitsOf(pattern);
+  if (/^(grp|chn)_([0-9A-Z]*\*|[0-9A-Z]{26})$/.test(pattern)) return pattern;
+  const digits = patternOf(pattern);
   if (digits === undefined)
     throw invalidField(
       field,
-      `"${pattern}" is neither a phone number, nor the id of a group, nor the beginning of one followed by *`,
+      `"${pattern}" is neither a phone number, nor the id of a group or channel, nor the beginning of one followed by *`,
       'chat',
     );
   return digits;

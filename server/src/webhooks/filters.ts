@@ -1,12 +1,14 @@
 import type { EventKind } from '../events/events.ts';
-import { isGroupId } from '../ids.ts';
+import { isChannelId, isGroupId } from '../ids.ts';
+
+type ChatType = 'direct' | 'group' | 'channel';
 
 /** Selects the events of a webhook. A field that is left out selects all. */
 export interface WebhookFilters {
   /** Chat ids, or their beginnings followed by `*`. */
   readonly chats?: readonly string[];
   readonly ignoredChats?: readonly string[];
-  readonly chatTypes?: readonly ('direct' | 'group')[];
+  readonly chatTypes?: readonly ChatType[];
   /** Whether the session's own number caused the event. */
   readonly fromMe?: boolean;
   readonly messageTypes?: readonly string[];
@@ -40,7 +42,12 @@ function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: s
   const isListed = (patterns: readonly string[]) => patterns.some((pattern) => includesChat(pattern, chatId));
   if (chats !== undefined && !isListed(chats)) return false;
   if (ignoredChats !== undefined && isListed(ignoredChats)) return false;
-  return chatTypes?.includes(isGroupId(chatId) ? 'group' : 'direct') ?? true;
+  return chatTypes?.includes(typeOf(chatId)) ?? true;
+}
+
+function typeOf(chatId: string): ChatType {
+  if (isChannelId(chatId)) return 'channel';
+  return isGroupId(chatId) ? 'group' : 'direct';
 }
 
 function isOfContent({ fromMe, messageTypes, senders }: WebhookFilters, event: Filtered): boolean {
