@@ -9,6 +9,7 @@ import { type Answer, connectSession, serversFor, startAgain } from './support/s
 
 const ANN = '491711111111';
 const BEN = '491722222222';
+const HIDDEN = '000123456789012';
 const FOREVER = [3600];
 
 const textOf = ({ parsed }: Received): string => parsed.data.message;
@@ -50,8 +51,28 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&limit=200`)).body.data.toReversed();
     const whenHeld = (count: number) =>
       eventually(deliveries, (all) => all.filter(({ heldBehind }) => heldBehind !== null).length === count);
-    return { server, call, receiver, accepted, webhookId, write, deliveries, whenHeld };
+    return { server, call, sessionId, receiver, accepted, webhookId, write, deliveries, whenHeld };
   }
+
+  it('holds back the chat of a hidden number also once the number is known', async (test) => {
+    let isDown = true;
+    const { call, sessionId, receiver, accepted, write, deliveries, whenHeld } = await setUp(
+      test,
+      Array(20).fill(1),
+      (received) => isDown && textOf(received) === 'a1',
+    );
+    await write(HIDDEN, 'a1');
+    await eventually(deliveries, ([first]) => first?.attempts > 0);
+    const known = { action: 'identify', from: HIDDEN, phoneNumber: ANN };
+    assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, known)).status, 200);
+    await write(ANN, 'a2');
+    await write(BEN, 'b1');
+    await receiver.waitFor(() => accepted.length === 1);
+    await whenHeld(1);
+    isDown = false;
+    await receiver.waitFor(() => accepted.length === 3);
+    assert.deepEqual(accepted, ['b1', 'a1', 'a2']);
+  });
 
   it('holds back the chat of a delivery that failed, and no other', async (test) => {
     let isDown = true;

@@ -59,6 +59,26 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.equal(textsOf().at(-1), 'anything');
   });
 
+  it('filters go on with a hidden number once it is known', async (test) => {
+    const { call, receiver, sessionId, create, write } = await setUp(test, ['message.incoming', 'contact.updated']);
+    const hidden = '000123456789012';
+    const { body } = await create({ filters: { chats: [hidden] } });
+    await write(hidden, 'hidden');
+    await receiver.waitFor((all) => all.some(({ event }) => event === 'message.incoming'));
+    const known = { action: 'identify', from: hidden, phoneNumber: ANN };
+    assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, known)).status, 200);
+    await write(BEN, 'another person');
+    await write(ANN, 'known');
+    await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.message === 'known'));
+    const updated = receiver.deliveries.find(({ parsed }) => parsed.data.previousPhoneNumber === hidden);
+    assert.equal(updated?.parsed.data.phoneNumber, ANN);
+    assert.ok(!receiver.deliveries.some(({ parsed }) => parsed.data.message === 'another person'));
+    const { filters } = (await call('GET', `/webhooks/endpoints/${body.webhookId}`)).body;
+    assert.deepEqual(filters, { chats: [ANN] });
+    for (const wrong of [{ from: BEN }, { phoneNumber: hidden }, { phoneNumber: undefined }])
+      assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, { ...known, ...wrong })).status, 400);
+  });
+
   it('filters select the posts of channels as those of chats', async (test) => {
     const { call } = await (await start()).account();
     const sessionId = await connectSession(call, undefined, { options: { channels: true } });

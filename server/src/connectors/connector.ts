@@ -819,6 +819,8 @@ export type Simulation =
     }
   | ChatSimulation
   | { readonly action: 'rename'; readonly from: string; readonly name: string }
+  /** The number of a person becomes known who had hidden it. */
+  | { readonly action: 'identify'; readonly placeholder: string; readonly phoneNumber: string }
   | {
       readonly action: 'group_create';
       readonly subject: string;

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import { unindexed } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
+import { renameChat } from '../webhooks/renamedChats.ts';
 import { countAgain, removeRows } from './chatRemoval.ts';
 import { moveCleared } from './clearedChats.ts';
 import { emitContact } from './contactChanges.ts';
@@ -16,8 +17,8 @@ interface Person extends SessionRef {
 }
 
 /**
- * Moves everything from the placeholder to the number, and merges it with what the number already has. Webhooks that
- * were sent with the placeholder are not sent again.
+ * Moves everything from the placeholder to the number, and merges it with what the number already has. Events with
+ * the placeholder are not sent again.
  */
 export async function identify(
   options: InboxOptions,
@@ -39,6 +40,7 @@ export async function identify(
   await rename(tx, person, 'from_number', 'from_number');
   await rename(tx, person, 'to_id', 'chat_id');
   await rename(tx, person, 'chat_id', 'chat_id');
+  await renameChat(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   for (const chatId of shortened) await countAgain(tx, { accountId, sessionId }, chatId);
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { MessageContent, MessageKey, NetworkChat, Simulation } from '../connectors/connector.ts';
-import { callOutcomes, mediaTypes, presences } from '../connectors/connector.ts';
+import { callOutcomes, isPlaceholder, mediaTypes, presences } from '../connectors/connector.ts';
 import { AppError, invalidField } from '../errors.ts';
 import {
   boolean,
@@ -56,6 +56,7 @@ const Action = oneOf(
     'call_end',
     'chat_update',
     'rename',
+    'identify',
     'history',
     ...chatActionNames,
     ...groupSimulations,
@@ -92,7 +93,7 @@ export const simulateSession = defineOperation({
     '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
-    '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows.',
+    '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `identify` (`from`, `phoneNumber`) reports the number of a person who had hidden it: `from` is the placeholder, `000` and more digits, with which the person wrote before.',
     '`call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call.',
     '`history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them.',
     '`chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account.',
@@ -108,6 +109,7 @@ export const simulateSession = defineOperation({
     sessionId: SessionId,
     action: Action,
     from: optional(PhoneNumberInput('Number of the person who acts.')),
+    phoneNumber: optional(PhoneNumberInput('Number that becomes known.')),
     senderName: optional(string('Name that the sender shows.', { minLength: 1, maxLength: 100 })),
     message: optional(
       string('Text, caption of the file, or question of the poll.', { minLength: 1, maxLength: 65_536 }),
@@ -253,6 +255,8 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
       return { action: 'presence', chat: await chat(), from: from(), presence: needed('presence', input.presence) };
     case 'rename':
       return { action: 'rename', from: from(), name: needed('senderName', input.senderName) };
+    case 'identify':
+      return toIdentification(from(), phoneNumber('phoneNumber', needed('phoneNumber', input.phoneNumber)));
     case 'call':
       return { action: 'call', ...call() };
     case 'call_end':
@@ -286,6 +290,14 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     default:
       return toChatSimulation(ctx, session, input.action, input, { needed, from, chat, key });
   }
+}
+
+/** @throws {AppError} `validation_failed` */
+function toIdentification(placeholder: string, number: string): Simulation {
+  if (!isPlaceholder(placeholder))
+    throw invalidField('from', 'must be the placeholder of a hidden number: 000 and more digits', 'placeholder');
+  if (isPlaceholder(number)) throw invalidField('phoneNumber', 'must be a phone number', 'phone_number');
+  return { action: 'identify', placeholder, phoneNumber: number };
 }
 
 async function ownNumber(ctx: Context, session: SessionRef): Promise<string> {

@@ -24,22 +24,33 @@ export interface Filtered {
   readonly fromMe: boolean | undefined;
   readonly messageType: string | undefined;
   readonly from: string | undefined;
+  /** The chat under which the person was known before the number was. */
+  readonly previousChatId?: string | undefined;
 }
 
 /** Returns the parts of an event's `data` that filters look at. */
-export function filteredBy(data: object): Pick<Filtered, 'fromMe' | 'messageType' | 'from'> {
-  const { fromMe, type, from }: { readonly fromMe?: boolean; readonly type?: string; readonly from?: string } = data;
-  return { fromMe, messageType: type, from };
+export function filteredBy(data: object): Omit<Filtered, 'kind' | 'chatId'> {
+  const { fromMe, type: messageType, from, previousPhoneNumber: previousChatId }: FilteredData = data;
+  return { fromMe, messageType, from, previousChatId };
+}
+
+interface FilteredData {
+  readonly fromMe?: boolean;
+  readonly type?: string;
+  readonly from?: string;
+  readonly previousPhoneNumber?: string;
 }
 
 /** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
 export function passesFilters(filters: WebhookFilters, event: Filtered): boolean {
-  return isOfChats(filters, event.chatId) && isOfContent(filters, event);
+  return isOfChats(filters, event) && isOfContent(filters, event);
 }
 
-function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, chatId: string): boolean {
+function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, { chatId, previousChatId }: Filtered): boolean {
   if (chatId === '') return true;
-  const isListed = (patterns: readonly string[]) => patterns.some((pattern) => includesChat(pattern, chatId));
+  const ids = previousChatId === undefined ? [chatId] : [chatId, previousChatId];
+  const isListed = (patterns: readonly string[]) =>
+    patterns.some((pattern) => ids.some((id) => includesChat(pattern, id)));
   if (chats !== undefined && !isListed(chats)) return false;
   if (ignoredChats !== undefined && isListed(ignoredChats)) return false;
   return chatTypes?.includes(typeOf(chatId)) ?? true;

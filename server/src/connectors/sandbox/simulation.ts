@@ -13,6 +13,7 @@ const reported = [
   'call_end',
   'chat_update',
   'rename',
+  'identify',
   'number_update',
   'own_message',
   'status',
@@ -103,6 +104,8 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
     }
     case 'rename':
       return { type: 'contact_named', phoneNumber: action.from, name: action.name };
+    case 'identify':
+      return { type: 'identified', standIn: action.placeholder, phoneNumber: action.phoneNumber };
     case 'event_answer':
       return {
         type: 'event_answer',
