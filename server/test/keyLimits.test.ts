@@ -114,11 +114,26 @@ const REACH_NOBODY = [
   'labels.delete',
   'sessions.set_presence',
   'contacts.follow_presence',
+  'contacts.check',
+  'contacts.set_blocked',
   'channels.refresh_messages',
+  'channels.refresh',
+  'channels.create', // it has no followers yet
+  'channels.update', // mutes it for the session
+  'channels.follow',
+  'channels.unfollow',
+  'groups.get_invite_link',
+  'groups.revoke_invite_link',
+  'groups.join',
+  'groups.leave',
+  'communities.create', // it has no members yet
+  'communities.unlink_group',
 ];
 
 /** Handlers that check the people whom they reach, or answer somebody who calls at this moment. */
 const CHECK_THEMSELVES = [
+  'groups.update',
+  'communities.link_group',
   'messages.preflight',
   'status.post',
   'status.delete',
@@ -150,7 +165,7 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
       ({ id, permission, effect }) =>
         effect !== 'read' &&
         ![...REACH_NOBODY, ...CHECK_THEMSELVES].includes(id) &&
-        /^(messages|chats):/.test(permission ?? ''),
+        /^(messages|chats|groups|contacts|calls|status|channels):/.test(permission ?? ''),
     );
     assert.ok(reaching.length > 10);
     for (const { id, recipients, input } of reaching) {
@@ -185,7 +200,7 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
   });
 
   it('sends to them in any spelling', async () => {
-    const { sendTo, side, limited, allowedRecipients } = await setUp(['+49 (170) 765-4321', ' 49 30*', 'the group']);
+    const { call, sendTo, side, limited, allowedRecipients } = await setUp(['+49 (170) 765-4321', ' 49 30*', 'the group']);
     assert.deepEqual(allowedRecipients, [to, '4930*', side.groupId]);
     for (const recipient of [to, `+${to}`, '49-170-7654321', '493012345678', side.groupId])
       assert.equal((await sendTo(recipient)).status, 201, recipient);
@@ -194,6 +209,12 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
     const path = `/messages/${side.messageId}`;
     assert.equal((await limited('PUT', `${path}/reaction`, { emoji: '👍' })).status, 200);
     assert.equal((await limited('POST', `${path}/forward`, { to: '491707654322' })).status, 403);
+    const { body: other } = await call('POST', '/groups', { subject: 'other', phoneNumbers: ['491707654322'] });
+    for (const text of [{ subject: 'text' }, { description: 'text' }, { settings: { disappearingSeconds: 86_400 } }]) {
+      assert.equal((await limited('PATCH', `/groups/${other.groupId}`, text)).body.code, 'permission_denied');
+      assert.equal((await limited('PATCH', `/groups/${side.groupId}`, text)).status, 200);
+    }
+    assert.equal((await limited('PATCH', `/groups/${other.groupId}`, { settings: { announce: true } })).status, 200);
     const people = { action: 'add', phoneNumbers: [to, '491707654322'] };
     assert.equal((await limited('POST', `/groups/${side.groupId}/participants`, people)).status, 403);
     assert.equal((await limited('POST', '/groups', { subject: 'new', phoneNumbers: ['493012345678'] })).status, 201);

@@ -205,11 +205,11 @@ export const updateGroup = defineOperation({
   async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
     const changes = changedSettings(row, settings);
-    if (changes.disappearingSeconds !== undefined) {
+    if (changes.disappearingSeconds !== undefined)
       requireTimer('settings.disappearingSeconds', changes.disappearingSeconds, 0);
-      // Unlike the other settings, the timer applies to every message that is written to the group.
-      requireRecipient(ctx, groupId);
-    }
+    // All members see these, and the timer applies to every message that is written to the group.
+    const reaching = [subject, description, pictureMediaId, changes.disappearingSeconds];
+    if (reaching.some((value) => value !== undefined)) requireRecipient(ctx, groupId);
     await requireSettings(ctx, row, changes);
     const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
     if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
