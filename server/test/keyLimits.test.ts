@@ -200,7 +200,11 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
   });
 
   it('sends to them in any spelling', async () => {
-    const { call, sendTo, side, limited, allowedRecipients } = await setUp(['+49 (170) 765-4321', ' 49 30*', 'the group']);
+    const { call, sendTo, side, limited, allowedRecipients } = await setUp([
+      '+49 (170) 765-4321',
+      ' 49 30*',
+      'the group',
+    ]);
     assert.deepEqual(allowedRecipients, [to, '4930*', side.groupId]);
     for (const recipient of [to, `+${to}`, '49-170-7654321', '493012345678', side.groupId])
       assert.equal((await sendTo(recipient)).status, 201, recipient);

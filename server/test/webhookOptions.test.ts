@@ -251,6 +251,22 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.equal((await pendingOf(webhookId)).length, 1);
   });
 
+  it('setting the default webhook says what it cancels and removes, and warns of a twin', async (test) => {
+    const { call, receiver, witness, sessionId, change } = await setUp(test);
+    const set = async (webhookUrl: string, ...events: string[]) =>
+      (await call('POST', '/webhooks/set', { webhookUrl, events })).body;
+    const first = await set(witness.url, 'message.*', 'call.incoming');
+    assert.deepEqual([first.cancelled, first.warnings], [undefined, undefined]);
+    const [{ webhookId }] = (await call('GET', '/webhooks/endpoints')).body.data;
+    await change(webhookId, { paused: true, headers: { 'x-a': 'b' } });
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'call', from: ANN, callId: 'c1' });
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] });
+    const { cancelled, warnings } = await set(receiver.url, 'message.*');
+    assert.equal(cancelled, 1);
+    assert.match(warnings[0], /^The headers were removed/);
+    assert.match(warnings[1], /has the same URL and also receives message\.sent/);
+  });
+
   it('warns of another webhook that sends the same events to the same URL', async (test) => {
     const { witness, create, change } = await setUp(test);
     const { body: first } = await create();

@@ -29,13 +29,13 @@ import {
 } from '../webhooks/destinations.ts';
 import type { WebhookFilters } from '../webhooks/filters.ts';
 import { readableSecret } from '../webhooks/madeSecret.ts';
-import { countUnwanted } from '../webhooks/queue.ts';
 import { headersOf, includeOf } from '../webhooks/webhook.ts';
-import { acceptedSubscription, subscribedKinds } from './eventTypes.ts';
+import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedMetadata, Metadata } from './metadata.ts';
 import { acceptedReceiver, destinationInput, shownDestination, toDestination } from './webhookDestination.ts';
 import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
 import { secretField, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
+import { countDropped, lossesOf, remarks, warningsOf } from './webhookRemarks.ts';
 
 /* Webhooks by id, the default one included. */
 
@@ -78,8 +78,7 @@ const Endpoint = named('WebhookEndpoint', {
 
 const ChangedEndpoint = named('ChangedWebhookEndpoint', {
   ...Endpoint.properties,
-  cancelled: integer('Number of pending deliveries that the change cancelled, up to 100,000.', { minimum: 0 }),
-  warnings: list(Type.String(), 'Remarks on the new configuration, as sentences.'),
+  ...remarks,
 });
 
 const reading = { permission: 'webhooks:metadata', scope: 'account', effect: 'read' } as const;
@@ -255,48 +254,6 @@ function refuseSelection({ sessionIds, filters, destination = { type: 'http' } }
     'The default webhook receives the events of all sessions and chats; add another webhook for some of them',
     'default_webhook',
   );
-}
-
-/** Returns the number of pending deliveries of event types and sessions that a change drops. */
-async function countDropped(
-  { database }: Context,
-  { webhook_id: webhookId, events: stored }: WebhookTable,
-  { events, sessionIds }: WebhookChange,
-): Promise<number> {
-  const before: string[] = JSON.parse(stored);
-  const kinds = events !== undefined && before.some((kind) => !events.includes(kind)) ? events : null;
-  if (kinds === null && !sessionIds) return 0;
-  return countUnwanted(database.longReader, webhookId, kinds, sessionIds ?? null);
-}
-
-/** Says what a change removed besides what it named. */
-function lossesOf(
-  input: { readonly headers?: unknown; readonly credentials?: unknown },
-  before: WebhookTable,
-  after: WebhookTable,
-): string[] {
-  return (['headers', 'credentials'] as const)
-    .filter((name) => input[name] === undefined && before[name] !== null && after[name] === null)
-    .map((name) => `The ${name} were removed because the receiver is another one`);
-}
-
-/** Remarks on a new or changed webhook. */
-async function warningsOf({ kysely }: Tx, row: WebhookTable): Promise<string[]> {
-  const others = await kysely
-    .selectFrom('webhooks')
-    .select(['webhook_id', 'events', 'destination'])
-    .where('account_id', '=', row.account_id)
-    .where('url', '=', row.url)
-    .where('subscription_id', 'is', null)
-    .where('webhook_id', '<>', row.webhook_id)
-    .execute();
-  const kinds = subscribedKinds(JSON.parse(row.events));
-  return others.flatMap(({ webhook_id, events, destination }) => {
-    if (destination !== row.destination) return [];
-    const shared = subscribedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
-    if (shared.length === 0) return [];
-    return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
-  });
 }
 
 function scopeOf(sessionIds: readonly string[] | null | undefined) {

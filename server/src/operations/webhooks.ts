@@ -25,6 +25,7 @@ import {
   WebhookId,
   webhookFields,
 } from './webhookRecord.ts';
+import { countDropped, lossesOf, remarks, warningsOf } from './webhookRemarks.ts';
 
 /* The account's default webhook, which the contract requires. */
 
@@ -52,7 +53,12 @@ export const setWebhook = defineOperation({
     ),
     idempotencyKey: IdempotencyKey,
   },
-  output: object({ ...WebhookConfiguration.properties, secretUrl: SecretUrl }),
+  output: object({
+    ...WebhookConfiguration.properties,
+    secretUrl: SecretUrl,
+    cancelled: optional(remarks.cancelled),
+    warnings: optional(remarks.warnings),
+  }),
   errors: ['not_found'],
   example: {
     webhookUrl: 'https://example.com/hooks',
@@ -63,7 +69,9 @@ export const setWebhook = defineOperation({
     if (isRotating && secret !== undefined)
       throw invalidField('rotateSecret', 'makes a new secret; leave out `secret`, or set only that');
     const change = { events: acceptedSubscription(events), secret };
-    const row = await ctx.database.commit(async (tx) => {
+    const known = await findChosen(ctx.database.reader, ctx.accountId, webhookId);
+    const cancelled = known === undefined ? 0 : await countDropped(ctx, known, change);
+    const { row, warnings } = await ctx.database.commit(async (tx) => {
       const present = await findChosen(tx, ctx.accountId, webhookId);
       const receiver = acceptedReceiver(ctx, { webhookUrl }, present);
       // A webhook that somebody has stopped stays so if only its secret changes.
@@ -72,11 +80,18 @@ export const setWebhook = defineOperation({
       const changed = await (present === undefined
         ? insertWebhook(ctx, tx, true, all)
         : changeWebhook(ctx, tx, present, all));
-      if (!isRotating) return changed;
+      const lost = present === undefined ? [] : lossesOf({}, present, changed);
+      const warnings = [...lost, ...(await warningsOf(tx, changed))];
+      if (!isRotating) return { row: changed, warnings };
       await rotateSecret(ctx, tx, changed, makeSecret(ctx.clock.now()));
-      return findWebhookRow(tx, ctx.accountId, changed.webhook_id);
+      return { row: await findWebhookRow(tx, ctx.accountId, changed.webhook_id), warnings };
     }, ctx.accountId);
-    return { ...toConfiguration(row), ...(isRotating && { secretUrl: secretUrlOf(ctx, row) }) };
+    return {
+      ...toConfiguration(row),
+      ...(isRotating && { secretUrl: secretUrlOf(ctx, row) }),
+      ...(cancelled > 0 && { cancelled }),
+      ...(warnings.length > 0 && { warnings }),
+    };
   },
 });
 
