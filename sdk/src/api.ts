@@ -2088,12 +2088,12 @@ export interface WebhookEndpoint {
   credentialNames: string[];
   /** Selection of events; null for all. */
   filters: {
-    /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
+    /** Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`. */
     chats?: string[];
     /** Not these chats, in the same form. */
     ignoredChats?: string[];
     /** Only chats of these types. */
-    chatTypes?: ('direct' | 'group')[];
+    chatTypes?: ('direct' | 'group' | 'channel')[];
     /** `true`: only what the session itself did; `false`: only what others did. */
     fromMe?: boolean;
     /** Only messages of these types. */
@@ -2165,12 +2165,12 @@ export interface ChangedWebhookEndpoint {
   credentialNames: string[];
   /** Selection of events; null for all. */
   filters: {
-    /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
+    /** Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`. */
     chats?: string[];
     /** Not these chats, in the same form. */
     ignoredChats?: string[];
     /** Only chats of these types. */
-    chatTypes?: ('direct' | 'group')[];
+    chatTypes?: ('direct' | 'group' | 'channel')[];
     /** `true`: only what the session itself did; `false`: only what others did. */
     fromMe?: boolean;
     /** Only messages of these types. */
@@ -2723,7 +2723,7 @@ export interface Operations {
       deleted: true;
     };
   };
-  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
+  /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `identify` (`from`, `phoneNumber`) reports the number of a person who had hidden it: `from` is the placeholder, `000` and more digits, with which the person wrote before. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
   'sessions.simulate': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -2747,6 +2747,7 @@ export interface Operations {
         | 'call_end'
         | 'chat_update'
         | 'rename'
+        | 'identify'
         | 'history'
         | 'chat_clear'
         | 'chat_delete'
@@ -2778,6 +2779,8 @@ export interface Operations {
         | 'move';
       /** Number of the person who acts. In international form, such as 491701234567; +, spaces and dashes are ignored. */
       from?: string;
+      /** Number that becomes known. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber?: string;
       /** Name that the sender shows. */
       senderName?: string;
       /** Text, caption of the file, or question of the poll. */
@@ -3113,6 +3116,7 @@ export interface Operations {
         | 'call_end'
         | 'chat_update'
         | 'rename'
+        | 'identify'
         | 'history'
         | 'chat_clear'
         | 'chat_delete'
@@ -4925,6 +4929,10 @@ export interface Operations {
       updatedAt: string | null;
       /** Page of the dashboard on which a person with a login reads the new secret, for seven days. Only its path if `PUBLIC_URL` is not set. */
       secretUrl?: string;
+      /** Number of pending deliveries that the change cancelled, up to 100,000. */
+      cancelled?: number;
+      /** Remarks on the new configuration, as sentences. */
+      warnings?: string[];
     };
   };
   /** Get the webhook. Get the URL and the event types of the default webhook, whether it has a secret, and the ids of `others`. Use it before `webhooks.set`, which replaces them. */
@@ -5176,12 +5184,12 @@ export interface Operations {
       metadata?: Record<string, string>;
       /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
       filters?: {
-        /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
+        /** Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`. */
         chats?: string[];
         /** Not these chats, in the same form. */
         ignoredChats?: string[];
         /** Only chats of these types. */
-        chatTypes?: ('direct' | 'group')[];
+        chatTypes?: ('direct' | 'group' | 'channel')[];
         /** `true`: only what the session itself did; `false`: only what others did. */
         fromMe?: boolean;
         /** Only messages of these types. */
@@ -5282,12 +5290,12 @@ export interface Operations {
       metadata?: Record<string, string>;
       /** Selects events by chat, sender and type; `null` for all. Not for the default webhook. */
       filters?: {
-        /** Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as `49170*`. */
+        /** Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`. */
         chats?: string[];
         /** Not these chats, in the same form. */
         ignoredChats?: string[];
         /** Only chats of these types. */
-        chatTypes?: ('direct' | 'group')[];
+        chatTypes?: ('direct' | 'group' | 'channel')[];
         /** `true`: only what the session itself did; `false`: only what others did. */
         fromMe?: boolean;
         /** Only messages of these types. */

@@ -1015,7 +1015,7 @@ class SessionsSimulateChoice(_SessionsSimulateChoiceRequired, total=False):
 
 
 class SessionsSimulateResult(TypedDict):
-    simulated: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"]
+    simulated: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "identify", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"]
     """Event to simulate; see the description of the operation."""
 
 
@@ -3063,12 +3063,12 @@ class WebhookEndpointFilters(TypedDict, total=False):
     """Selects the events of a webhook. Events without a chat or message pass."""
 
     chats: list[str]
-    """Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as
-    `49170*`.
+    """Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`),
+    or beginnings such as `49170*`.
     """
     ignoredChats: list[str]
     """Not these chats, in the same form."""
-    chatTypes: list[Literal["direct", "group"]]
+    chatTypes: list[Literal["direct", "group", "channel"]]
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
@@ -3180,12 +3180,12 @@ class WebhooksEndpointsCreateFilters(TypedDict, total=False):
     """Selects the events of a webhook. Events without a chat or message pass."""
 
     chats: list[str]
-    """Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as
-    `49170*`.
+    """Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`),
+    or beginnings such as `49170*`.
     """
     ignoredChats: list[str]
     """Not these chats, in the same form."""
-    chatTypes: list[Literal["direct", "group"]]
+    chatTypes: list[Literal["direct", "group", "channel"]]
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
@@ -3197,12 +3197,12 @@ class ChangedWebhookEndpointFilters(TypedDict, total=False):
     """Selects the events of a webhook. Events without a chat or message pass."""
 
     chats: list[str]
-    """Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as
-    `49170*`.
+    """Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`),
+    or beginnings such as `49170*`.
     """
     ignoredChats: list[str]
     """Not these chats, in the same form."""
-    chatTypes: list[Literal["direct", "group"]]
+    chatTypes: list[Literal["direct", "group", "channel"]]
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
@@ -3311,12 +3311,12 @@ class WebhooksEndpointsUpdateFilters(TypedDict, total=False):
     """Selects the events of a webhook. Events without a chat or message pass."""
 
     chats: list[str]
-    """Only these chats: phone numbers, group ids (`grp_…`, `…@g.us`), or beginnings such as
-    `49170*`.
+    """Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`),
+    or beginnings such as `49170*`.
     """
     ignoredChats: list[str]
     """Not these chats, in the same form."""
-    chatTypes: list[Literal["direct", "group"]]
+    chatTypes: list[Literal["direct", "group", "channel"]]
     """Only chats of these types."""
     fromMe: bool
     """`true`: only what the session itself did; `false`: only what others did."""
@@ -3679,6 +3679,10 @@ class WebhooksSetResult(_WebhooksSetResultRequired, total=False):
     """Page of the dashboard on which a person with a login reads the new secret, for seven days.
     Only its path if `PUBLIC_URL` is not set.
     """
+    cancelled: int
+    """Number of pending deliveries that the change cancelled, up to 100,000."""
+    warnings: list[str]
+    """Remarks on the new configuration, as sentences."""
 
 
 class WebhooksGetResultOther(TypedDict):

@@ -1134,8 +1134,9 @@ class SessionsResource:
         self,
         session_id: str,
         *,
-        action: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"],
+        action: Literal["pair", "incoming", "edit", "delete", "react", "vote", "receipt", "disconnect", "logout", "group_create", "group_subject", "group_leave", "presence", "call", "call_end", "chat_update", "rename", "identify", "history", "chat_clear", "chat_delete", "star", "delete_for_me", "pin", "disappearing", "label", "label_delete", "label_assign", "group_join_request", "group_join_withdraw", "group_picture", "group_settings", "community_create", "business_profile", "template_review", "number_update", "own_message", "block_report", "standing", "status", "status_delete", "status_view", "status_react", "channel_create", "channel_post", "event_answer", "move"],
         from_: Optional[str] = None,
+        phone_number: Optional[str] = None,
         sender_name: Optional[str] = None,
         message: Optional[str] = None,
         type: Optional[Literal["image", "video", "audio", "voice", "document", "sticker"]] = None,
@@ -1217,6 +1218,8 @@ class SessionsResource:
         `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.
         `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is
         doing. `rename` (`from`, `senderName`) changes the name that a person shows.
+        `identify` (`from`, `phoneNumber`) reports the number of a person who had hidden it:
+        `from` is the placeholder, `000` and more digits, with which the person wrote before.
         `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and
         `outcome`) ends the call.
         `history` (`history`) passes on chats, contacts and messages from before the session
@@ -1262,6 +1265,8 @@ class SessionsResource:
         :param session_id: Id of the session (`ses_…`).
         :param action: Event to simulate; see the description of the operation.
         :param from_: Number of the person who acts. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param phone_number: Number that becomes known. In international form, such as
             491701234567; +, spaces and dashes are ignored.
         :param sender_name: Name that the sender shows.
         :param message: Text, caption of the file, or question of the poll.
@@ -1335,6 +1340,7 @@ class SessionsResource:
             body={
                 "action": action,
                 "from": UNSET if from_ is None else from_,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
                 "senderName": UNSET if sender_name is None else sender_name,
                 "message": UNSET if message is None else message,
                 "type": UNSET if type is None else type,
