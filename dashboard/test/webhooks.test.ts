@@ -275,9 +275,11 @@ describe('webhooks pages', async () => {
     assert.ok(await page.getByRole('button', { name: 'Save' }).isDisabled());
     await page.getByRole('checkbox', { name: 'Orders' }).check();
     await page.getByLabel('Description').fill('the shop');
-    await assertAccessible(page);
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] });
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByText('Saved').first().waitFor();
+    await page.getByText('has the same URL and also receives message.sent').waitFor();
+    await assertAccessible(page);
     const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
     assert.deepEqual([body.sessionIds, body.description], [[sessionId], 'the shop']);
     await page.getByRole('checkbox', { name: 'All sessions' }).check();

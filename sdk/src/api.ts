@@ -5495,7 +5495,7 @@ export interface Operations {
         data: Record<string, unknown>;
         /** When the event happened. */
         createdAt: string;
-        /** Greater than that of all earlier events of the same chat; 0 for events of before there were sequences. */
+        /** Greater than that of all earlier events of the same chat; 0 for events stored before sequences existed. */
         sequence: number;
       }[];
       /** Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been an event. */

@@ -81,7 +81,7 @@ describeOnEachDeployment('the fields that a webhook adds', (_, database) => {
     ]);
   });
 
-  it('are signed, and those of the moment of a replay', async (test) => {
+  it('are signed, and looked up again for a replay', async (test) => {
     const { call, receiver, create, simulate, write } = await setUp(test);
     const { webhookId } = (await create(['message.incoming'], { include: ['contact'], secret: 'a secret of the test' }))
       .body;

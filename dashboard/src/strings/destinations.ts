@@ -41,6 +41,6 @@ export const destinationStrings = {
     secretAccessKey: 'Secret access key',
     sessionToken: 'Session token',
   },
-  credentialsHint: 'Encrypted, and never shown again.',
+  credentialsHint: 'Never shown again.',
   keepHint: (names: readonly string[]) => `Set: ${names.join(', ')}. Fill in all of them to replace them.`,
 } as const;

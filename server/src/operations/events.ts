@@ -52,7 +52,7 @@ export const listEvents = defineOperation({
       data: openObject('Data of the event, with all fields that `include` adds at a webhook.'),
       createdAt: time('When the event happened.'),
       sequence: integer(
-        'Greater than that of all earlier events of the same chat; 0 for events of before there were sequences.',
+        'Greater than that of all earlier events of the same chat; 0 for events stored before sequences existed.',
       ),
     }),
     nextCursor: orNull(

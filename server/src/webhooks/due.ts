@@ -20,7 +20,7 @@ export interface Due {
   readonly body: string;
   /** `traceparent` of the event, if tracing is on. */
   readonly trace: string | null;
-  /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
+  /** Greater than that of all earlier events of the conversation; 0 for an event stored before sequences existed. */
   readonly sequence: number;
   /** When the event happened. */
   readonly createdAt: number;
@@ -49,7 +49,7 @@ export async function readDue(
   return interleave(rows).slice(0, limit);
 }
 
-/** Like `readDue`, and says of each for which earlier one of its conversation it has to wait. */
+/** Like `readDue`, with the earlier delivery of its conversation that each one waits for. */
 export async function readDueInOrder(
   on: Queryable,
   webhookId: string,

@@ -15,7 +15,7 @@ export interface LoggedEvent {
   /** The body as webhooks receive it, without added fields. */
   readonly body: string;
   readonly createdAt: number;
-  /** Greater than that of all earlier events of the conversation; 0 for an event of before there were sequences. */
+  /** Greater than that of all earlier events of the conversation; 0 for an event stored before sequences existed. */
   readonly sequence: number;
   /** Resumes reading after this event. */
   readonly cursor: string;

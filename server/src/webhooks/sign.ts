@@ -19,9 +19,9 @@ interface Attempt {
 type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil' | 'headers'>;
 
 /**
- * Returns the headers of one attempt, with those that the account has added. The `X-` signature is that of the contract ("Webhook delivery signing") and covers
- * the body alone. The `webhook-` headers follow Standard Webhooks and cover the id and the timestamp too, with one
- * signature per secret during a rotation. Without a secret, nothing is signed.
+ * Returns the headers of one attempt, with those that the account has added. The `X-` signature is that of the contract
+ * ("Webhook delivery signing") and covers the body alone. The `webhook-` headers follow Standard Webhooks and cover the
+ * id and the timestamp too, with one signature per secret during a rotation. Without a secret, nothing is signed.
  *
  * Source: https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */

@@ -3857,8 +3857,8 @@ class EventsListResultData(TypedDict):
     createdAt: str
     """When the event happened."""
     sequence: int
-    """Greater than that of all earlier events of the same chat; 0 for events of before there
-    were sequences.
+    """Greater than that of all earlier events of the same chat; 0 for events stored before
+    sequences existed.
     """
 
 

@@ -82,9 +82,11 @@ function AddForm({
       const entered = enteredCredentials(destination.type, credentials);
       return addEndpoint({ ...webhook, destination, ...(entered && { credentials: entered }) });
     },
-    onSuccess: (webhookId) => {
+    onSuccess: ({ webhookId, warnings }) => {
       void refresh('webhooks');
       toast(webhookStrings.created);
+      // They stay until they are dismissed.
+      for (const warning of warnings) toast(warning, 'bad');
       onAdded(webhookId, secret);
     },
   });
@@ -124,17 +126,21 @@ function AddForm({
 type NewWebhook = Parameters<typeof api.webhooks.set>[0];
 type NewEndpoint = Parameters<typeof api.webhooks.endpoints.create>[0];
 
-/** @returns its id */
-async function addEndpoint(webhook: NewEndpoint): Promise<string> {
-  return (await api.webhooks.endpoints.create(webhook)).webhookId;
+interface Added {
+  readonly webhookId: string;
+  readonly warnings: readonly string[];
 }
 
-/** @returns its id */
-async function addWebhook(webhook: NewWebhook, isFirst: boolean): Promise<string> {
+function addEndpoint(webhook: NewEndpoint): Promise<Added> {
+  return api.webhooks.endpoints.create(webhook);
+}
+
+async function addWebhook(webhook: NewWebhook, isFirst: boolean): Promise<Added> {
   // Setting the default webhook would replace one that was set elsewhere meanwhile.
   const isDefaultSet = !isFirst || (await api.webhooks.get()).webhookUrl !== null;
   if (isDefaultSet) return addEndpoint(webhook);
-  await api.webhooks.set(webhook);
-  for await (const { webhookId, isDefault } of api.webhooks.endpoints.list.all()) if (isDefault) return webhookId;
+  const { warnings = [] } = await api.webhooks.set(webhook);
+  for await (const { webhookId, isDefault } of api.webhooks.endpoints.list.all())
+    if (isDefault) return { webhookId, warnings };
   throw new Error('the webhook that was just set is not listed');
 }

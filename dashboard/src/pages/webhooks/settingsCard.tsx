@@ -6,6 +6,7 @@ import { SubscriptionField } from '../../components/eventTypeField.tsx';
 import { CheckField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
+import { Notice } from '../../components/notice.tsx';
 import { SessionsField } from '../../components/sessionsField.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
@@ -103,6 +104,11 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(event) => edit({ maxInFlight: event.currentTarget.value })}
         />
         <StateFields value={values} onChange={edit} />
+        {save.data?.warnings.map((warning) => (
+          <Notice key={warning} tone="warn">
+            {warning}
+          </Notice>
+        ))}
       </Form>
     </Card>
   );
