@@ -83,6 +83,47 @@ describeOnEachDatabase('ids of the network', (_, database) => {
     assert.deepEqual([body.data[0].chatId, body.data[0].unidentified], [from, true]);
   });
 
+  it('of a person whose number is known lead to the number, wherever a person is named', async () => {
+    const { call } = await (await start()).account();
+    const sessionId = await connectSession(call);
+    await connectSession(call, ANN);
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: ANN, message: 'Hello' });
+    const { body: lookedUp } = await call('GET', `/contacts/lookup?sessionId=${sessionId}&phoneNumbers=${ANN}`);
+
+    const lid: string = lookedUp.data[0].lid;
+    assert.match(lid, /@lid$/);
+    const { status, body } = await call('POST', '/messages/send', { sessionId, to: lid, message: 'Hi' });
+    assert.deepEqual([status, body.to, body.chatId], [201, ANN, ANN]);
+    const bulk = {
+      sessionId,
+      to: [lid, '491702222222'],
+      message: 'Hi',
+      sendAt: new Date(Date.now() + 3_600_000).toISOString(),
+    };
+    const { body: planned } = await call('POST', '/messages/send-bulk', bulk);
+    assert.equal(planned.results[0].to, lid, 'as it was passed');
+    const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
+    const { body: scheduled } = await call('GET', `/messages/${planned.results[0].messageId}`);
+    assert.equal(scheduled.to, ANN);
+    assert.ok(!chats.data.some(({ chatId }: Answer['body']) => chatId.startsWith('000')), JSON.stringify(chats.data));
+    const { body: mentioned } = await call('POST', '/messages/send', {
+      sessionId,
+      to: ANN,
+      message: '@',
+      mentions: [lid],
+    });
+    assert.deepEqual((await call('GET', `/messages/${mentioned.messageId}`)).body.mentions, [ANN]);
+    const path = encodeURIComponent(lid);
+    assert.equal((await call('GET', `/contacts/${path}?sessionId=${sessionId}`)).body.phoneNumber, ANN);
+    assert.equal((await call('PUT', `/contacts/${path}/blocked`, { sessionId, blocked: true })).status, 200);
+    const { body: checked } = await call('GET', `/contacts/check?sessionId=${sessionId}&phoneNumbers=${path}`);
+    assert.deepEqual([checked.data[0].phoneNumber, checked.data[0].onNetwork], [ANN, true]);
+    const webhook = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], filters: { chats: [lid] } };
+    assert.deepEqual((await call('POST', '/webhooks/endpoints', webhook)).body.filters, { chats: [ANN] });
+    const key = { name: 'limited', allowedRecipients: [lid] };
+    assert.deepEqual((await call('POST', '/api-keys/create', key)).body.allowedRecipients, [ANN]);
+  });
+
   it('find one contact, per session', async () => {
     const server = await start();
     const { call } = await server.account();

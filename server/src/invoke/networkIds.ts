@@ -9,9 +9,10 @@ import { findSessionOf } from './owners.ts';
 import { digitsOf } from './phoneNumbers.ts';
 
 /*
- * The network's id of a group, as groups show it in `networkGroupId`, is accepted wherever an input names a group. It is
- * replaced before anything else reads the input, so operations and limits of keys know only our ids. Several sessions of
- * an account can be in one group, and each has its own id of it.
+ * The network's ids are accepted wherever an input names a group or a person. They are replaced before anything else
+ * reads the input, so operations and limits of keys know only our ids. Several sessions of an account can be in one
+ * group, and each has its own id of it. The LID of a person is read as a placeholder, and becomes the number as soon as
+ * one of the sessions knows it.
  */
 
 /** A group's address on WhatsApp, or in the sandbox. */
@@ -21,6 +22,10 @@ export const isGroupAddress = (text: unknown): text is string => typeof text ===
 
 /** Fields that name one group, or a person. */
 const FIELDS = ['to', 'chatId', 'groupId'] as const;
+/** Fields that name people. Not `contactId`: a contact has both ids. */
+const PEOPLE = ['to', 'from', 'phoneNumber', 'phoneNumbers', 'mentions', 'allowedRecipients', 'filters'] as const;
+/** Bounds the look-ups of one input, each in the data of one session. */
+const MAX_LOOK_UPS = 2000;
 /** Lists that select groups. An address selects the group of every session. */
 const LISTS = [['allowedRecipients'], ['filters', 'chats'], ['filters', 'ignoredChats']] as const;
 /** Bounds a list after the replacement. */
@@ -40,7 +45,7 @@ export class NetworkIds {
 
   /**
    * Returns the input with our ids. A list of the recipients of a bulk message stays as it is, because each has a result
-   * of its own (see `groupFinder`).
+   * of its own (see `recipientFinder`).
    * @throws {AppError} `not_found` naming the field; `session_required` or `validation_failed` if several sessions are in
    * the group
    */
@@ -51,11 +56,12 @@ export class NetworkIds {
       if (isGroupAddress(address))
         replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, address) };
     }
-    const chat = input['chatId'] === undefined ? undefined : digitsOf(String(input['chatId']));
-    if (chat !== undefined && isPlaceholder(chat)) {
+    const chat = placeholderOf(input['chatId']);
+    if (chat !== undefined) {
       const current = await this.#currentChat(caller, input['sessionId'], chat);
       if (current !== chat) replaced = { ...replaced, chatId: current };
     }
+    replaced = await this.#replacePeople(caller, replaced);
     for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
     return replaced;
   }
@@ -111,6 +117,33 @@ export class NetworkIds {
     return placeholder;
   }
 
+  async #replacePeople(caller: Caller, input: Input): Promise<Input> {
+    const named = PEOPLE.filter((field) => field in input && !(field === 'to' && Array.isArray(input[field])));
+    const hidden = named.flatMap((field) => textsIn(input[field])).flatMap((text) => placeholderOf(text) ?? []);
+    if (hidden.length === 0) return input;
+    const numbers = await this.#numbersOf(caller, input['sessionId'], hidden);
+    const replace = (value: unknown): unknown => {
+      if (Array.isArray(value)) return value.map(replace);
+      if (typeof value === 'object' && value !== null)
+        return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replace(part)]));
+      return numbers.get(placeholderOf(value) ?? '') ?? value;
+    };
+    return { ...input, ...Object.fromEntries(named.map((field) => [field, replace(input[field])])) };
+  }
+
+  /** The numbers of placeholders, as far as one of the sessions knows them. */
+  async #numbersOf(caller: Caller, sessionId: unknown, hidden: readonly string[]): Promise<Map<string, string>> {
+    const { database, sessions } = this.#services;
+    const rows = await sessionsWithChat.all(database.reader, {
+      accountId: caller.accountId,
+      sessionId: typeof sessionId === 'string' ? sessionId : ANY,
+      chatId: '',
+    });
+    const allowed = sessionsOf({ caller });
+    const ids = rows.map((row) => row.session_id).filter((id) => allowed?.includes(id) ?? true);
+    return findNumbers(sessions, ids, hidden);
+  }
+
   /** The session that the input determines; undefined if it names none. */
   async #sessionOf(accountId: string, { sessionId, messageId }: Input): Promise<string | undefined> {
     if (typeof sessionId === 'string') return sessionId;
@@ -153,24 +186,61 @@ export class NetworkIds {
 }
 
 /**
- * Reads the groups of a session that a list names by the network's ids, and returns a function that replaces an entry.
+ * Looks up the groups and people that a list names by the network's ids, and returns a function that replaces an entry.
  * The function throws `not_found` for a group that the session is not in.
  */
-export async function groupFinder(
-  on: Queryable,
+export async function recipientFinder(
+  { database, sessions }: Needed,
   { accountId, sessionId }: { readonly accountId: string; readonly sessionId: string },
   list: readonly string[],
 ): Promise<(entry: string) => string> {
   const addresses = list.filter(isGroupAddress);
-  const groups = addresses.length === 0 ? [] : await groupsAt(on, accountId, addresses);
+  const groups = addresses.length === 0 ? [] : await groupsAt(database.reader, accountId, addresses);
+  const numbers = await findNumbers(
+    sessions,
+    [sessionId],
+    list.flatMap((entry) => placeholderOf(entry) ?? []),
+  );
   const own = groups.filter(({ session_id: id }) => id === sessionId);
   const ids = new Map(own.map(({ network_id, group_id }) => [network_id, group_id]));
   return (entry) => {
-    if (!isGroupAddress(entry)) return entry;
+    if (!isGroupAddress(entry)) return numbers.get(placeholderOf(entry) ?? '') ?? entry;
     const groupId = ids.get(entry);
     if (groupId === undefined) throw noSuch('group', entry);
     return groupId;
   };
+}
+
+/** The placeholder that a text means, as digits or as the LID; undefined if it means something else. */
+function placeholderOf(text: unknown): string | undefined {
+  if (typeof text !== 'string' || !/^\s*\+?000|@lid$/.test(text)) return undefined;
+  const digits = digitsOf(text);
+  return digits !== undefined && isPlaceholder(digits) ? digits : undefined;
+}
+
+/** All texts in a value. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === 'string') return [value];
+  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Asks one session after the other, because an account can have many. */
+async function findNumbers(
+  { people }: Needed['sessions'],
+  sessionIds: readonly string[],
+  hidden: readonly string[],
+): Promise<Map<string, string>> {
+  const numbers = new Map<string, string>();
+  let lookUps = 0;
+  for (const placeholder of new Set(hidden))
+    for (const sessionId of sessionIds) {
+      if (lookUps++ === MAX_LOOK_UPS) return numbers;
+      const { phoneNumber } = await people.find(sessionId, placeholder);
+      if (phoneNumber === placeholder) continue;
+      numbers.set(placeholder, phoneNumber);
+      break;
+    }
+  return numbers;
 }
 
 function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]) {

@@ -8,7 +8,7 @@ import { AppError, invalidField } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
 import { ASKS_FIRST, newRecipientsOf } from '../invoke/confirmationRule.ts';
 import { integer, list, object, oneOf, optional, orNull, strictPart, string } from '../invoke/fields.ts';
-import { groupFinder } from '../invoke/networkIds.ts';
+import { recipientFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { digitsOf } from '../invoke/phoneNumbers.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
@@ -162,7 +162,7 @@ async function readRecipients(
   live: LiveSession | undefined,
   to: readonly string[],
 ): Promise<Recipient[]> {
-  const groupOf = await groupFinder(ctx.database.reader, session, to);
+  const groupOf = await recipientFinder(ctx, session, to);
   return to.map((given): Recipient => {
     const no = (outcome: 'invalid_number' | 'not_allowed' | 'group_denied', error: unknown): Recipient => {
       if (!(error instanceof AppError)) throw error;

@@ -1,7 +1,7 @@
 import { isoTime } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import { integer, list, named, object, onlyTrue, optional, orNull, string, time } from '../invoke/fields.ts';
-import { groupFinder } from '../invoke/networkIds.ts';
+import { recipientFinder } from '../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../invoke/operation.ts';
 import { requireRecipient } from '../invoke/recipients.ts';
 import { chatOf } from '../messages/outgoing.ts';
@@ -64,7 +64,7 @@ export const sendBulk = defineOperation({
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
     const intervalMs = input.intervalMs ?? 1000;
     const ids = bulkIds(ctx);
-    const groupOf = await groupFinder(ctx.database.reader, session, input.to);
+    const groupOf = await recipientFinder(ctx, session, input.to);
     let place = 0;
     const plan = [];
     for (const given of input.to) {

@@ -103,6 +103,36 @@ it('a contact is found by the LID, whether the number is hidden, known or was ne
   assert.equal((await contact('999999999999@lid')).code, 'not_found');
 });
 
+it('the LID of a person whose number is known is read as the number', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const dave = nextPhone(whatsapp, 'Dave');
+  const sessionId = await linkSession(call, me);
+  await dave.sendText(me.number, 'open');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'open');
+  const { status, body } = await call('POST', '/messages/send', { sessionId, to: dave.lidJid, message: 'to the LID' });
+  assert.deepEqual([status, body.to], [201, dave.number], JSON.stringify(body));
+  await dave.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'to the LID');
+  const { body: chats } = await call('GET', `/chats?sessionId=${sessionId}`);
+  assert.deepEqual(
+    chats.data.map(({ chatId }: Answer['body']) => chatId),
+    [dave.number],
+  );
+  const { body: from } = await call('GET', `/messages?sessionId=${sessionId}&from=${encodeURIComponent(dave.lidJid)}`);
+  assert.deepEqual(
+    from.data.map(({ message }: Answer['body']) => message),
+    ['open'],
+  );
+  const { body: preflight } = await call('POST', '/messages/preflight', {
+    sessionId,
+    to: [dave.lidJid],
+    message: 'Hi',
+  });
+  assert.notEqual(preflight.results[0].outcome, 'not_on_network', JSON.stringify(preflight));
+  const { body: key } = await call('POST', '/api-keys/create', { name: 'one', allowedRecipients: [dave.lidJid] });
+  assert.deepEqual(key.allowedRecipients, [dave.number]);
+});
+
 it('a message to a placeholder joins the chat of the number, once that is known', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');

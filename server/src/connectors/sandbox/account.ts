@@ -1,14 +1,17 @@
-import type {
-  AccountSimulation,
-  BusinessActions,
-  BusinessProfile,
-  LinkedDevice,
-  OwnBusinessProfile,
-  PersonIds,
-  PrivacyActions,
-  PrivacySettings,
-  SessionHost,
+import {
+  type AccountSimulation,
+  type BusinessActions,
+  type BusinessProfile,
+  isPlaceholder,
+  type LinkedDevice,
+  type NetworkPerson,
+  type OwnBusinessProfile,
+  type PersonIds,
+  type PrivacyActions,
+  type PrivacySettings,
+  type SessionHost,
 } from '../connector.ts';
+
 import type { Member } from './groups.ts';
 import type { SandboxNetwork } from './network.ts';
 
@@ -124,8 +127,16 @@ function shownToOthers(business: OwnBusinessProfile | undefined): BusinessProfil
 }
 
 const LID_PREFIX = '77';
+/** A placeholder is three zeros and the LID. */
+const ZEROS = 3;
 
 const reversed = (digits: string) => [...digits].toReversed().join('');
 const lidOf = (number: string): string => LID_PREFIX + reversed(number);
 const numberOf = (lid: string): string | undefined =>
   lid.startsWith(LID_PREFIX) ? reversed(lid.slice(LID_PREFIX.length)) : undefined;
+
+/** The number of a person whose LID a lookup has returned. The sandbox hides numbers only of people with other LIDs. */
+export function personOf(digits: string): NetworkPerson {
+  const phoneNumber = isPlaceholder(digits) ? (numberOf(digits.slice(ZEROS)) ?? digits) : digits;
+  return { phoneNumber, networkIds: [phoneNumber] };
+}

@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import type { SteadyClock } from '../../steadyClock.ts';
 import { capabilityNames } from '../capabilities.ts';
-import { type Connection, type Connector, messageTypes, type SessionHost } from '../connector.ts';
+import { type Connection, type Connector, messageTypes, type NetworkPerson, type SessionHost } from '../connector.ts';
 import { historyOptions } from '../historyOptions.ts';
 import { whatsappMediaRules } from '../mediaRules.ts';
 import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
+import { personOf } from './account.ts';
 import { SandboxConnection } from './connection.ts';
 import { NEW_CHATS_PER_DAY } from './limits.ts';
 import { Mailboxes, type MailboxOptions } from './mailboxes.ts';
@@ -59,6 +60,10 @@ export class Sandbox implements Connector {
   /** The network uses the id that it is given. */
   messageIdOf(networkId: string): string {
     return networkId;
+  }
+
+  async personOf(digits: string): Promise<NetworkPerson> {
+    return personOf(digits);
   }
 
   async open(host: SessionHost): Promise<Connection> {
