@@ -63,6 +63,7 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     const { call, receiver, sessionId, create, write } = await setUp(test, ['message.incoming', 'contact.updated']);
     const hidden = '000123456789012';
     const { body } = await create({ filters: { chats: [hidden] } });
+    await call('POST', '/api-keys/create', { name: 'limited', allowedRecipients: [hidden] });
     await write(hidden, 'hidden');
     await receiver.waitFor((all) => all.some(({ event }) => event === 'message.incoming'));
     const known = { action: 'identify', from: hidden, phoneNumber: ANN };
@@ -75,6 +76,8 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.ok(!receiver.deliveries.some(({ parsed }) => parsed.data.message === 'another person'));
     const { filters } = (await call('GET', `/webhooks/endpoints/${body.webhookId}`)).body;
     assert.deepEqual(filters, { chats: [ANN] });
+    const [key] = (await call('GET', '/api-keys')).body.data;
+    assert.deepEqual(key.allowedRecipients, [ANN], 'so does a key that may write to the person');
     for (const wrong of [{ from: BEN }, { phoneNumber: hidden }, { phoneNumber: undefined }])
       assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, { ...known, ...wrong })).status, 400);
   });

@@ -40,6 +40,7 @@ export async function identify(
   await rename(tx, person, 'from_number', 'from_number');
   await rename(tx, person, 'to_id', 'chat_id');
   await rename(tx, person, 'chat_id', 'chat_id');
+  await renameInKeys(tx, person);
   await renameChat(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   for (const chatId of shortened) await countAgain(tx, { accountId, sessionId }, chatId);
   // Networks repeat the report.
@@ -227,6 +228,14 @@ async function mergeParticipants({ kysely }: Tx, { accountId, sessionId, placeho
     .where('session_id', '=', sessionId)
     .where('created_by', '=', placeholder)
     .execute();
+}
+
+/** Keys that may write to the person still may, as soon as they are read again. */
+async function renameInKeys({ kysely }: Tx, { accountId, placeholder, phoneNumber }: Person) {
+  const [former, present] = [JSON.stringify(placeholder), JSON.stringify(phoneNumber)];
+  await sql`
+    update api_keys set allowed_recipients = replace(allowed_recipients, ${former}, ${present})
+    where account_id = ${accountId} and allowed_recipients like ${`%${former}%`}`.execute(kysely);
 }
 
 /** Labels of the chat under the placeholder are those of the number. */
