@@ -145,13 +145,24 @@ describeOnEachDeployment('filters by an id', (_, database) => {
     const { messageId } = (await call('POST', '/messages/send', { to: CHAT, message: 'hello' })).body;
     await call('DELETE', `/webhooks/endpoints/${webhookId}`);
     await call('DELETE', `/sessions/${sessionId}`);
-    for (const filter of [`webhookId=${webhookId}`, `messageId=${messageId}`]) {
+    for (const filter of [`webhookId=${webhookId}`, `messageId=${messageId}`, `chatId=${CHAT}`]) {
       const { status, body } = await call('GET', `/webhooks/deliveries?${filter}`);
       assert.deepEqual([status, body.data?.length], [200, 1], filter);
     }
     const replay = { webhookId, from: '2026-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z', dryRun: true };
     const { status, body } = await call('POST', '/webhooks/replay', replay);
     assert.deepEqual([status, body.errors[0].field], [404, 'webhookId'], 'its deliveries cannot be sent again');
+  });
+
+  it('find the deliveries of a chat that has calls, but no messages', async () => {
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['call.incoming'] });
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'call', from: CHAT, callId: 'one' });
+    assert.equal((await call('GET', `/webhooks/deliveries?chatId=${CHAT}`)).body.data.length, 1);
+    assert.equal((await call('GET', '/webhooks/deliveries?chatId=491700000001')).status, 404);
+    const { call: stranger } = await server.account();
+    assert.equal((await stranger('GET', `/webhooks/deliveries?chatId=${CHAT}`)).status, 404);
   });
 
   it('are refused where there are none', async () => {

@@ -4,7 +4,7 @@ import { query } from '../db/query.ts';
 import { noSuch } from '../errors.ts';
 import { sessionOf } from '../events/conversation.ts';
 import { findMessage } from '../messages/store.ts';
-import { sessionColumn } from '../webhooks/queue.ts';
+import { isOfChat, sessionColumn } from '../webhooks/queue.ts';
 import type { Services } from './context.ts';
 import { isRead, type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
@@ -56,7 +56,10 @@ export class Filters {
       // Operations on a session look it up themselves.
       if (typeof given !== 'string' || (field === 'sessionId' && scope === 'sessionId')) continue;
       const id = field === 'chatId' ? (digitsOf(given) ?? given) : given;
-      if (!(await this.#isKnown(field, id, caller, input['sessionId']))) throw noSuch(resources[field], given, field);
+      const isKnown =
+        (await this.#isKnown(field, id, caller, input['sessionId'])) ||
+        (field === 'chatId' && isOfDeliveries(operation) && (await this.#hasDeliveries(caller, id)));
+      if (!isKnown) throw noSuch(resources[field], given, field);
       checked = { ...checked, [field]: id };
     }
     return checked;
@@ -85,6 +88,18 @@ export class Filters {
     }
   }
 
+  /** Whether the log has deliveries of a chat: of one that was deleted, or that has had calls but no messages. */
+  async #hasDeliveries(caller: Caller, chatId: string): Promise<boolean> {
+    const sessionIds = sessionsOf({ caller });
+    let deliveries = this.#services.database.longReader.kysely
+      .selectFrom('deliveries as d')
+      .select('d.delivery_id')
+      .where('d.account_id', '=', caller.accountId)
+      .where(isOfChat(chatId));
+    if (sessionIds !== undefined) deliveries = deliveries.where(sessionColumn('d.conversation'), 'in', sessionIds);
+    return (await deliveries.limit(1).executeTakeFirst()) !== undefined;
+  }
+
   /** Whether the webhook exists, or the delivery log still has deliveries of it. */
   async #hasWebhook(accountId: string, webhookId: string, sessionIds: readonly string[] | undefined): Promise<boolean> {
     const { reader, longReader } = this.#services.database;
@@ -102,6 +117,9 @@ export class Filters {
     return (await deliveries.limit(1).executeTakeFirst()) !== undefined;
   }
 }
+
+/** The delivery log outlives what its deliveries were about. */
+const isOfDeliveries = ({ input }: Operation) => 'webhookId' in input.properties;
 
 /** Whether the chat exists in one of the sessions, or of all; a group counts before its first message. */
 async function hasChat(

@@ -31,7 +31,7 @@ import type { SteadyClock } from '../steadyClock.ts';
 import type { Breaker } from '../webhooks/breaker.ts';
 import { cancelDelivery } from '../webhooks/destinations.ts';
 import { firstWaitingBefore } from '../webhooks/due.ts';
-import { redeliver, sessionColumn } from '../webhooks/queue.ts';
+import { isOfChat, redeliver, sessionColumn } from '../webhooks/queue.ts';
 import { unsignedHeaders } from '../webhooks/sign.ts';
 import { isOfSubscription, subscriptionOf, unsignedHeadersOf } from '../webhooks/subscription.ts';
 import { includeOf } from '../webhooks/webhook.ts';
@@ -133,8 +133,8 @@ export const listDeliveries = defineOperation({
     if (input.states?.length) select = select.where('d.state', 'in', input.states);
     if (input.events?.length) select = select.where('d.kind', 'in', acceptedKinds(input.events));
     if (input.messageId !== undefined) select = select.where('e.message_id', '=', input.messageId);
-    if (input.chatId !== undefined) select = select.where(ofChat(recipientOf(input.chatId, 'chatId')));
-    if (input.phoneNumber !== undefined) select = select.where(ofChat(phoneNumber('phoneNumber', input.phoneNumber)));
+    if (input.chatId !== undefined) select = select.where(isOfChat(recipientOf(input.chatId, 'chatId')));
+    if (input.phoneNumber !== undefined) select = select.where(isOfChat(phoneNumber('phoneNumber', input.phoneNumber)));
     const { afterTime, beforeTime } = input;
     if (afterTime !== undefined) select = select.where('d.created_at', '>=', parseTime('afterTime', afterTime));
     if (beforeTime !== undefined) select = select.where('d.created_at', '<', parseTime('beforeTime', beforeTime));
@@ -346,9 +346,6 @@ async function matching(ctx: Context, { kysely }: Tx, input: ReplayInput, after:
   const rows = await select.orderBy('d.delivery_id').limit(REPLAYED_AT_ONCE).execute();
   return rows.map(({ delivery_id }) => delivery_id);
 }
-
-/** Selects the deliveries of events of a chat, in any session. */
-const ofChat = (chatId: string) => sql<boolean>`d.conversation like ${`%/${chatId}`}`;
 
 async function webhookIds(ctx: Context): Promise<string[]> {
   const rows = await ctx.database.reader.kysely

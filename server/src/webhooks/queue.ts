@@ -151,6 +151,9 @@ export async function countUnwanted(
   return (await unwanted.first(on, { ...wanted, ...which }))?.count ?? 0;
 }
 
+/** Whether a delivery `d` is of a chat, in any session. */
+export const isOfChat = (chatId: string) => sql<boolean>`d.conversation like ${`%/${chatId}`}`;
+
 /** The session of a column with conversations. */
 export function sessionColumn(column: string): RawBuilder<string> {
   return sql`substr(${sql.ref(column)}, 1, ${sql.lit(SESSION_ID_LENGTH)})`;
