@@ -70,7 +70,7 @@ const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → connectors': ['connectors/connector.ts'],
   'restore → media': ['media/store.ts'],
   'media → connectors': ['connectors/media.ts'],
-  'messages → webhooks': ['webhooks/emit.ts'],
+  'messages → webhooks': ['webhooks/emit.ts', 'webhooks/renamedChats.ts'],
   'messages → connectors': ['connectors/connector.ts', 'connectors/media.ts'],
   'sending → connectors': ['connectors/connector.ts'],
   'invoke → connectors': ['connectors/connector.ts'],

@@ -4,8 +4,9 @@ import { sql } from 'kysely';
 import { firstIdAt } from '../src/ids.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
+import { createFakeClock } from './support/fakeClock.ts';
 import { type Received, startReceiver } from './support/receiver.ts';
-import { type Answer, connectSession, serversFor, startAgain } from './support/server.ts';
+import { type Answer, connectSession, serversFor, startAgain, type TestServerOptions } from './support/server.ts';
 
 const ANN = '491711111111';
 const BEN = '491722222222';
@@ -22,8 +23,9 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     test: { after(cleanUp: () => Promise<void>): void },
     retrySeconds: readonly number[],
     refuses: (received: Received) => boolean,
+    options?: TestServerOptions,
   ) {
-    const server = await start();
+    const server = await start(options);
     const { call } = await server.account();
     const receiver = await startReceiver();
     test.after(() => receiver.close());
@@ -53,6 +55,28 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       eventually(deliveries, (all) => all.filter(({ heldBehind }) => heldBehind !== null).length === count);
     return { server, call, sessionId, receiver, accepted, webhookId, write, deliveries, whenHeld };
   }
+
+  it('does not spend the next probe on the chat of one that failed', async (test) => {
+    const time = createFakeClock(Date.now());
+    const options = { clock: time, env: { BREAKER_OPEN_SECONDS: '30' } };
+    const { call, receiver, webhookId, write } = await setUp(test, FOREVER, () => false, options);
+    // 410 opens the breaker at once.
+    receiver.respond((received, response) => response.writeHead(textOf(received) === 'a1' ? 410 : 200).end());
+    const untilOpened = (times: number) =>
+      eventually(
+        () => call('GET', `/webhooks/endpoints/${webhookId}/circuit-breaker`),
+        ({ body }) => body.transitions.filter(({ to }: Answer['body']) => to === 'open').length === times,
+      );
+    await write(ANN, 'a1');
+    await untilOpened(1);
+    await time.advance(35_000);
+    await receiver.waitFor(2);
+    await untilOpened(2);
+    await write(BEN, 'b1');
+    await time.advance(70_000);
+    await receiver.waitFor(3);
+    assert.deepEqual(receiver.deliveries.slice(0, 3).map(textOf), ['a1', 'a1', 'b1']);
+  });
 
   it('holds back the chat of a hidden number also once the number is known', async (test) => {
     let isDown = true;

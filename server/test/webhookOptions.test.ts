@@ -115,14 +115,20 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
 
   it('headers are sent, and never returned', async (test) => {
     const { receiver, create, change, call, write } = await setUp(test);
-    const { body } = await create({ headers: { Authorization: 'Bearer s3cret', 'X-Team': 'sales' }, secret: 'x' });
-    assert.deepEqual(body.headerNames, ['authorization', 'x-team']);
+    const { body } = await create({
+      headers: { Authorization: 'Bearer s3cret', 'X-Team': 'sales', 'User-Agent': 'mine/1' },
+      secret: 'x',
+    });
+    assert.deepEqual(body.headerNames, ['authorization', 'x-team', 'user-agent']);
     const { body: read } = await call('GET', `/webhooks/endpoints/${body.webhookId}`);
     assert.ok(!JSON.stringify([body, read]).includes('s3cret'));
     await write(ANN, 'Hi');
     await receiver.waitFor(1);
     const [{ headers } = assert.fail()] = receiver.deliveries;
-    assert.deepEqual([headers.authorization, headers['x-team']], ['Bearer s3cret', 'sales']);
+    assert.deepEqual(
+      [headers.authorization, headers['x-team'], headers['user-agent']],
+      ['Bearer s3cret', 'sales', 'mine/1'],
+    );
     assert.equal(headers['content-type'], 'application/json');
     assert.ok(headers['x-webhook-signature']);
     const { body: tested } = await call('GET', `/webhooks/endpoints/${body.webhookId}/test`);
@@ -136,6 +142,7 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     await write(ANN, 'Hi again');
     await receiver.waitFor(3);
     assert.equal(receiver.deliveries.at(-1)?.headers.authorization, undefined);
+    assert.match(String(receiver.deliveries.at(-1)?.headers['user-agent']), /^Switchboard\//);
   });
 
   it('headers do not follow the URL to another origin', async (test) => {

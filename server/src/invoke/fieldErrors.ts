@@ -11,8 +11,8 @@ export const NO_SUCH_TIME = 'must be a date and time that exists, such as 2026-0
 /** Longer texts are not repeated in errors. */
 const MAX_REPEATED = 40;
 
-/** Lists of event types. Their errors name the list, as those of unknown event types do. */
-const EVENT_TYPES = new Set(['events', 'kinds']);
+/** Lists of a query. Their errors name the list, because a caller does not number their entries. */
+const QUERY_LISTS = new Set(['events', 'kinds', 'states']);
 
 /** The parts of a schema that its errors mention. */
 interface Shape {
@@ -66,7 +66,7 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
     default: {
       const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));
       const [field = '', entry] = path;
-      if (entry !== undefined && EVENT_TYPES.has(field))
+      if (entry !== undefined && QUERY_LISTS.has(field))
         return [{ field, code: keyword, message: `has an entry that ${message}` }];
       return [{ field: path.join('.'), code: keyword, message }];
     }

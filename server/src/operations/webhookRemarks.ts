@@ -7,7 +7,7 @@ import type { WebhookChange } from '../webhooks/destinations.ts';
 import { countUnwanted } from '../webhooks/queue.ts';
 import { subscribedKinds } from './eventTypes.ts';
 
-/* What the response to a change of a webhook says about its effects. */
+/* The effects of a change of a webhook, which its response names. */
 
 export const remarks = {
   cancelled: integer('Number of pending deliveries that the change cancelled, up to 100,000.', { minimum: 0 }),

@@ -87,6 +87,8 @@ interface Ended extends Settlement {
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
+/** Deliveries among which a probe is chosen after a failure. */
+const PROBE_CHOICES = 100;
 const RETRY_MS = 250;
 /** A delivery that failed before its request for another reason than an absent database fails again, most likely. */
 const REFUSED_RETRY_MS = 30_000;
@@ -127,6 +129,8 @@ export class Lane {
   /** Conversations whose retry was stored while a read is in progress, which may still return what it holds back. */
   readonly #retriedMeanwhile = new Set<string>();
   #inFlight = 0;
+  /** The conversation of the latest probe, if it failed. The failure may be one of this conversation alone. */
+  #failedProbe: string | undefined;
   /** Attempts that have ended and are not being settled yet. */
   #ended: Ended[] = [];
   #isSettling = false;
@@ -358,7 +362,7 @@ export class Lane {
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const now = steady.now(); // one for both reads, so that no retry is due between them
-    const due = await this.#readDue(webhook, limit, now);
+    const due = await this.#readDue(webhook, limit, now, isProbeDue ? this.#failedProbe : undefined);
     if (this.#mustReload || this.#isStopped) return;
     if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {
       this.#mayHaveMore = true; // the breaker opened or closed meanwhile, so another number of deliveries may go out
@@ -376,9 +380,14 @@ export class Lane {
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
-  /** Reads due deliveries, with the fields that the webhook adds. */
-  async #readDue(webhook: Webhook, limit: number, now: number): Promise<readonly Due[]> {
-    const due = await this.#readStored(webhook, limit, now);
+  /**
+   * Reads due deliveries, with the fields that the webhook adds.
+   * @param avoided a conversation whose deliveries come last, among the first of the queue
+   */
+  async #readDue(webhook: Webhook, limit: number, now: number, avoided?: string): Promise<readonly Due[]> {
+    const rows = await this.#readStored(webhook, avoided === undefined ? limit : PROBE_CHOICES, now);
+    const isAvoided = ({ conversation }: Due) => conversation === avoided;
+    const due = [...rows.filter((row) => !isAvoided(row)), ...rows.filter(isAvoided)].slice(0, limit);
     return this.#deps.addFields(webhook.accountId, due, webhook.include);
   }
 
@@ -456,6 +465,8 @@ export class Lane {
   #onEnded(webhook: Webhook, due: Due, startedAt: number, outcome: Outcome): void {
     const { steady } = this.#deps;
     const now = steady.now();
+    const isProbe = webhook.breaker.state === 'half_open';
+    this.#failedProbe = isProbe && outcome.class !== 'ok' ? due.conversation : undefined;
     const retry = withOwnSteps(this.#deps.retry, webhook);
     // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
     const hasNewUrl = outcome.class !== 'ok' && this.#webhook !== undefined && !isSameReceiver(this.#webhook, webhook);
@@ -464,7 +475,7 @@ export class Lane {
       ? ({ state: 'pending' } as const)
       : isFinal
         ? ({ state: 'failed' } as const)
-        : decide(outcome, due.steps, webhook.breaker.state === 'half_open', now, retry);
+        : decide(outcome, due.steps, isProbe, now, retry);
     const { isStrict } = this.#backlog;
     const holdsBack = isStrict && verdict.state === 'pending';
     const releases = isStrict && !holdsBack && this.#backlog.isLast(due);

@@ -27,7 +27,12 @@ type Secrets = Pick<Webhook, 'secret' | 'previousSecret' | 'previousSecretUntil'
  */
 export function deliveryHeaders(attempt: Attempt, body: string, webhook: Secrets): Record<string, string> {
   const { secret, previousSecret, previousSecretUntil } = webhook;
-  const headers = { ...webhook.headers, ...unsignedHeaders(attempt, secret !== null) };
+  const { 'user-agent': ownAgent } = webhook.headers;
+  const headers: Record<string, string> = {
+    ...webhook.headers,
+    ...unsignedHeaders(attempt, secret !== null),
+    ...(ownAgent !== undefined && { 'user-agent': ownAgent }),
+  };
   if (secret !== null) {
     headers['x-webhook-signature'] = `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
     const signed = `${attempt.eventId}.${headers['webhook-timestamp']}.${body}`;
