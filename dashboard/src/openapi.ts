@@ -2,19 +2,27 @@ import { queryOptions } from '@tanstack/react-query';
 import { apiFetch } from './api.ts';
 import type { Schema } from './schema.ts';
 
+type Paths = Readonly<Record<string, Readonly<Record<string, Described<Response | Shared>>>>>;
+
 /** The part of OpenAPI 3.1 that `openapi.json` uses. */
 interface Document {
   readonly info: { readonly title: string; readonly version: string; readonly description: string };
   readonly tags: readonly { readonly name: string; readonly description: string }[];
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>;
-  readonly webhooks: Readonly<Record<string, Readonly<Record<string, Described>>>>;
+  readonly paths: Paths;
+  readonly webhooks: Paths;
   readonly components: {
+    readonly responses: Readonly<Record<string, Response>>;
     readonly schemas: Readonly<Record<string, Schema>>;
     readonly examples: Readonly<Record<string, { readonly value: unknown }>>;
   };
 }
 
-interface Described {
+/** The document itself refers to the responses that operations share. */
+interface Shared {
+  readonly $ref: string;
+}
+
+interface Described<R = Response> {
   readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
@@ -23,7 +31,7 @@ interface Described {
   readonly requestBody?: { readonly content: Readonly<Record<string, Content>> };
   /** Empty if the operation needs no credential. */
   readonly security?: readonly object[];
-  readonly responses: Readonly<Record<string, Response>>;
+  readonly responses: Readonly<Record<string, R>>;
   /** `destructive` overwrites or removes data. Paths that are not operations have none. */
   readonly 'x-effect'?: 'read' | 'write' | 'destructive';
   readonly 'x-permission'?: string;
@@ -72,17 +80,23 @@ export const referenceQuery = queryOptions({
   queryKey: ['openapi'],
   queryFn: async (): Promise<Reference> => {
     const { info, tags, paths, webhooks, components } = (await (await apiFetch('/openapi.json')).json()) as Document; // served by this version of the server
-    return { info, tags, operations: operationsOf(paths), events: operationsOf(webhooks), components };
+    const operationsIn = (part: Paths) => operationsOf(part, components);
+    return { info, tags, operations: operationsIn(paths), events: operationsIn(webhooks), components };
   },
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-function operationsOf(paths: Document['paths']): readonly Operation[] {
+function operationsOf(paths: Paths, { responses }: Document['components']): readonly Operation[] {
+  const resolve = (response: Response | Shared): Response =>
+    '$ref' in response ? (responses[response.$ref.split('/').at(-1) ?? ''] ?? { description: '' }) : response;
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       ...described,
       method: method.toUpperCase(),
       path,
+      responses: Object.fromEntries(
+        Object.entries(described.responses).map(([status, response]) => [status, resolve(response)]),
+      ),
       permissions: [described['x-permission'], described['x-permission-without-content']].filter(
         (permission) => permission !== undefined,
       ),

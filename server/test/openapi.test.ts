@@ -76,7 +76,9 @@ it('every operation has examples of its input and output, and every error has on
     const body = described.requestBody?.content['application/json'];
     assert.ok(body === undefined || 'example' in body, operation.id);
     for (const code of errorCodesOf(operation)) {
-      const { examples } = described.responses[errors[code][0]].content['application/problem+json'];
+      const { $ref } = described.responses[errors[code][0]];
+      const shared = text.components.responses[$ref.replace('#/components/responses/', '')];
+      const { examples } = shared.content['application/problem+json'];
       assert.deepEqual(examples[code], { $ref: `#/components/examples/${code}` }, operation.id);
       assert.equal(text.components.examples[code].value.code, code);
     }

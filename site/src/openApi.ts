@@ -6,9 +6,7 @@ interface Operation {
   readonly operationId: string;
   readonly summary: string;
   readonly description?: string;
-  readonly responses: Readonly<
-    Record<string, { readonly content?: Readonly<Record<string, { readonly examples?: object }>> }>
-  >;
+  readonly responses: Readonly<Record<string, { readonly $ref?: string }>>;
 }
 
 export interface OperationLine {
@@ -34,11 +32,8 @@ export function readOpenApi(): { readonly version: string; readonly operations: 
       route: `${method.toUpperCase()} ${path}`,
       summary,
       description,
-      errors: new Set(
-        Object.values(responses).flatMap(({ content = {} }) =>
-          Object.keys(content['application/problem+json']?.examples ?? {}),
-        ),
-      ),
+      // The name of a shared response consists of its codes.
+      errors: new Set(Object.values(responses).flatMap(({ $ref }) => $ref?.split('/').at(-1)?.split('.') ?? [])),
     })),
   );
   return { version: info.version, operations };

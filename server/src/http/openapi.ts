@@ -6,7 +6,7 @@ import { type EventKind, eventKinds, events } from '../events/events.ts';
 import { exampleEvent } from '../events/samples.ts';
 import type { Operation } from '../invoke/operation.ts';
 import { API_PREFIX, version } from '../version.ts';
-import { errorCodesOf, errorResponses, problemExample, problemSchema } from './openapiErrors.ts';
+import { errorCodesOf, errorResponses, problemExample, problemSchema, referencedResponses } from './openapiErrors.ts';
 import { exampleOf } from './openapiExamples.ts';
 import { mcpPath, rawPaths } from './openapiRoutes.ts';
 
@@ -18,6 +18,7 @@ export function openApiDocument(operations: readonly Operation[]) {
     paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
   }
   const named = namedSchemas(operations);
+  const allPaths = { ...paths, ...rawPaths, [`${API_PREFIX}/mcp`]: mcpPath(operations) };
   return {
     openapi: '3.1.0',
     info: {
@@ -31,7 +32,7 @@ export function openApiDocument(operations: readonly Operation[]) {
     servers: [{ url: '/' }],
     security: [{ bearer: [] }, { apiKeyHeader: [] }, { apiKeyQuery: [] }],
     tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
-    paths: { ...paths, ...rawPaths, [`${API_PREFIX}/mcp`]: mcpPath(operations) },
+    paths: allPaths,
     webhooks: Object.fromEntries(
       eventKinds.map((kind) => [kind, webhook(kind, events[kind].description, events[kind].data)]),
     ),
@@ -58,6 +59,7 @@ export function openApiDocument(operations: readonly Operation[]) {
         RetryAfter: { description: 'Seconds to wait before the next request, if known.', schema: { type: 'integer' } },
         WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
       },
+      responses: referencedResponses(allPaths),
       schemas: { Problem: problemSchema, AddedFields: plain(AddedFields), ...named },
       examples: Object.fromEntries(
         // The keys of the table are exactly the codes, which the type of Object.keys loses. One code belongs to no

@@ -37,28 +37,40 @@ export function errorCodesOf({
   return [...new Set(codes.filter((code) => code !== false))];
 }
 
-/** The responses by status, with an example for each code. */
+const REFERENCE = '#/components/responses/';
+
+/** References to the responses by status. Most operations have the same ones, which `referencedResponses` describes. */
 export function errorResponses(codes: readonly ErrorCode[]) {
   const byStatus = Map.groupBy(codes, (code) => errors[code][0]);
-  return Object.fromEntries(
-    [...byStatus].map(([status, group]) => [
-      status,
-      {
-        description: group.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
-        headers: {
-          'X-Request-Id': { $ref: '#/components/headers/RequestId' },
-          ...((status === 429 || status === 503) && { 'Retry-After': { $ref: '#/components/headers/RetryAfter' } }),
-          ...(status === 401 && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
-        },
-        content: {
-          'application/problem+json': {
-            schema: { $ref: '#/components/schemas/Problem' },
-            examples: Object.fromEntries(group.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
-          },
-        },
+  return Object.fromEntries([...byStatus].map(([status, group]) => [status, { $ref: REFERENCE + group.join('.') }]));
+}
+
+/** The responses to which a part of the document refers, with an example for each code. */
+export function referencedResponses(part: unknown) {
+  const references = JSON.stringify(part).matchAll(new RegExp(`"${REFERENCE}([\\w.]+)"`, 'g'));
+  const names = new Set([...references].map(([, name = '']) => name));
+  // Each name is made of codes by `errorResponses`.
+  return Object.fromEntries([...names].toSorted().map((name) => [name, errorResponse(name.split('.') as ErrorCode[])]));
+}
+
+function errorResponse(codes: readonly ErrorCode[]) {
+  const statuses = codes.map((code) => errors[code][0]);
+  return {
+    description: codes.map((code) => `\`${code}\`: ${errors[code][1]}.`).join(' '),
+    headers: {
+      'X-Request-Id': { $ref: '#/components/headers/RequestId' },
+      ...((statuses.includes(429) || statuses.includes(503)) && {
+        'Retry-After': { $ref: '#/components/headers/RetryAfter' },
+      }),
+      ...(statuses.includes(401) && { 'WWW-Authenticate': { $ref: '#/components/headers/WwwAuthenticate' } }),
+    },
+    content: {
+      'application/problem+json': {
+        schema: { $ref: '#/components/schemas/Problem' },
+        examples: Object.fromEntries(codes.map((code) => [code, { $ref: `#/components/examples/${code}` }])),
       },
-    ]),
-  );
+    },
+  };
 }
 
 export const problemSchema = {

@@ -56,7 +56,7 @@ describe('documentation over HTTP', () => {
           assert.match(String(headers['etag']), /^"[\w-]+"$/);
           tags.add(headers['etag']);
           assert.equal(JSON.parse(decode[expected](body).toString()).openapi, '3.1.0');
-          if (expected !== 'identity') assert.ok(body.length < 100_000, `${body.length} bytes in ${expected}`);
+          if (expected !== 'identity') assert.ok(body.length < 80_000, `${body.length} bytes in ${expected}`);
         }
         assert.equal(tags.size, 3);
       }
