@@ -97,7 +97,8 @@ async function register(serverUrl: string, print: (line: string) => void) {
   const email = `quickstart-${Date.now()}-${randomBytes(3).toString('hex')}@example.com`;
   const password = randomBytes(12).toString('hex');
   const { token } = await createClient({ baseUrl: serverUrl }).auth.register({ email, password });
-  print(`registered      ${email}`);
+  // At once: if a step fails, the account is there.
+  print(`registered      ${email}, password ${password}`);
   return { email, password, token };
 }
 

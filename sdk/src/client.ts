@@ -8,15 +8,15 @@ export interface ClientOptions {
   /** Address of the server, such as `https://gateway.example.com`; `/api/v1` may follow. */
   readonly baseUrl: string;
   /** An API key, or a login token. It is sent as `Authorization: Bearer`. */
-  readonly credential?: string;
+  readonly credential?: string | undefined;
   /** Maximum number of retries of a request that is safe to retry. Default 3. */
-  readonly retries?: number;
+  readonly retries?: number | undefined;
   /** Timeout of one try in milliseconds. Default 60,000. Covers a download until it begins; uploads have no timeout. */
-  readonly timeoutMs?: number;
+  readonly timeoutMs?: number | undefined;
   /** Sent with every request. */
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   /** Replaces the global `fetch`. */
-  readonly fetch?: typeof fetch;
+  readonly fetch?: typeof fetch | undefined;
 }
 
 export interface CallOptions {

@@ -10,13 +10,20 @@ export class BackupError extends OperatorError {}
 
 const BUSY_MS = 5000;
 
+/** The parts of a copy besides the database. */
+export interface Copied {
+  readonly files: number;
+  /** Whether the secret that signs login tokens is there: there is none if `JWT_SECRET` is set. */
+  readonly hasLoginSecret: boolean;
+}
+
 /**
  * Copies the database as of one moment, the secret that signs login tokens, and the files. The folder appears under its
  * name once everything in it is synced; a failed backup leaves nothing.
- * @returns how many files were copied
+ * @returns the parts that were copied besides the database
  * @throws {BackupError}
  */
-export async function backUp(settings: Settings, target: string): Promise<{ files: number }> {
+export async function backUp(settings: Settings, target: string): Promise<Copied> {
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl !== '') {
     throw new BackupError('DATABASE_URL is set. Back up PostgreSQL with pg_dump, as docs/operations.md describes.');
@@ -32,14 +39,14 @@ export async function backUp(settings: Settings, target: string): Promise<{ file
   try {
     copyDatabase(database, join(partial, 'switchboard.db'));
     await seal(join(partial, 'switchboard.db'));
-    await copyIfThere(join(dataDir, 'jwt-secret'), join(partial, 'jwt-secret'));
+    const hasLoginSecret = await copyIfThere(join(dataDir, 'jwt-secret'), join(partial, 'jwt-secret'));
     // After the database, because a file is stored before the row that refers to it.
     const isHere = settings.mediaS3Url === undefined;
     const files = isHere ? await copyFolder(contentDir(settings), join(partial, 'media', 'content')) : 0;
     for (const folder of [join(partial, 'media'), partial]) if (existsSync(folder)) await flush(folder);
     await rename(partial, target);
     await flush(dirname(target));
-    return { files };
+    return { files, hasLoginSecret };
   } catch (error) {
     await rm(partial, { recursive: true, force: true });
     throw error;

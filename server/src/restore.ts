@@ -22,6 +22,7 @@ export interface Restored {
   readonly files: number;
   /** The folder with the previous data; undefined if there was none. */
   readonly previous: string | undefined;
+  readonly hasLoginSecret: boolean;
 }
 
 interface RestoreOptions {
@@ -57,7 +58,7 @@ export async function restore(settings: Settings, source: string, options: Resto
       );
     const staged = join(dataDir, 'restoring');
     await rm(staged, { recursive: true, force: true }); // of an interrupted restore
-    await copyBackup(source, staged, mediaDir === undefined ? undefined : contentDir(settings));
+    const hasLoginSecret = await copyBackup(source, staged, mediaDir === undefined ? undefined : contentDir(settings));
     const previous = await moveAside(dataDir, present, options.now).catch(async (error) => {
       await rm(staged, { recursive: true });
       throw error;
@@ -67,7 +68,7 @@ export async function restore(settings: Settings, source: string, options: Resto
     if (previous !== undefined && present.includes(COMMITS))
       await rename(join(dataDir, COMMITS), join(previous, COMMITS));
     await flush(dataDir);
-    return { files, previous };
+    return { files, previous, hasLoginSecret };
   } finally {
     unlock();
   }
@@ -119,14 +120,18 @@ async function readBackup(file: string): Promise<string[]> {
   }
 }
 
-/** @param content the folder of files, if it is not below the data folder */
-async function copyBackup(source: string, staged: string, content: string | undefined): Promise<void> {
+/**
+ * @param content the folder of files, if it is not below the data folder
+ * @returns whether there is a login secret
+ */
+async function copyBackup(source: string, staged: string, content: string | undefined): Promise<boolean> {
   await mkdir(staged, { mode: 0o700 });
   await copyIfThere(join(source, 'switchboard.db'), join(staged, 'switchboard.db'));
-  await copyIfThere(join(source, 'jwt-secret'), join(staged, 'jwt-secret'));
+  const hasLoginSecret = await copyIfThere(join(source, 'jwt-secret'), join(staged, 'jwt-secret'));
   // The name of a file is its hash, so an existing one is the same.
   await copyFolder(join(source, 'media', 'content'), content ?? join(staged, 'media', 'content'));
   for (const folder of [join(staged, 'media'), staged]) if (existsSync(folder)) await flush(folder);
+  return hasLoginSecret;
 }
 
 /** @throws {RestoreError} if a part of the data cannot be moved; the others are then where they were */

@@ -30,7 +30,7 @@ describe('backup of a running SQLite server', () => {
 
   it('succeeds before the first media file exists, and leaves nothing beside the target folder', async () => {
     rmSync(join(server.home.dataDir, 'media', 'content'), { recursive: true, force: true });
-    assert.deepEqual(await backUp(settings(), at('empty')), { files: 0 });
+    assert.deepEqual(await backUp(settings(), at('empty')), { files: 0, hasLoginSecret: true });
     assert.deepEqual(readdirSync(place.dataDir), ['empty']);
   });
 

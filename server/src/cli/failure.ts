@@ -30,7 +30,7 @@ export class CliError extends Error {
 /** A failure as a program gets it on standard error with `--json`. */
 export interface Failure {
   readonly exitCode: number;
-  /** The code of the API's error, or the name of the exit code. */
+  /** The code of the API's error, `not_found` as there, or the name of the exit code. */
   readonly code: string;
   readonly message: string;
   readonly requestId?: string;
@@ -64,7 +64,7 @@ function usageFailure({ code, message }: CommanderError): Failure {
 }
 
 function ended(ending: Ending, message: string): Failure {
-  return { exitCode: exitCodes[ending][0], code: ending, message };
+  return { exitCode: exitCodes[ending][0], code: ending === 'notFound' ? 'not_found' : ending, message };
 }
 
 function endingOf(status: number): Ending {

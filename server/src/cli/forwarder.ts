@@ -148,6 +148,8 @@ export function bodyOf({ event, data }: Pick<FeedEvent, 'event' | 'data'>, inclu
 
 function reasonOf(error: unknown, url: string): string {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code === 'ECONNREFUSED') return `nothing listens on ${new URL(url).host}`;
+  const { host } = new URL(url);
+  if (code === 'ECONNREFUSED') return `nothing listens on ${host}`;
+  if (code === 'UND_ERR_SOCKET' || code === 'ECONNRESET') return `${host} closed the connection without an answer`;
   return code || (error instanceof Error ? error.message : String(error));
 }

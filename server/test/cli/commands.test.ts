@@ -254,6 +254,9 @@ describe('the commands of switchboard', () => {
       /The receiver failed/,
     ])
       assert.match(doctor.stdout, text);
+    const early = await run(['webhooks', 'replay', deliveryId]);
+    assert.equal(early.code, 1);
+    assert.match(early.stdout, new RegExp(`^Not replayed: ${deliveryId}\\. Attempt 1 failed`, 'm'));
     assert.deepEqual(Object.keys(await jsonOf('doctor', deliveryId)), ['delivery', 'webhook', 'breaker', 'advice']);
     assert.equal((await run(['doctor', 'dlv_none'])).code, 4);
 

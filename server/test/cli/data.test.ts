@@ -41,7 +41,7 @@ describe('switchboard backup and restore', () => {
     mediaId = (await upload(server, token, bytes)).body.mediaId;
     backup = join(person.home, 'backup');
     const { code, json } = await cli(person, ['backup', backup, '--json'], { env: { DATA_DIR: server.home.dataDir } });
-    assert.deepEqual([code, json], [0, { folder: backup, files: 1 }]);
+    assert.deepEqual([code, json], [0, { folder: backup, files: 1, hasLoginSecret: true }]);
   });
   after(async () => {
     await server.stop();
@@ -66,6 +66,16 @@ describe('switchboard backup and restore', () => {
     test.after(() => restored.stop());
     assert.equal((await bearer(restored.url, token)('GET', '/sessions')).body.data.length, 1);
     assert.deepEqual((await download(restored, token, mediaId)).bytes, bytes);
+  });
+
+  it('says so if the backup has no login secret', async () => {
+    const without = join(folder, 'without');
+    cpSync(backup, without, { recursive: true });
+    rmSync(join(without, 'jwt-secret'));
+    const { code, stdout, stderr } = await restore(without);
+    assert.equal(code, 0);
+    assert.match(stdout, /\(database, no login secret, 1 files\)/);
+    assert.match(stderr, /everybody has to log in again/);
   });
 
   it('refuses a folder with data, and with --replace keeps the data in a folder of its own', async () => {

@@ -104,6 +104,9 @@ describe('switchboard listen', () => {
     await send('refused');
     const refused = JSON.parse((await listening.waitFor(/^\{.*"status":503.*\}$/m))[0]);
     assert.deepEqual([refused.type, refused.event, refused.delivered], ['forwarded', 'message.incoming', false]);
+    receiver.respond((_, response) => response.destroy());
+    await send('cut off');
+    await listening.waitFor(/"error":"127\.0\.0\.1:\d+ closed the connection without an answer"/);
     receiver.respond(() => {}); // never
     await send('ignored');
     await listening.waitFor(/"error":"no answer within 1 s"/);

@@ -147,6 +147,7 @@ interface Secret {
 }
 
 async function secretOf({ io }: Context, given: string | undefined): Promise<Secret> {
+  if (given === '') throw new CliError('usage', 'The secret is empty.');
   if (given === '-') return { value: await readSecretLine(io, 'secret'), isNew: false };
   const value = given ?? io.env['SWITCHBOARD_WEBHOOK_SECRET'];
   return value ? { value, isNew: false } : { value: randomBytes(24).toString('base64url'), isNew: true };

@@ -1,10 +1,15 @@
 import type { WebhookTest } from '../../../../sdk/src/api.ts';
+import type { Client } from '../../../../sdk/src/client.ts';
+import { NotFoundError, PermissionError } from '../../../../sdk/src/errors.ts';
 import type { DeliveryState } from '../../db/schema.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { type Part, styled } from '../io.ts';
 import { readSecretLine } from '../prompt.ts';
 import { type ListOptions, showPage } from './lists.ts';
+
+/** Deliveries for which `replay` asks why. */
+const MAX_EXPLAINED = 20;
 
 export async function listWebhooks(context: Context, options: ListOptions): Promise<void> {
   const page = await (await context.client()).webhooks.endpoints.list(options);
@@ -126,7 +131,8 @@ export async function replay(context: Context, ids: readonly string[], options: 
   const { from, to, events, webhookId, dryRun } = options;
   if (ids.length === 0 && (from === undefined || to === undefined))
     throw new CliError('usage', 'Name deliveries, or a period with --from and --to.');
-  const replayed = await (await context.client()).webhooks.replay({
+  const client = await context.client();
+  const replayed = await client.webhooks.replay({
     ...(ids.length > 0 && { deliveryIds: [...ids] }),
     ...(from !== undefined && { afterTime: from }),
     ...(to !== undefined && { beforeTime: to }),
@@ -134,12 +140,29 @@ export async function replay(context: Context, ids: readonly string[], options: 
     ...(webhookId !== undefined && { webhookId }),
     ...(dryRun && { dryRun }),
   });
+  const refused = await explain(client, replayed.notFound ?? []);
   context.out.result(replayed, () => {
     if (dryRun) context.out.line(`${replayed.matched} deliveries match.`);
     else context.out.line(`${replayed.replayed} deliveries are sent again.`);
-    for (const id of replayed.notFound ?? []) context.out.line(`Not replayed: ${id}`);
+    for (const [id, why] of refused) context.out.line(`Not replayed: ${id}${why ? `. ${why}` : ''}`);
   });
-  if ((replayed.notFound ?? []).length > 0) throw new CliError('notFound', 'Some deliveries cannot be sent again.');
+  if (refused.size === 0) return;
+  const isUnknown = [...refused.values()].includes(undefined);
+  throw new CliError(isUnknown ? 'notFound' : 'failed', 'Some deliveries cannot be sent again.');
+}
+
+/** Returns why deliveries were not replayed, by their ids: undefined if there is no such delivery. */
+async function explain(client: Client, ids: readonly string[]): Promise<ReadonlyMap<string, string | undefined>> {
+  const reasons = new Map<string, string | undefined>(ids.map((id) => [id, '']));
+  for (const deliveryId of ids.slice(0, MAX_EXPLAINED)) {
+    try {
+      reasons.set(deliveryId, (await client.webhooks.getDelivery({ deliveryId })).why);
+    } catch (error) {
+      if (error instanceof NotFoundError) reasons.set(deliveryId, undefined);
+      else if (!(error instanceof PermissionError)) throw error;
+    }
+  }
+  return reasons;
 }
 
 function breakerPart(state: 'closed' | 'open' | 'half_open'): Part {
