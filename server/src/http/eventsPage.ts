@@ -27,7 +27,7 @@ export function eventsPage(): string {
   ].join('\n');
 }
 
-const added = `Events can have more fields in \`data\`. A webhook names groups of them in \`include\`: ${includes.map((group) => `\`${group}\``).join(', ')}. Without \`include\`, a webhook that receives only the first eight event types gets none of them, and any other one gets \`network\` and \`contact\`. \`GET /events\`, the stream and the socket return all. The fields tell the state at the time of the delivery, so the name of a contact can differ between two attempts.`;
+const added = `Events can have more fields in \`data\`. A webhook names groups of them in \`include\`: ${includes.map((group) => `\`${group}\``).join(', ')}. Without \`include\`, a webhook that receives only the first eight event types gets none of them, and any other one gets \`network\` and \`contact\`. \`GET /events\`, the stream and the socket return all. The fields tell the state at the time of the delivery, so the name of a contact can differ between two attempts, and the fields of a deleted chat or session are missing.`;
 
 function tableOfAdded(): string {
   const rows = includes.flatMap((group) =>
