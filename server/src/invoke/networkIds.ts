@@ -61,7 +61,8 @@ export class NetworkIds {
       const current = await this.#currentChat(caller, input['sessionId'], chat);
       if (current !== chat) replaced = { ...replaced, chatId: current };
     }
-    replaced = await this.#replacePeople(caller, replaced);
+    // An operation that looks up LIDs has a field for them.
+    if (!('lids' in operation.input.properties)) replaced = await this.#replacePeople(caller, replaced);
     for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
     return replaced;
   }
