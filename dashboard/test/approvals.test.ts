@@ -141,7 +141,9 @@ describe('approvals page', async () => {
       await call('POST', `/messages/${messageId}/reject`);
       await route.continue();
     });
-    await page.getByRole('button', { name: /^Edit and approve/ }).click();
+    // The names of key and session move the buttons, also from below a pressed mouse button.
+    await page.getByText('Shop agent').waitFor();
+    await page.getByRole('button', { name: /^Edit and approve/ }).press('Enter');
     await page.getByRole('dialog').getByRole('button', { name: 'Approve' }).click();
     await page.getByRole('dialog').waitFor({ state: 'detached' });
     await cards(page).first().getByText('Rejected', { exact: true }).waitFor();
