@@ -200,7 +200,7 @@ function explain(error: unknown, serverUrl: string): string {
   if (error instanceof ConnectionError) return `No server answers at ${serverUrl}: run npm start first.`;
   if (error instanceof ApiError && error.code === 'registration_closed')
     return 'Registration is closed on this server. Log in to the dashboard, create an API key with all permissions, and run:\n  SWITCHBOARD_KEY=… npm run quickstart';
-  if (error instanceof ApiError && error.message.includes('WEBHOOK_ALLOWED_CIDRS'))
+  if (error instanceof ApiError && error.fields.some(({ code }) => code === 'address'))
     return `${error.message}. The receiver of the quickstart listens at 127.0.0.1, so the server has to run on this machine with HOST=127.0.0.1, which allows that. For a container, see the README.`;
   return error instanceof SuppressedError ? explain(error.suppressed, serverUrl) : (error as Error).message;
 }

@@ -18,10 +18,13 @@ export function isBreak(error: unknown): error is ApiError | ConnectionError {
   return error instanceof ConnectionError;
 }
 
-/** `Retry-After`, or exponential backoff with jitter, in milliseconds. */
-export function waitMs(error: ApiError | ConnectionError, tries: number): number {
+/**
+ * `Retry-After`, or exponential backoff with jitter, in milliseconds.
+ * @param maxMs the longest backoff
+ */
+export function waitMs(error: ApiError | ConnectionError, tries: number, maxMs?: number): number {
   if (error instanceof ApiError && error.retryAfterSeconds !== undefined) return error.retryAfterSeconds * 1000;
-  return backOffMs(tries);
+  return backOffMs(tries, maxMs);
 }
 
 /** @param maxMs the longest pause, 30 s by default */

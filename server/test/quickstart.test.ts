@@ -136,7 +136,13 @@ describe('the quickstart', () => {
     const inContainer = createServer((request, response) => {
       const isWebhook = request.method === 'POST' && request.url === '/api/v1/webhooks/endpoints';
       response.writeHead(isWebhook ? 400 : 200, { 'content-type': 'application/json' });
-      response.end(JSON.stringify(isWebhook ? { detail, code: 'validation_failed' } : { sessionId: 'ses_1' }));
+      response.end(
+        JSON.stringify(
+          isWebhook
+            ? { detail, code: 'validation_failed', errors: [{ field: 'webhookUrl', code: 'address', message: detail }] }
+            : { sessionId: 'ses_1' },
+        ),
+      );
     });
     await new Promise<void>((resolve) => inContainer.listen(0, '127.0.0.1', resolve));
     test.after(() => inContainer.close());

@@ -1,8 +1,7 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Operations } from '../../../sdk/src/api.ts';
 import type { Client } from '../../../sdk/src/client.ts';
-import { ApiError } from '../../../sdk/src/errors.ts';
-import { backOffMs, isBreak } from '../../../sdk/src/retries.ts';
+import { isBreak, waitMs } from '../../../sdk/src/retries.ts';
 
 export type FeedEvent = Operations['events.list']['output']['data'][number];
 
@@ -87,8 +86,7 @@ export class EventFeed {
       signal.throwIfAborted();
       if (!isBreak(error)) throw error;
       if (failures === 0) onBreak(error);
-      const least = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) * 1000 : 0;
-      await wait(Math.max(least, backOffMs(failures, MAX_WAIT_MS)), undefined, { signal });
+      await wait(waitMs(error, failures, MAX_WAIT_MS), undefined, { signal });
       return undefined;
     }
   }

@@ -8,7 +8,7 @@ export const exitCodes = {
   failed: [1, 'The command failed, or the server refused it.'],
   usage: [2, 'The arguments are wrong.'],
   unauthenticated: [3, 'There is no login, or the key is wrong, revoked or expired.'],
-  notFound: [4, 'The thing does not exist in this account.'],
+  not_found: [4, 'The thing does not exist in this account.'],
   unreachable: [5, 'The server does not answer.'],
   denied: [6, 'The key does not have the permission.'],
   busy: [7, 'The server is busy or limits requests; try again later.'],
@@ -30,7 +30,7 @@ export class CliError extends Error {
 /** A failure as a program gets it on standard error with `--json`. */
 export interface Failure {
   readonly exitCode: number;
-  /** The code of the API's error, `not_found` as there, or the name of the exit code. */
+  /** The code of the API's error, or the name of the exit code. */
   readonly code: string;
   readonly message: string;
   readonly requestId?: string;
@@ -64,7 +64,7 @@ function usageFailure({ code, message }: CommanderError): Failure {
 }
 
 function ended(ending: Ending, message: string): Failure {
-  return { exitCode: exitCodes[ending][0], code: ending === 'notFound' ? 'not_found' : ending, message };
+  return { exitCode: exitCodes[ending][0], code: ending, message };
 }
 
 function endingOf(status: number): Ending {
@@ -74,7 +74,7 @@ function endingOf(status: number): Ending {
     case 403:
       return 'denied';
     case 404:
-      return 'notFound';
+      return 'not_found';
     case 429:
     case 503:
       return 'busy';

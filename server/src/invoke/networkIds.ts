@@ -101,28 +101,16 @@ export class NetworkIds {
 
   /** The chat that continues that of a placeholder: under the number, once one of the sessions knows it. */
   async #currentChat(caller: Caller, sessionId: unknown, placeholder: string): Promise<string> {
-    const { database, sessions } = this.#services;
-    const allowed = sessionsOf({ caller });
-    const rows = await sessionsWithChat.all(database.reader, {
-      accountId: caller.accountId,
-      sessionId: typeof sessionId === 'string' ? sessionId : ANY,
-      chatId: placeholder,
-    });
-    const searched = rows.filter(({ session_id: id }) => allowed?.includes(id) ?? true);
+    const searched = await this.#sessionsWith(caller, sessionId, placeholder);
     if (searched.some(({ chat_id: chat }) => chat !== null)) return placeholder;
-    // One after the other: an account can have many sessions.
-    for (const { session_id: id } of searched) {
-      const { phoneNumber } = await sessions.people.find(id, placeholder);
-      if (phoneNumber !== placeholder) return phoneNumber;
-    }
-    return placeholder;
+    return (await this.#numbersOf(searched, [placeholder])).get(placeholder) ?? placeholder;
   }
 
   async #replacePeople(caller: Caller, input: Input): Promise<Input> {
     const named = PEOPLE.filter((field) => field in input && !(field === 'to' && Array.isArray(input[field])));
     const hidden = named.flatMap((field) => textsIn(input[field])).flatMap((text) => placeholderOf(text) ?? []);
     if (hidden.length === 0) return input;
-    const numbers = await this.#numbersOf(caller, input['sessionId'], hidden);
+    const numbers = await this.#numbersOf(await this.#sessionsWith(caller, input['sessionId'], NONE), hidden);
     const replace = (value: unknown): unknown => {
       if (Array.isArray(value)) return value.map(replace);
       if (typeof value === 'object' && value !== null)
@@ -132,17 +120,21 @@ export class NetworkIds {
     return { ...input, ...Object.fromEntries(named.map((field) => [field, replace(input[field])])) };
   }
 
-  /** The numbers of placeholders, as far as one of the sessions knows them. */
-  async #numbersOf(caller: Caller, sessionId: unknown, hidden: readonly string[]): Promise<Map<string, string>> {
-    const { database, sessions } = this.#services;
-    const rows = await sessionsWithChat.all(database.reader, {
+  /** The sessions that the caller may search, or the named one of them, with the chat if they have it. */
+  async #sessionsWith(caller: Caller, sessionId: unknown, chatId: string) {
+    const allowed = sessionsOf({ caller });
+    const rows = await sessionsWithChat.all(this.#services.database.reader, {
       accountId: caller.accountId,
       sessionId: typeof sessionId === 'string' ? sessionId : ANY,
-      chatId: '',
+      chatId,
     });
-    const allowed = sessionsOf({ caller });
-    const ids = rows.map((row) => row.session_id).filter((id) => allowed?.includes(id) ?? true);
-    return findNumbers(sessions, ids, hidden);
+    return rows.filter(({ session_id: id }) => allowed?.includes(id) ?? true);
+  }
+
+  /** The numbers of placeholders, as far as one of the sessions knows them. */
+  #numbersOf(searched: readonly { readonly session_id: string }[], hidden: readonly string[]) {
+    const ids = searched.map(({ session_id }) => session_id);
+    return findNumbers(this.#services.sessions, ids, hidden);
   }
 
   /** The session that the input determines; undefined if it names none. */
@@ -250,6 +242,8 @@ function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]
 
 /** Stands for any session of the account. */
 const ANY = '';
+/** Stands for no chat. */
+const NONE = '';
 
 const sessionsWithChat = query((db, p: { accountId: string; sessionId: string; chatId: string }) =>
   db

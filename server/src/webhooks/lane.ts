@@ -87,7 +87,7 @@ interface Ended extends Settlement {
 
 /** Deliveries kept in memory: those in flight, those that wait to be settled, and the next ones. */
 const BATCH = 1024;
-/** Deliveries among which a probe is chosen after a failure. */
+/** Deliveries among which a probe is chosen. */
 const PROBE_CHOICES = 100;
 const RETRY_MS = 250;
 /** A delivery that failed before its request for another reason than an absent database fails again, most likely. */
@@ -362,7 +362,7 @@ export class Lane {
     const isProbeDue = this.#permit().kind === 'probe_due';
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const now = steady.now(); // one for both reads, so that no retry is due between them
-    const due = await this.#readDue(webhook, limit, now, isProbeDue ? this.#failedProbe : undefined);
+    const due = await (isProbeDue ? this.#readProbe(webhook, now) : this.#readDue(webhook, limit, now));
     if (this.#mustReload || this.#isStopped) return;
     if (this.#webhook?.breaker.generation !== webhook.breaker.generation) {
       this.#mayHaveMore = true; // the breaker opened or closed meanwhile, so another number of deliveries may go out
@@ -380,14 +380,16 @@ export class Lane {
     if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
-  /**
-   * Reads due deliveries, with the fields that the webhook adds.
-   * @param avoided a conversation whose deliveries come last, among the first of the queue
-   */
-  async #readDue(webhook: Webhook, limit: number, now: number, avoided?: string): Promise<readonly Due[]> {
-    const rows = await this.#readStored(webhook, avoided === undefined ? limit : PROBE_CHOICES, now);
-    const isAvoided = ({ conversation }: Due) => conversation === avoided;
-    const due = [...rows.filter((row) => !isAvoided(row)), ...rows.filter(isAvoided)].slice(0, limit);
+  /** Reads the next probe: the first due delivery, or after a failed probe the first of another conversation. */
+  async #readProbe(webhook: Webhook, now: number): Promise<readonly Due[]> {
+    const due = await this.#readStored(webhook, PROBE_CHOICES, now);
+    const probe = due.find(({ conversation }) => conversation !== this.#failedProbe) ?? due[0];
+    return this.#deps.addFields(webhook.accountId, probe === undefined ? [] : [probe], webhook.include);
+  }
+
+  /** Reads due deliveries, with the fields that the webhook adds. */
+  async #readDue(webhook: Webhook, limit: number, now: number): Promise<readonly Due[]> {
+    const due = await this.#readStored(webhook, limit, now);
     return this.#deps.addFields(webhook.accountId, due, webhook.include);
   }
 

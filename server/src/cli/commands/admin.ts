@@ -22,7 +22,7 @@ export async function resetPasswordOf(context: Context, email: string, { passwor
     if (error instanceof WeakPasswordError) throw new CliError('usage', error.message);
     throw new CliError('failed', explainStart(error, settings), { cause: error });
   });
-  if (accountId === undefined) throw new CliError('notFound', `No account has the email address ${email}.`);
+  if (accountId === undefined) throw new CliError('not_found', `No account has the email address ${email}.`);
   createLog('info', { write: (line) => void io.stderr.write(line) }).warn(
     { accountId },
     'password reset by the operator',

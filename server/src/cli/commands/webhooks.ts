@@ -148,7 +148,7 @@ export async function replay(context: Context, ids: readonly string[], options: 
   });
   if (refused.size === 0) return;
   const isUnknown = [...refused.values()].includes(undefined);
-  throw new CliError(isUnknown ? 'notFound' : 'failed', 'Some deliveries cannot be sent again.');
+  throw new CliError(isUnknown ? 'not_found' : 'failed', 'Some deliveries cannot be sent again.');
 }
 
 /** Returns why deliveries were not replayed, by their ids: undefined if there is no such delivery. */
