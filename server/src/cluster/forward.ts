@@ -1,6 +1,6 @@
 import type { Pool } from 'undici';
 import type { Member } from './members.ts';
-import type { NodeSignatures } from './nodeSignature.ts';
+import { DERIVED_SESSION, type NodeSignatures } from './nodeSignature.ts';
 
 export interface ForwardedRequest {
   readonly method: string;
@@ -11,6 +11,8 @@ export interface ForwardedRequest {
   readonly requestId: string;
   readonly idempotencyKey: string | undefined;
   readonly deadlineMs: number;
+  /** The session that the sender has derived from the input. */
+  readonly derivedSessionId?: string | undefined;
   /** `traceparent` of the span that it belongs to. */
   readonly trace?: string;
 }
@@ -86,7 +88,7 @@ export class NodeClient {
    * @throws {NoAnswerError}
    */
   async to(node: Member, request: ForwardedRequest, life: AbortSignal): Promise<ForwardedAnswer> {
-    const { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace } = request;
+    const { method, path, body, credential, requestId, idempotencyKey, deadlineMs, trace, derivedSessionId } = request;
     const headers = {
       accept: 'application/json',
       'x-request-id': requestId,
@@ -94,6 +96,7 @@ export class NodeClient {
       ...(credential !== undefined && { authorization: `Bearer ${credential}` }),
       ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       ...(trace !== undefined && { traceparent: trace }),
+      ...(derivedSessionId !== undefined && { [DERIVED_SESSION]: derivedSessionId }),
     };
     const answer = await this.#send(node, { method, path, headers, body, deadlineMs }, life);
     const retryAfter = Number(answer.headers['retry-after']);

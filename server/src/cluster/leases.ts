@@ -2,7 +2,7 @@ import type { Database } from '../db/database.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { type Leasable, LeaseRows } from './leaseRows.ts';
-import type { Member } from './members.ts';
+import { freeOrphans, type Member } from './members.ts';
 import type { Peers } from './peers.ts';
 import type { Signals } from './signals.ts';
 
@@ -154,6 +154,7 @@ export class NodeLeases implements Leases {
     await this.#freeStopped();
     if (this.#isEnding) return;
     const counts = await this.#rows.count(this.#options.database.reader);
+    await this.#freeOrphans(counts.keys());
     const mine = counts.get(this.#nodeId) ?? 0;
     if (mine !== this.#owned.size + this.#leaving.size) await this.#reconcile();
     const share = shareOf(this.#nodeId, workers, counts);
@@ -169,6 +170,13 @@ export class NodeLeases implements Leases {
     await Promise.all(this.#beginning);
   }
 
+  /** @param owners of leases, of which some may be gone */
+  async #freeOrphans(owners: Iterable<string | null>): Promise<void> {
+    const { database, peers, signals } = this.#options;
+    if ([...owners].every((owner) => owner === null || peers.knows(owner))) return;
+    if (await database.commitNow(freeOrphans)) signals.send('nodes', this.#nodeId);
+  }
+
   #toOwner(id: string, owner: string | null | undefined): Owner {
     // A lease of this node on which work has not begun, or has ended, has no owner.
     if (owner === this.#nodeId) return this.#owned.has(id) ? 'here' : 'nobody';
@@ -179,7 +187,7 @@ export class NodeLeases implements Leases {
     for (let left = missing; left > 0 && !this.#isEnding; ) {
       const generation = this.#generation;
       const limit = Math.min(left, ACQUIRED_AT_ONCE);
-      const ids = await this.#options.database.commit((tx) => this.#rows.acquireFree(tx, limit));
+      const ids = await this.#options.database.commitNow((tx) => this.#rows.acquireFree(tx, limit));
       if (generation !== this.#generation || ids.length === 0) return;
       this.#begin(ids);
       left -= ids.length;

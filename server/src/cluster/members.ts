@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { serialize, type Tx } from '../db/commit.ts';
 import type { Membership, Queryable } from '../db/dialect.ts';
 import { OperatorError } from '../errors.ts';
@@ -64,8 +64,11 @@ export async function join(tx: Tx, joining: Joining, leaseMs: number): Promise<M
   await requireOwnFolder(tx, joining);
   const { now } = tx.dialect;
   const { nodeId, epoch, instance, url, version, acceptsWork, jwtFingerprint, fileStore } = joining;
+  const own = (alias: string) =>
+    sql`${sql.ref(`${alias}.instance`)} = ${instance} or ${sql.ref(`${alias}.node_id`)} = ${nodeId}`;
+  await endTransactions(tx, own('n'));
   const { rows: former } = await sql<{ node_id: string }>`
-    delete from nodes where instance = ${instance} or node_id = ${nodeId} returning node_id`.execute(tx.kysely);
+    delete from nodes where ${own('nodes')} returning node_id`.execute(tx.kysely);
   await free(tx, [nodeId, ...former.map(({ node_id }) => node_id)]);
   await requireSameSecret(tx, jwtFingerprint);
   await sql`insert into nodes
@@ -150,14 +153,32 @@ export async function announce(tx: Tx, { nodeId }: Membership, url: string): Pro
   await sql`update nodes set url = ${url} where node_id = ${nodeId}`.execute(tx.kysely);
 }
 
-/** Evicts nodes that have not renewed their leases in time, and frees the leases. Returns their ids. */
+/**
+ * Evicts nodes that have not renewed their leases in time, and frees the leases. Returns their ids. Ends their
+ * transactions first, because each keeps its node from being evicted and may wait for a lock for long.
+ */
 export async function evictDead(tx: Tx): Promise<string[]> {
   await serialize(tx, 'nodes');
+  await endTransactions(tx, sql`n.expires_at <= ${tx.dialect.now}`);
   const { rows } = await sql<{ node_id: string }>`
     delete from nodes where expires_at <= ${tx.dialect.now} returning node_id`.execute(tx.kysely);
   const dead = rows.map(({ node_id }) => node_id);
   await free(tx, dead);
   return dead;
+}
+
+async function endTransactions({ dialect, kysely }: Tx, which: RawBuilder<unknown>): Promise<void> {
+  await dialect.endTransactions(which).execute(kysely);
+}
+
+/**
+ * Frees the leases of nodes that are gone. Their eviction leaves those whose rows were locked. Returns whether there
+ * were any.
+ */
+export async function freeOrphans(tx: Tx): Promise<boolean> {
+  await serialize(tx, 'nodes'); // no node may join after the statement has looked at them
+  const isOrphan = sql`lease_owner is not null and lease_owner not in (select node_id from nodes)`;
+  return freeWhere(tx, isOrphan);
 }
 
 export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void> {
@@ -169,7 +190,17 @@ export async function leave(tx: Tx, { nodeId, epoch }: Membership): Promise<void
 
 async function free(tx: Tx, nodeIds: readonly string[]): Promise<void> {
   if (nodeIds.length === 0) return;
-  const owners = tx.dialect.texts(JSON.stringify(nodeIds));
-  for (const { table, freed } of Object.values(leasable))
-    await sql`update ${sql.table(table)} set ${freed} where lease_owner in ${owners}`.execute(tx.kysely);
+  await freeWhere(tx, sql`lease_owner in ${tx.dialect.texts(JSON.stringify(nodeIds))}`);
+}
+
+/** Leaves out the rows that something else has locked, so that the others do not wait for it. */
+async function freeWhere({ kysely }: Tx, isFreed: RawBuilder<unknown>): Promise<boolean> {
+  let count = 0n;
+  for (const { table, id, freed } of Object.values(leasable)) {
+    const key = sql.ref(id);
+    const { numAffectedRows = 0n } = await sql`update ${sql.table(table)} set ${freed} where ${key} = any
+      (array (select ${key} from ${sql.table(table)} where ${isFreed} for update skip locked))`.execute(kysely);
+    count += numAffectedRows;
+  }
+  return count > 0n;
 }

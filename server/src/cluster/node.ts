@@ -251,7 +251,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     if (this.#peers.update(alive, this.#url)) this.#balancer.noteChange();
     // Signals that arrived meanwhile could not be acted on.
     if (!wasValid) this.signals.emit('gap');
-    if (heard.isClockBack) await database.commit((tx) => shortenLeases(tx, leaseMs));
+    if (heard.isClockBack) await database.commitNow((tx) => shortenLeases(tx, leaseMs));
     await this.#syncTime();
     const hasDead = alive.length < heard.members.length;
     const hasEvicted = hasDead && this.#term.isSteadyAt(sentAt) && (await this.#evictDead());
@@ -259,7 +259,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
   }
 
   async #evictDead(): Promise<boolean> {
-    const dead = await this.#options.database.commit(evictDead);
+    const dead = await this.#options.database.commitNow(evictDead);
     if (dead.length === 0) return false;
     this.#options.log.warn({ nodes: dead }, 'removed nodes that did not renew their leases');
     this.signals.send('nodes', this.nodeId);

@@ -3,6 +3,11 @@ import type { Clock } from '../clock.ts';
 
 /** Marks a forwarded request, so that it is not forwarded again. The value is the node that forwarded it. */
 export const FORWARDED_BY = 'x-switchboard-forwarded-by';
+/**
+ * The session that the forwarding node has derived from the input. It is not signed: the caller could as well name the
+ * session in the input.
+ */
+export const DERIVED_SESSION = 'x-switchboard-derived-session';
 /** `v1,<ms since the epoch>,<HMAC-SHA256>`. */
 export const NODE_SIGNATURE = 'x-switchboard-node-signature';
 

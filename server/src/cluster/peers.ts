@@ -29,6 +29,11 @@ export class Peers {
     return this.count > 1;
   }
 
+  /** Whether a node is alive, including this one. */
+  knows(nodeId: string): boolean {
+    return this.#members.some((member) => member.nodeId === nodeId);
+  }
+
   /** The nodes that accept work, including this one. */
   get workers(): Member[] {
     return this.#members.filter(({ acceptsWork }) => acceptsWork);

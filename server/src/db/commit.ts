@@ -1,8 +1,7 @@
 import { allEnded } from '../async.ts';
-import { AppError } from '../errors.ts';
 import {
-  type Dialect,
   FencedError,
+  type Limits,
   type Membership,
   type OpenTransaction,
   type Queryable,
@@ -76,8 +75,9 @@ export async function inTransaction<T>(
   store: Store,
   as: Membership | undefined,
   work: (transaction: OpenTransaction, unanswered: Promise<unknown>[]) => Promise<T>,
+  limits?: Limits,
 ): Promise<T> {
-  const transaction = await store.begin(as);
+  const transaction = await store.begin(as, limits);
   try {
     const unanswered: Promise<unknown>[] = [];
     const result = await work(transaction, unanswered);
@@ -90,18 +90,35 @@ export async function inTransaction<T>(
   }
 }
 
+/** On the last attempt, a job that is locked out fails alone, and the others do not wait long for it. */
+const LAST_LIMITS: Limits = { lockMs: 250 };
+
 /**
  * Runs jobs in one transaction. A savepoint costs as much as a small query and most batches have no failing job, so the
  * first run has none. Only if a job fails do all run again, each with a savepoint.
+ * @param isLast whether a conflict fails its job instead of the whole batch, which would otherwise be repeated
  */
-export async function writeBatch(store: Store, batch: readonly Job[], as: Membership | undefined): Promise<Done[]> {
-  try {
-    return await writeOnce(store, turnsOf(batch), as, runTurn);
-  } catch (error) {
-    if (batch.length === 1 || isRetriable(store.dialect, error) || isFinal(error)) throw error;
-    const alone = batch.map((job) => [job]);
-    return writeOnce(store, alone, as, runApart);
+export async function writeBatch(
+  store: Store,
+  batch: readonly Job[],
+  as: Membership | undefined,
+  { isLast, limits }: { readonly isLast: boolean; readonly limits?: Limits | undefined },
+): Promise<Done[]> {
+  const { dialect } = store;
+  const mustRepeat = (error: unknown) => {
+    const fault = dialect.faultOf(error);
+    return fault === 'away' || (fault === 'conflict' && !isLast);
+  };
+  if (batch.length === 1 || !isLast) {
+    try {
+      return await writeOnce(store, turnsOf(batch), as, runTurn, limits);
+    } catch (error) {
+      if (batch.length === 1 || mustRepeat(error) || isFinal(error)) throw error;
+    }
   }
+  const alone = batch.map((job) => [job]);
+  const apart = (transaction: OpenTransaction, turn: Turn) => runApart(transaction, turn, mustRepeat);
+  return writeOnce(store, alone, as, apart, isLast ? LAST_LIMITS : limits);
 }
 
 /** Whether work must not run again after this error of its transaction. */
@@ -125,8 +142,9 @@ async function writeOnce(
   turns: readonly Turn[],
   as: Membership | undefined,
   run: (transaction: OpenTransaction, turn: Turn) => Promise<Done>,
+  limits?: Limits,
 ): Promise<Done[]> {
-  return inTransaction(store, as, async (transaction, unanswered) => {
+  const work = async (transaction: OpenTransaction, unanswered: Promise<unknown>[]) => {
     const done: Done[] = [];
     for (const turn of turns) done.push(await run(transaction, turn));
     const defer = async (statement: Promise<unknown>) => {
@@ -136,7 +154,8 @@ async function writeOnce(
     // SQLite ends a transaction by itself after some errors, and would run the next statement outside of it.
     const endWith = transaction.dialect.hasConcurrentWriters ? defer : waitFor;
     return [...done, await writeLate(transaction, done, endWith)];
-  });
+  };
+  return inTransaction(store, as, work, limits);
 }
 
 const waitFor = async (statement: Promise<unknown>) => void (await statement);
@@ -180,8 +199,12 @@ async function runTurn(transaction: OpenTransaction, turn: Turn): Promise<Done> 
 }
 
 /** Runs jobs in a savepoint, so that a failure rolls back their own changes and late items and no others. */
-async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done> {
-  const { dialect, connection } = transaction;
+async function runApart(
+  transaction: OpenTransaction,
+  turn: Turn,
+  mustRepeat: (error: unknown) => boolean,
+): Promise<Done> {
+  const { connection } = transaction;
   await connection.query('savepoint work', []);
   try {
     const done = await runTurn(transaction, turn);
@@ -189,18 +212,9 @@ async function runApart(transaction: OpenTransaction, turn: Turn): Promise<Done>
     await connection.query('release savepoint work', []);
     return { ...done, later: [], actions: [...done.actions, ...last.actions] };
   } catch (error) {
-    if (isRetriable(dialect, error)) throw error;
+    if (mustRepeat(error)) throw error;
     await connection.query('rollback to savepoint work', []);
     await connection.query('release savepoint work', []);
     return { outcomes: [{ ok: false, error }], later: [], actions: [] };
   }
-}
-
-export function isRetriable(dialect: Dialect, error: unknown): boolean {
-  return dialect.isUnavailable(error) || dialect.isConflict(error);
-}
-
-export function asUnavailable(dialect: Dialect, error: unknown): unknown {
-  if (!isRetriable(dialect, error)) return error;
-  return new AppError('storage_unavailable', undefined, { cause: error });
 }

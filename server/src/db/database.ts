@@ -1,6 +1,7 @@
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { Children } from '../childHealth.ts';
 import type { Clock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import type { Seal } from '../seal.ts';
@@ -8,8 +9,8 @@ import type { Store } from './dialect.ts';
 import { GroupCommit } from './groupCommit.ts';
 import { migrate } from './migrate.ts';
 import { type EncryptionKeys, openSeal, requireKey } from './sealing.ts';
-import { openSqlite } from './sqlite.ts';
-import type { DamageListener } from './sqliteFiles.ts';
+import { openSqlite } from './sqlite/sqlite.ts';
+import type { DamageListener } from './sqlite/sqliteFiles.ts';
 
 export interface DatabaseSettings extends Partial<EncryptionKeys> {
   /** Empty for SQLite in `dataDir`. */
@@ -31,8 +32,11 @@ export interface SchemaUpgrade {
 
 export interface Database
   extends Pick<Store, 'reader' | 'longReader' | 'shared' | 'poolUse' | 'trimLog' | 'startCheck' | 'close'>,
-    Pick<GroupCommit, 'commit' | 'commitJointly' | 'join' | 'shutOut'> {
-  on(event: 'fenced' | 'full', listener: () => void): void;
+    Pick<GroupCommit, 'commit' | 'commitJointly' | 'commitNow' | 'join' | 'shutOut'> {
+  /** Whether a backup or an older copy was put in place of the files; see `webhooks/log/logEpochs.ts`. */
+  wasReplaced(): boolean;
+  keptEpoch(): void;
+  on(event: 'fenced' | 'full' | 'unanswered', listener: () => void): void;
   readonly seal: Seal;
 }
 
@@ -47,6 +51,8 @@ export class DataInUseError extends OperatorError {
  * whichever database it uses: two processes on one PostgreSQL need one folder each.
  * @param onDamage called when the files of the embedded database are found damaged; every later write is refused
  * @param onUpgrade called after the schema of an existing database was upgraded
+ * @param children reports threads of the database that fail
+ * @param wrapStore for tests with faults
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  * @throws {DataInUseError} if another process uses the folder
  * @throws {SchemaMismatchError} if the tables differ from the recorded schema version
@@ -67,17 +73,20 @@ export async function openDatabase(
   clock: Clock,
   onDamage: DamageListener = () => {},
   onUpgrade: (upgrade: SchemaUpgrade) => void = () => {},
+  children: Children = new Children(),
+  wrapStore: (store: Store) => Store = (store) => store,
 ): Promise<Database> {
   await using opening = new AsyncDisposableStack(); // closes everything again if a step fails
   opening.defer(lockFolder(dataDir));
-  const store =
+  const inner =
     databaseUrl === ''
-      ? openSqlite(join(dataDir, 'switchboard.db'), onDamage)
-      : (await import('./postgres.ts')).openPostgres(databaseUrl, {
+      ? openSqlite(join(dataDir, 'switchboard.db'), onDamage, children)
+      : (await import('./postgres/postgres.ts')).openPostgres(databaseUrl, {
           directUrl: databaseDirectUrl || databaseUrl,
           poolSize: databasePoolSize,
           clientName,
         });
+  const store = wrapStore(inner);
   opening.defer(() => store.close());
   const startedAt = performance.now();
   const keys = { encryptionKey, encryptionKeyPrevious };
@@ -93,11 +102,14 @@ export async function openDatabase(
     longReader: store.longReader,
     commit: group.commit,
     commitJointly: group.commitJointly,
+    commitNow: group.commitNow,
     shared: store.shared,
     poolUse: store.poolUse,
     join: (work) => group.join(work),
     shutOut: () => group.shutOut(),
     on: (event, listener) => void group.on(event, listener),
+    wasReplaced: () => store.wasReplaced?.() ?? false,
+    keptEpoch: () => store.keptEpoch(),
     trimLog: store.trimLog,
     startCheck: store.startCheck,
     seal,

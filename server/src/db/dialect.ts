@@ -8,6 +8,7 @@ import {
   type RawBuilder,
 } from 'kysely';
 import { AppError } from '../errors.ts';
+import { namedColumns } from './namedColumns.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -25,28 +26,31 @@ export interface Dialect {
   /** Type of an auto-incremented primary key. */
   readonly counted: string;
   /**
-   * Full-text search in the table `message_words`. The input is one text of lower-case words without diacritics,
-   * separated by spaces: we split words ourselves, so that both databases agree on them.
+   * Full-text search in a table with a row for each message. The input is one text of lower-case words without
+   * diacritics, separated by spaces: we split words ourselves, so that both databases agree on them.
    */
   readonly search: {
+    /** The tables that the first migration creates. */
     readonly tables: readonly string[];
-    /** Whether a limited query can read rows from the index in the order of their `rowid`. */
-    readonly isOrdered: boolean;
+    readonly table: SearchTable;
+    readonly buckets: WordBuckets | undefined;
     stored(words: RawBuilder<unknown>): RawBuilder<unknown>;
-    /** Whether a row of `message_words`, under this alias, contains all `terms`. */
-    matches(alias: string, terms: string): RawBuilder<boolean>;
+    /** Whether a row of the table contains all `terms`. */
+    matches(table: SearchTable, terms: unknown): RawBuilder<boolean>;
     /**
      * Removes the words of deleted messages from the index, if deleting a row does not. `isDue` returns a row as long
-     * as there is work left, and each `step` does some of it.
+     * as there is work left, and each `step` does some of it: its parameter is the number of pages to write.
      */
     readonly purge: { readonly isDue: string; readonly step: string } | undefined;
-    /** Searches for all of the words. The last one also matches as a prefix if it is long enough. */
-    terms(words: readonly string[]): string;
+    /** Searches for all words, the last one as a prefix if `isPrefix`. */
+    terms(words: readonly string[], isPrefix: boolean): string;
   };
   /** Whether transactions that write can overlap; otherwise the database serializes them. */
   readonly hasConcurrentWriters: boolean;
   /** A statement that locks `work` until the transaction ends; undefined without concurrent writers. */
   lockStatement(work: SerializedWork): string | undefined;
+  /** Locks that a migration takes before it changes tables; undefined without concurrent writers. */
+  readonly tableLocks: TableLocks | undefined;
   /**
    * The rows of a JSON list as a table, which saves PostgreSQL round trips. Undefined if a statement for each row is
    * faster.
@@ -65,15 +69,26 @@ export interface Dialect {
     readonly order: readonly ('position' | 'event_id')[];
     /** Whether the database draws the positions of events; otherwise their writer does. */
     readonly drawsPositions: boolean;
-    horizon(connection: Connection): Promise<number>;
+    state(connection: Connection): Promise<LogState>;
     /** The last position that was drawn, which may be beyond the horizon. */
     newest(connection: Connection): Promise<number>;
+    /** Identifies the server and its timeline; null if a file is the database. */
+    server(connection: Connection): Promise<string | null>;
+    /** The transaction that wrote a row, as SQL; the present one, as an expression. */
+    readonly writer: string;
+    readonly transaction: RawBuilder<string | null>;
+    /** Statements that keep other nodes from changing epochs until the transaction ends. */
+    readonly lockEpochs: readonly string[];
     /** The tables that the first migration adds positions to. */
     readonly tables: readonly string[];
     position(shift: number): string;
   };
   /** The migration that creates the event positions that `log` relies on; empty if ids are already ordered. */
   readonly logPositions: readonly string[];
+  /** The migration that creates what keeps the row of a node from being deleted during its transactions. */
+  readonly nodeFence: readonly string[];
+  /** A statement that ends the transactions of other nodes, by a condition on their rows `n`. */
+  endTransactions(condition: RawBuilder<unknown>): RawBuilder<unknown>;
   readonly shape: {
     /** A query of the parts of all tables, as `SchemaPart`. */
     readonly parts: string;
@@ -82,17 +97,79 @@ export interface Dialect {
   };
   /** Numbers deliveries in the order of their conversation's transactions; empty if ids have that order. */
   readonly deliveryPositions: readonly string[];
+  /**
+   * Goes behind a table and its alias: SQLite reads it through this index. Without statistics it prefers the primary key
+   * of a table that is stored in it, even if that has to pass every row of the account.
+   * @param index null for the integer primary key
+   */
+  through(index: string | null): RawBuilder<unknown>;
   /** The database's clock, shared by all nodes, in milliseconds since the epoch. */
   readonly now: RawBuilder<number>;
   /** Returns the pages of deleted rows to the file system. */
   readonly reclaim: string | undefined;
   isUniqueViolation(error: unknown): boolean;
-  /** Whether the database cannot work now: full, locked, restarting. A caller may try again. */
-  isUnavailable(error: unknown): boolean;
+  /** Returns what an error is about; undefined if it does not come from the database. */
+  faultOf(error: unknown): Fault | undefined;
   /** Whether the disk is full. A transaction that adds no rows may still succeed. */
   isFull(error: unknown): boolean;
-  /** Whether the transaction conflicted with another one and would succeed if repeated. */
-  isConflict(error: unknown): boolean;
+}
+
+export type SearchTable = 'message_words' | 'bucketed_words';
+
+/**
+ * Division of the search index into buckets of messages with adjacent `seq`. Each word is stored with the number of its
+ * bucket in front, so that no list of messages with a word is longer than a bucket: FTS5 merges such a list as a whole,
+ * and merges all lists of a prefix in memory.
+ *
+ * A step of a merge ends only after it has written some pages, so deleted messages are no end: with a million of them,
+ * one step takes a second. Each bucket therefore has markers, a row that is never deleted, whose words fill a page each.
+ */
+export interface WordBuckets {
+  /** Messages per bucket. */
+  readonly size: number;
+  /** Returns a word as it is stored for messages of a bucket. */
+  word(word: string, bucket: number): string;
+  /** Words of the markers, before they get the bucket. */
+  readonly markers: readonly string[];
+  /** Merges some of what was written, if it is due: its parameter is the number of pages to write. */
+  readonly merge: string;
+  /** Statements that create the table. */
+  readonly tables: readonly string[];
+  /** Table of an earlier release, whose messages move to the one with buckets. */
+  readonly former: {
+    readonly table: SearchTable;
+    /** Returns a row if pages of deleted rows are left in the table. */
+    readonly hasPages: string;
+    /** Empties the table. */
+    readonly clear: string;
+  };
+}
+
+/**
+ * The subject of a database error. Only `row` justifies giving up on an item; all others describe the state of
+ * the database, and the same work succeeds once that has changed.
+ * - `row`: values that the database refuses, and would refuse again
+ * - `conflict`: this transaction was broken off, by another one, a time limit or a schema change
+ * - `away`: the database cannot work now: full, locked, restarting, unreachable
+ * - `other`: anything else, such as a missing table or permission, or a bug in a statement
+ */
+export type Fault = 'row' | 'conflict' | 'away' | 'other';
+
+/** An existing table that a migration changes. */
+export interface ChangedTable {
+  readonly name: string;
+  /** Whether others can read it during the change, because it only gets indexes. */
+  readonly isReadable: boolean;
+}
+
+export interface TableLocks {
+  /**
+   * Locks tables until the transaction ends, in this order. Each wait is limited to less than the time after which
+   * PostgreSQL looks for a deadlock, so that this transaction gives up instead of one of a running node.
+   */
+  take(connection: Connection, tables: readonly ChangedTable[]): Promise<void>;
+  /** Describes the connections that hold locks on tables, the oldest first. */
+  holders(connection: Connection): Promise<string[]>;
 }
 
 export type Columns = Readonly<Record<string, 'text' | 'bigint'>>;
@@ -120,7 +197,7 @@ export interface Queryable {
 /**
  * The identity under which a node writes to a shared database. A transaction fails unless the node's row in `nodes`
  * exists, and nobody can delete that row while the transaction is open. A node that was evicted can therefore change
- * nothing.
+ * nothing. `postgresFence.ts` has the proof.
  */
 export interface Membership {
   readonly nodeId: string;
@@ -184,6 +261,24 @@ export interface OpenTransaction extends Queryable {
   rollback(): Promise<void>;
 }
 
+/** Time limits of a transaction on a database that several processes share, if they differ from the usual ones. */
+export interface Limits {
+  /** Longest wait for a lock in ms. */
+  readonly lockMs?: number;
+  /** Duration of a statement in ms; 0 for no limit. */
+  readonly statementMs?: number;
+  /** Runs on a connection that is kept for work of the cluster. */
+  readonly isUrgent?: boolean;
+}
+
+/** State of the log and its server at a moment. */
+export interface LogState {
+  readonly horizon: number;
+  readonly newest: number;
+  /** Changes when another server answers, or the same one has restarted. */
+  readonly since: string;
+}
+
 export interface Store {
   readonly dialect: Dialect;
   /** Reads committed data outside a transaction. */
@@ -193,31 +288,37 @@ export interface Store {
   /** Maximum number of concurrent transactions. */
   readonly writers: number;
   /** @throws {FencedError} if the row of `as` is gone */
-  begin(as?: Membership): Promise<OpenTransaction>;
+  begin(as?: Membership, limits?: Limits): Promise<OpenTransaction>;
   /** Undefined if one process has the database to itself. */
   readonly shared: Shared | undefined;
   /** Undefined without a connection pool. */
   readonly poolUse: (() => PoolUse) | undefined;
   /** Rewrites files with secrets, so that no former value stays readable. No other process may run. */
   rewrite(): Promise<void>;
+  /** Whether a backup or an older copy was put in place of the database's files. Undefined if it has none. */
+  readonly wasReplaced: (() => boolean) | undefined;
+  /** Call it once that has been noted in the database. */
+  keptEpoch(): void;
   /** Shrinks the write-ahead log if nobody uses it at the moment. */
-  trimLog(): void;
+  trimLog(): Promise<void>;
   /** Starts checking the files after an unclean exit. Call it once the server has started. */
   startCheck(): void;
   close(): Promise<void>;
 }
 
-/** A prefix of one or two letters matches too many words. */
-const MIN_PREFIX_LENGTH = 3;
-export const isBeginning = (words: readonly string[]) => (words.at(-1)?.length ?? 0) >= MIN_PREFIX_LENGTH;
+/** Turns an error about the state of the database into one that callers can act on, and leaves all others. */
+export function asUnavailable(dialect: Dialect, error: unknown): unknown {
+  const fault = dialect.faultOf(error);
+  if (fault === undefined || fault === 'row') return error;
+  return new AppError('storage_unavailable', undefined, { cause: error });
+}
 
 /** Wraps a connection for reads: a failing database becomes an error that callers can act on. */
 export function answering(dialect: Dialect, connection: Connection): Connection {
   return {
     query: (text, parameters, name) =>
       connection.query<never>(text, parameters, name).catch((error: unknown) => {
-        if (!dialect.isUnavailable(error)) throw error;
-        throw new AppError('storage_unavailable', undefined, { cause: error });
+        throw asUnavailable(dialect, error);
       }),
   };
 }
@@ -227,7 +328,10 @@ export function queryable(dialect: Dialect, connection: Connection): Queryable {
 }
 
 function kyselyOn(dialect: Dialect, connection: Connection): Kysely<Schema> {
-  return new Kysely<Schema>({ dialect: { createDriver: () => new ConnectionDriver(connection), ...dialect.kysely } });
+  return new Kysely<Schema>({
+    dialect: { createDriver: () => new ConnectionDriver(connection), ...dialect.kysely },
+    plugins: [namedColumns],
+  });
 }
 
 class ConnectionDriver extends DummyDriver implements DatabaseConnection {

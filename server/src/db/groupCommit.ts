@@ -3,12 +3,10 @@ import { Condition, sleep } from '../async.ts';
 import { systemClock } from '../clock.ts';
 import { AppError } from '../errors.ts';
 import {
-  asUnavailable,
   type Commit,
   type CommitJointly,
   type Done,
   inTransaction,
-  isRetriable,
   type Job,
   type JointWork,
   type Outcome,
@@ -16,7 +14,15 @@ import {
   type Tx,
   writeBatch,
 } from './commit.ts';
-import { type Dialect, FencedError, type Membership, type Store } from './dialect.ts';
+import {
+  asUnavailable,
+  type Dialect,
+  FencedError,
+  type Limits,
+  type Membership,
+  type Store,
+  UnknownCommitError,
+} from './dialect.ts';
 
 /** Work without a key of its own gets a symbol. */
 type Key = string | symbol;
@@ -28,6 +34,7 @@ interface Waiting extends Job {
 
 // Large enough to spread one fsync over many requests, small enough that the first one does not wait long.
 const MAX_BATCH = 128;
+const URGENT: Limits = { isUrgent: true };
 const RETRY_WAIT_MS = 25;
 const RETRY_FOR_MS = 2000;
 
@@ -36,10 +43,10 @@ const RETRY_FOR_MS = 2000;
  * many requests. SQLite has one writer. On PostgreSQL several transactions run concurrently, but never two with work of
  * the same key.
  *
- * Emits `fenced` when a write is refused because the other nodes evicted this one, and `full` when one is refused
- * because the disk is full.
+ * Emits `fenced` when a write is refused because the other nodes evicted this one, `full` when one is refused because
+ * the disk is full, and `unanswered` when a transaction may be committed whose `afterCommit` actions do not run.
  */
-export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
+export class GroupCommit extends EventEmitter<{ fenced: []; full: []; unanswered: [] }> {
   readonly #store: Store;
   #waiting: Waiting[] = [];
   /** Undefined if no other process writes; null while this one is shut out. */
@@ -59,24 +66,23 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
   readonly commit: Commit = (work, key) => this.commitJointly(async (tx) => [await work(tx)], undefined, key);
 
   readonly commitJointly: CommitJointly = <T, R>(work: JointWork<T, R>, item: T, key?: string) =>
-    new Promise<R>((resolve, reject) => {
-      if (this.#isStopped || this.#membership === null) {
-        reject(this.#isStopped ? new AppError('shutting_down') : new FencedError());
-        return;
-      }
-      this.#waiting.push({
-        work,
-        item,
-        key: key ?? Symbol(),
-        // The cast is safe: the value is what this work returned.
-        settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)),
-      });
+    this.#accept<R>({ work, item, key: key ?? Symbol() }, (waiting) => {
+      this.#waiting.push(waiting);
       this.#schedule();
     });
 
+  /** Like `commit`, for work of the cluster: it waits neither for queued work nor for a connection of the pool. */
+  readonly commitNow: Commit = <T>(work: (tx: Tx) => Promise<T>) => {
+    const alone: JointWork<undefined, T> = async (tx) => [await work(tx)];
+    return this.#accept<T>({ work: alone, item: undefined, key: Symbol() }, (waiting) => {
+      void this.#write([waiting], URGENT);
+    });
+  };
+
   /** Runs `work` without a membership, and from then on writes with the one that it returns. */
   async join(work: (tx: Tx) => Promise<Membership>): Promise<Membership> {
-    this.#membership = await inTransaction(this.#store, undefined, (transaction) => work(openTx(transaction).tx));
+    const begin = () => inTransaction(this.#store, undefined, (transaction) => work(openTx(transaction).tx), URGENT);
+    this.#membership = await retryWhileBusy(this.#store.dialect, begin);
     return this.#membership;
   }
 
@@ -91,6 +97,17 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
   async stop(): Promise<void> {
     this.#isStopped = true;
     await this.#settled.until(() => this.#running === 0 && this.#waiting.length === 0);
+  }
+
+  #accept<R>(job: Omit<Waiting, 'settle'>, start: (waiting: Waiting) => void): Promise<R> {
+    return new Promise<R>((resolve, reject) => {
+      if (this.#isStopped || this.#membership === null) {
+        reject(this.#isStopped ? new AppError('shutting_down') : new FencedError());
+        return;
+      }
+      // The cast is safe: the value is what this work returned.
+      start({ ...job, settle: (outcome) => (outcome.ok ? resolve(outcome.value as R) : reject(outcome.error)) });
+    });
   }
 
   /**
@@ -135,11 +152,12 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     return batch;
   }
 
-  async #write(batch: readonly Waiting[]): Promise<void> {
+  async #write(batch: readonly Waiting[], limits?: Limits): Promise<void> {
     this.#running++;
     const as = this.#membership ?? undefined;
     try {
-      this.#succeed(batch, await retryWhileBusy(this.#store.dialect, () => writeBatch(this.#store, batch, as)));
+      const write = (isLast: boolean) => writeBatch(this.#store, batch, as, { isLast, limits });
+      this.#succeed(batch, await retryWhileBusy(this.#store.dialect, write));
     } catch (error) {
       this.#fail(batch, error, as);
     } finally {
@@ -166,9 +184,11 @@ export class GroupCommit extends EventEmitter<{ fenced: []; full: [] }> {
     // If this process has joined again since the transaction began, the error says nothing about its membership.
     if (error instanceof FencedError && as === (this.#membership ?? undefined)) this.emit('fenced');
     if (dialect.isFull(error)) this.emit('full');
+    if (error instanceof UnknownCommitError) this.emit('unanswered');
     const outcome = { ok: false, error: asUnavailable(dialect, error) } as const;
     // While the database is unavailable, queued work would only wait longer for the same error.
-    const refused = isRetriable(dialect, error) ? [...batch, ...this.#waiting.splice(0)] : batch;
+    const isAway = dialect.faultOf(error) === 'away';
+    const refused = isAway ? [...batch, ...this.#waiting.splice(0)] : batch;
     for (const { settle } of refused) settle(outcome);
   }
 }
@@ -184,14 +204,20 @@ function attempt(action: () => void): void {
   }
 }
 
-/** Retries for up to two seconds while the database is busy. */
-async function retryWhileBusy<T>(dialect: Dialect, action: () => Promise<T>): Promise<T> {
+/**
+ * Retries for up to two seconds while the database is busy. A conflict that lasts longer gets a last attempt.
+ * @param action is told whether this attempt is the last one
+ */
+async function retryWhileBusy<T>(dialect: Dialect, action: (isLast: boolean) => Promise<T>): Promise<T> {
   const givesUpAt = performance.now() + RETRY_FOR_MS;
-  for (;;) {
+  for (let isLast = false; ; ) {
     try {
-      return await action();
+      return await action(isLast);
     } catch (error) {
-      if (!isRetriable(dialect, error) || performance.now() > givesUpAt) throw error;
+      const fault = dialect.faultOf(error);
+      const isLate = performance.now() > givesUpAt;
+      if (isLast || (fault !== 'conflict' && (fault !== 'away' || isLate))) throw error;
+      isLast = isLate;
       await sleep(systemClock, RETRY_WAIT_MS);
     }
   }

@@ -1,13 +1,20 @@
 import { sql } from 'kysely';
+import { sleep } from '../async.ts';
+import { systemClock } from '../clock.ts';
 import { OperatorError } from '../errors.ts';
 import { inTransaction, serialize } from './commit.ts';
-import type { OpenTransaction, Queryable, Store } from './dialect.ts';
+import type { ChangedTable, Limits, OpenTransaction, Queryable, Store } from './dialect.ts';
 import { newestShape, migrations as released } from './migrations/index.ts';
 import type { Migration } from './migrations/migration.ts';
 import { differences, fingerprintOf, readShape } from './shape.ts';
 
-const ADVICE = 'Undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).';
+const ADVICE =
+  'Grant the database user what it lacks, undo the manual changes, restore a backup, or start with an empty database (DATA_DIR or DATABASE_URL).';
 const DIFFERENCES_SHOWN = 10;
+/** How long an upgrade tries to lock its tables. */
+const LOCKS_FOR_MS = 5 * 60_000;
+const LOCK_RETRY_MS = 200;
+const MAX_LOCK_RETRY_MS = 5000;
 
 export class NewerSchemaError extends OperatorError {
   constructor(found: number, known: number) {
@@ -46,6 +53,19 @@ export class MigrationError extends OperatorError {
   }
 }
 
+export class TablesInUseError extends OperatorError {
+  constructor({ version, name }: Migration, holders: readonly string[], cause: unknown) {
+    const list = holders.length > 0 ? holders.join(', ') : 'they have ended since';
+    super(
+      [
+        `The upgrade to schema version ${version} (${name}) could not lock its tables within ${LOCKS_FOR_MS / 60_000} minutes, because other connections use them: ${list}.`,
+        'Nothing was changed, and running nodes are not affected. Wait until those connections are done, for example a pg_dump or an open transaction, or end them with pg_terminate_backend(pid). Then start again.',
+      ].join('\n'),
+      { cause },
+    );
+  }
+}
+
 export class OlderNodesError extends OperatorError {
   constructor({ name, breaksOlder }: Migration, nodes: readonly { nodeId: string; version: string }[]) {
     const list = nodes.map(({ nodeId, version }) => `${nodeId} (${version})`).join(', ');
@@ -57,8 +77,10 @@ export class OlderNodesError extends OperatorError {
 
 /**
  * Brings the database up to the newest version. Each migration is one transaction that also records its version, so a
- * crash leaves either version intact. Nodes that start together take turns. An older release keeps working on a newer
- * schema unless one of the newer migrations breaks it.
+ * crash leaves either version intact. Nodes that start together take turns. An upgrade that cannot lock its tables soon
+ * gives up its place, because everyone else waits behind it, and tries again. While it has them, running nodes wait, but
+ * they can read tables that only get indexes. An older release keeps working on a newer schema unless one of the newer
+ * migrations breaks it.
  *
  * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
  * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
@@ -69,12 +91,14 @@ export class OlderNodesError extends OperatorError {
  * @throws {MigrationError}
  * @throws {NewerSchemaError}
  * @throws {OlderNodesError}
+ * @throws {TablesInUseError}
  */
 export async function migrate(
   store: Store,
   now: () => number,
   migrations = released,
   beforeUpgrade: (on: Queryable) => Promise<void> = async () => {},
+  locksForMs = LOCKS_FOR_MS,
 ): Promise<number[]> {
   const applied: number[] = [];
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
@@ -94,9 +118,42 @@ export async function migrate(
     return next.version;
   };
   for (;;) {
-    const version = await inTransaction(store, undefined, applyNext);
+    const version = await untilLocked(store, locksForMs, () => inTransaction(store, undefined, applyNext, UNLIMITED));
     if (version === undefined) return applied;
     applied.push(version);
+  }
+}
+
+/** Nodes that start together wait for the one that migrates. `tableLocks` limits the other waits. */
+const UNLIMITED: Limits = { lockMs: 0, statementMs: 0 };
+
+/** The migration was broken off, and nothing was changed. */
+class BrokenOffError extends Error {
+  readonly migration: Migration;
+
+  constructor(migration: Migration, cause: unknown) {
+    super('The migration was broken off', { cause });
+    this.migration = migration;
+  }
+}
+
+/**
+ * Repeats a migration that was broken off, because its tables are locked or it met a running node in a deadlock.
+ * @throws {TablesInUseError}
+ */
+async function untilLocked<T>(store: Store, locksForMs: number, work: () => Promise<T>): Promise<T> {
+  const givesUpAt = performance.now() + locksForMs;
+  for (let waitMs = LOCK_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_LOCK_RETRY_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof BrokenOffError)) throw error;
+      if (performance.now() + waitMs > givesUpAt) {
+        const holders = (await store.dialect.tableLocks?.holders(store.reader.connection)) ?? [];
+        throw new TablesInUseError(error.migration, holders, error.cause);
+      }
+      await sleep(systemClock, waitMs);
+    }
   }
 }
 
@@ -154,15 +211,39 @@ async function requireShape(tx: OpenTransaction, version: number, migrations: re
   if (found.length > 0) throw new SchemaMismatchError(version, found);
 }
 
-/** @throws {MigrationError} */
+/**
+ * @throws {MigrationError}
+ * @throws {BrokenOffError}
+ */
 async function upgrade(tx: OpenTransaction, migration: Migration, recorded: number): Promise<void> {
   try {
+    await tx.dialect.tableLocks?.take(tx.connection, changedTables(migration.statements(tx.dialect)));
     await apply(tx, migration);
   } catch (error) {
+    const fault = tx.dialect.faultOf(error);
+    if (fault === 'conflict') throw new BrokenOffError(migration, error);
     // A full or unreachable database has an error of its own.
-    if (tx.dialect.isUnavailable(error)) throw error;
+    if (fault === 'away') throw error;
     throw new MigrationError(migration, recorded, error);
   }
+}
+
+/**
+ * Returns the existing tables that statements change, in the order of their names. Locking them in this order before
+ * anything else keeps two upgrades, or an upgrade and an operator, from waiting for each other.
+ */
+function changedTables(statements: readonly string[]): ChangedTable[] {
+  const find = (pattern: RegExp) => statements.flatMap((text) => text.match(pattern)?.[1] ?? []);
+  const created = new Set(find(/^\s*create (?:virtual )?table (?:if not exists )?(\w+)/i));
+  const rewritten = new Set([
+    ...find(/\balter table (\w+)/i),
+    ...find(/^\s*(?:update|insert into|delete from|drop table) (\w+)/i),
+  ]);
+  const indexed = find(/^\s*create (?:unique )?index \w+ on (\w+)/i);
+  return [...new Set([...rewritten, ...indexed])]
+    .filter((table) => !created.has(table))
+    .toSorted()
+    .map((name) => ({ name, isReadable: !rewritten.has(name) }));
 }
 
 async function apply({ connection, dialect }: Queryable, { statements }: Migration): Promise<void> {

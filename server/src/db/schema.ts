@@ -131,6 +131,22 @@ export interface Schema {
     lease_generation: number;
     /** JSON of the number's `StoredNumberState`; null until its network has reported one. */
     number_state: string | null;
+    /** API key that set the text for callers (`calls.message`); null for a login, and without a text. */
+    call_text_key: string | null;
+    /** Time at which its deletion began; null for a session that stays. */
+    deleting_at: number | null;
+  };
+  /** Deletions that take many transactions and are not complete. */
+  deletions: {
+    /** Id of the session or webhook; for a chat, `sessionId/chatId`. */
+    resource_id: string;
+    account_id: string;
+    kind: DeletionKind;
+    /** JSON; the handler of the kind owns its shape. */
+    details: string;
+    created_at: number;
+    /** Time until which a node works on it, or until which it waits after a failure, by the database's clock. */
+    worked_until: number;
   };
   /** The last reports about templates, so that a repeated one emits no event. */
   template_states: {
@@ -306,6 +322,13 @@ export interface Schema {
     pinned_until: number | null;
     /** JSON of its `Pricing`; null if the network has not reported one. */
     pricing: string | null;
+    /**
+     * Place among the messages of its chat that wait to be sent, if it was queued later than stored: after its time,
+     * or once approved. Null for all others, whose place follows from `seq` (see `messages/sendOrder.ts`).
+     */
+    turn: Generated<number | null>;
+    /** API key that sent or scheduled it; null for a login, and for messages that came from the network. */
+    key_id: string | null;
   };
   /** The search words of a message. One of them is its account. */
   message_words: {
@@ -313,6 +336,8 @@ export interface Schema {
     rowid: number;
     words: string;
   };
+  /** The same with the number of its bucket in front of each word (SQLite only). */
+  bucketed_words: Schema['message_words'];
   reactions: {
     account_id: string;
     message_id: string;
@@ -340,6 +365,12 @@ export interface Schema {
     /** 1, 0, or null if it was never checked. */
     on_network: number | null;
     checked_at: number | null;
+  };
+  /** Numbers that a network uses although no numbering plan has them, as far as the account was shown them. */
+  network_numbers: {
+    account_id: string;
+    phone_number: string;
+    noted_at: number;
   };
   groups: {
     account_id: string;
@@ -516,10 +547,18 @@ export interface Schema {
     /** JSON of its credentials at the broker, sealed; null for none. */
     credentials: string | null;
     timeout_ms: number | null;
+    /** 1 if a redirect to the result of the request counts as delivered. */
+    accept_redirects: number;
     /** JSON list of its own retry schedule. */
     retry_seconds: string | null;
     /** 1 while its deliveries are held. */
     paused: number;
+    /** Why the server paused it; null if a caller did, or nobody. */
+    paused_reason: string | null;
+    /** The process that sends to its broker; see `webhooks/delivery/flights.ts`. */
+    in_flight_by: string | null;
+    /** How often in a row a process died while it sent to the broker. */
+    deaths: number;
     ordering: 'best_effort' | 'strict';
     /** JSON list of the `Include` groups; null for those that its event types imply. */
     include: string | null;
@@ -531,7 +570,7 @@ export interface Schema {
     breaker_state: 'closed' | 'open' | 'half_open';
     /** Incremented with every change of state. A result that belongs to an older generation changes nothing. */
     breaker_generation: number;
-    /** JSON of the breaker's state; `webhooks/breaker.ts` owns its shape. */
+    /** JSON of the breaker's state; `webhooks/queue/breaker.ts` owns its shape. */
     breaker: string;
     /** Derived from the key, the URL, the event type and the arguments; null unless an MCP client subscribed. */
     subscription_id: string | null;
@@ -545,6 +584,8 @@ export interface Schema {
     updated_at: number;
     lease_owner: string | null;
     lease_generation: number;
+    /** API key that created it, or the last one that changed its receiver; null for a login. */
+    set_by_key: string | null;
   };
   /** Counters of a webhook for one minute: statistics read these rows, never the log. */
   webhook_minutes: {
@@ -643,7 +684,7 @@ export interface Schema {
   };
   /** A number that is registered with a sandbox network. */
   sandbox_numbers: {
-    /** An address; see `addressOf` in `connectors/sandbox/store.ts`. Group ids and invite codes are addresses too. */
+    /** An address; see `addressOf` in `sandbox/store.ts`. Group ids and invite codes are addresses too. */
     number: string;
     session_id: string;
     /** JSON of name, about and picture; the picture is stored as the hash of its content. */
@@ -683,14 +724,30 @@ export interface Schema {
   idempotency_keys: {
     account_id: string;
     idempotency_key: string;
-    /** SHA-256 of operation and input. */
+    /** SHA-256 of operation and validated input, by which the previous release recognizes a repeated request. */
     request_hash: string;
+    /** SHA-256 of operation and input as the caller sent it; null if the previous release stored the key. */
+    sent_hash: string | null;
+    /** The API key that used it, or `login`; null if the previous release stored it. */
+    credential: string | null;
     /** The process that works on it. Another one may take over once that process is gone. */
     owner: string;
     /** The output as JSON, once the request is done. */
     answer: string | null;
     /** The id of the resource that the request creates, so that a second run after a crash creates the same one. */
     resource_id: string;
+    created_at: number;
+  };
+  /** Stretches of the event log. Each restore or failover begins another one; cursors say which one they are of. */
+  log_epochs: {
+    /** Empty for the first one, so its cursors have none. */
+    epoch: string;
+    /** Cursor of the newest event at its beginning, without an epoch. Later events of earlier epochs are gone. */
+    starts_after: string;
+    /** Identifies the PostgreSQL server and its timeline; null on SQLite, and before the first start. */
+    server: string | null;
+    /** The transaction that wrote this row. A restore writes it with another one. */
+    written_by: string | null;
     created_at: number;
   };
   login_buckets: {
@@ -711,6 +768,7 @@ export interface Schema {
   };
 }
 
+export type DeletionKind = 'session' | 'chat' | 'webhook';
 /** `sending`: the network has not accepted it, or the server died before it knew. */
 export type PostState = 'sending' | 'sent' | 'failed';
 export type SessionStatus =
@@ -733,7 +791,7 @@ export const messageStatuses = [
   'failed',
 ] as const;
 export type MessageStatus = (typeof messageStatuses)[number];
-/** How an attempt ended; `webhooks/outcome.ts` says what each class means. */
+/** How an attempt ended; `webhooks/queue/outcome.ts` says what each class means. */
 export type OutcomeClass =
   | 'ok'
   | 'redirect'

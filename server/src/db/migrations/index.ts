@@ -20,12 +20,25 @@ import { social } from './0019-social.ts';
 import { groupDetails } from './0020-group-details.ts';
 import { cloudNumbers } from './0021-cloud-numbers.ts';
 import { sessionHealth } from './0022-session-health.ts';
+import { nodeFence } from './0023-node-fence.ts';
+import { brokerFlights } from './0024-broker-flights.ts';
+import { deletions } from './0025-deletions.ts';
+import { listFilters } from './0026-list-filters.ts';
+import { filterPaths } from './0027-filter-paths.ts';
+import { sendOrder } from './0028-send-order.ts';
+import { retriesAndRestores } from './0029-retries-and-restores.ts';
+import { keyOrigin } from './0030-key-origin.ts';
+import { networkNumbers } from './0031-network-numbers.ts';
+import { acceptRedirects } from './0032-accept-redirects.ts';
+import { listOrders } from './0033-list-orders.ts';
+import { wordBuckets } from './0034-word-buckets.ts';
+import { groupPictures } from './0035-group-pictures.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'vEM4KDc2dpzGRekcIGxWxVwkKB_YXHVpB5Wo1Q89mD8',
-  postgres: 'VLeIV9jujRfySLKtgWfxOmKm5vgahIqCRffT3MNitiQ',
+  sqlite: 'psBQeaj1S0vvlgCdzs7WAj634fGdV1VqBJRckPQXvXk',
+  postgres: 'rzGiweLJOrSZBQOa9e1yjRDDwi6aZW3XdKCRYfn0Vhc',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -52,4 +65,17 @@ export const migrations: readonly Migration[] = [
   groupDetails,
   cloudNumbers,
   sessionHealth,
+  nodeFence,
+  brokerFlights,
+  deletions,
+  listFilters,
+  filterPaths,
+  sendOrder,
+  retriesAndRestores,
+  keyOrigin,
+  networkNumbers,
+  acceptRedirects,
+  listOrders,
+  wordBuckets,
+  groupPictures,
 ];

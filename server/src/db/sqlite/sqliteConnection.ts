@@ -1,6 +1,6 @@
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
-import { cacheOf } from '../cache.ts';
-import type { Connection, Result } from './dialect.ts';
+import { cacheOf } from '../../cache.ts';
+import type { Connection, Result } from '../dialect.ts';
 
 const STATEMENTS_KEPT = 500;
 

@@ -1,18 +1,20 @@
 import type { Kysely } from 'kysely';
 import pg from 'pg';
-import { allEnded } from '../async.ts';
+import { allEnded } from '../../async.ts';
 import {
   type Connection,
   type Dialect,
   FencedError,
+  type Limits,
   type Membership,
   type OpenTransaction,
   queryable,
   UnknownCommitError,
-} from './dialect.ts';
+} from '../dialect.ts';
+import type { Schema } from '../schema.ts';
 import type { FirstStatistics } from './firstStatistics.ts';
-import { codeOf, connectionOn, deadline, QUERY_MS } from './postgresConnection.ts';
-import type { Schema } from './schema.ts';
+import { codeOf, connectionOn, deadline, isStale, QUERY_MS } from './postgresConnection.ts';
+import { fence } from './postgresFence.ts';
 
 const BEGIN_MS = 5000;
 /**
@@ -22,6 +24,13 @@ const BEGIN_MS = 5000;
 const COMMIT_MS = 8000;
 /** Limits how long a stalled process blocks the others; shorter than a lease. */
 const IDLE_TRANSACTION_MS = 2500;
+/**
+ * Ends a statement in the database, and so keeps the connection, before `QUERY_MS` ends it here. A process that died
+ * does not end it.
+ */
+const STATEMENT_MS = 25_000;
+/** Longer than our transactions take. A lock that lasts longer belongs to an operator or another program. */
+const LOCK_MS = 3000;
 /** A statement came after one that failed. */
 const IN_FAILED_TRANSACTION = '25P02';
 
@@ -30,7 +39,12 @@ interface Options {
   readonly mayPrepare: boolean;
   /** Undefined for migrations and nodes that join. */
   readonly as: Membership | undefined;
+  readonly limits: Limits | undefined;
+  /** Further settings of a transaction, as statements. */
+  readonly settings: string;
   readonly statistics: FirstStatistics;
+  /** Called after a statement failed that other connections have prepared as well. */
+  readonly onStale: () => void;
 }
 
 /**
@@ -44,17 +58,19 @@ export class PostgresTransaction implements OpenTransaction {
   readonly #client: pg.PoolClient;
   readonly #options: Options;
   #lastError: unknown;
+  #isStale = false;
   #hasEnded = false;
 
   private constructor(client: pg.PoolClient, options: Options) {
     this.#client = client;
     this.#options = options;
-    // Migrations have no time limit.
-    const connection = connectionOn(client, options.mayPrepare, options.as && QUERY_MS);
+    const queryMs = options.limits?.statementMs === 0 ? undefined : QUERY_MS;
+    const connection = connectionOn(client, options.mayPrepare, queryMs);
     const on = queryable(options.dialect, {
       query: (text, parameters, name) =>
         connection.query<never>(text, parameters, name).catch((error: unknown) => {
           if (codeOf(error) !== IN_FAILED_TRANSACTION) this.#lastError = error;
+          this.#isStale ||= isStale(error);
           throw this.#lastError ?? error;
         }),
     });
@@ -69,7 +85,7 @@ export class PostgresTransaction implements OpenTransaction {
    */
   static async begin(client: pg.PoolClient, options: Options): Promise<PostgresTransaction> {
     const { as } = options;
-    const begin = `begin; set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS}`;
+    const begin = `begin; ${limitsOf(options.limits)}${options.settings}`;
     // The fence saves a round trip here.
     const text = as === undefined ? begin : `${begin}; ${BY_INDEX}; ${fence(as)}`;
     try {
@@ -105,7 +121,8 @@ export class PostgresTransaction implements OpenTransaction {
     try {
       const limit = deadline(this.#options.as === undefined ? QUERY_MS : COMMIT_MS);
       const { command } = await this.#client.query({ text, ...limit });
-      this.#client.release();
+      this.#client.release(this.#isStale);
+      if (this.#isStale) this.#options.onStale();
       return command;
     } catch (error) {
       this.#client.release(true); // its state is unknown: close it
@@ -115,8 +132,14 @@ export class PostgresTransaction implements OpenTransaction {
 
   /** Whether PostgreSQL has answered that it does not commit. */
   #isRefusal(error: unknown): boolean {
-    return isAnswer(error) && !this.#options.dialect.isUnavailable(error);
+    return isAnswer(error) && this.#options.dialect.faultOf(error) !== 'away';
   }
+}
+
+/** These apply even if this process has died or hangs. */
+function limitsOf({ lockMs = LOCK_MS, statementMs = STATEMENT_MS }: Limits = {}): string {
+  return `set local idle_in_transaction_session_timeout = ${IDLE_TRANSACTION_MS};
+    set local statement_timeout = ${statementMs}; set local lock_timeout = ${lockMs}`;
 }
 
 const isAnswer = (error: unknown): boolean => error instanceof pg.DatabaseError;
@@ -126,7 +149,3 @@ const isAnswer = (error: unknown): boolean => error instanceof pg.DatabaseError;
  * is unavoidable nevertheless counts as so expensive that it would be compiled.
  */
 const BY_INDEX = 'set local enable_seqscan = off; set local jit = off';
-
-/** Finds the node's own row, and keeps it from being deleted. */
-const fence = ({ nodeId, epoch }: Membership) =>
-  `select from nodes where node_id = ${pg.escapeLiteral(nodeId)} and epoch = ${epoch} for key share`;

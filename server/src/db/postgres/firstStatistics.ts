@@ -1,4 +1,4 @@
-import type { Connection } from './dialect.ts';
+import type { Connection } from '../dialect.ts';
 
 /** Number of write transactions before the first check. It doubles with each check. */
 const FIRST_CHECK = 16;

@@ -13,7 +13,8 @@ import {
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
-import { AppError, OperatorError } from '../errors.ts';
+import { ChildHealth } from '../../childHealth.ts';
+import { AppError, OperatorError } from '../../errors.ts';
 
 /** The database lacks acknowledged transactions or is unreadable. */
 export class DatabaseDamagedError extends OperatorError {}
@@ -26,6 +27,8 @@ interface Mark {
   readonly commits: number;
   /** Whether the process that wrote it did not close the database. */
   readonly isOpen: boolean;
+  /** Whether the database is a backup or an older copy, and that has not been noted in it. */
+  readonly isReplaced?: boolean;
 }
 
 const MARK_BYTES = 64;
@@ -50,10 +53,13 @@ export class SqliteFiles {
   readonly #mark: number;
   readonly #flushing: NodeJS.Timeout;
   #commits: number;
+  #isReplaced: boolean;
   #isFlushed = true;
   /** The database to check, if the last process did not close it. */
   #unclean: string | undefined;
+  readonly #checkHealth: ChildHealth;
   #check: Worker | undefined;
+  #checkAgain: NodeJS.Timeout | undefined;
   #damage: string | undefined;
   #saving: Promise<void> | undefined;
 
@@ -89,19 +95,38 @@ export class SqliteFiles {
    */
   constructor(
     file: string,
-    { commits, save, onDamage }: { commits: number; save: () => Promise<string>; onDamage: DamageListener },
+    {
+      commits,
+      save,
+      onDamage,
+      checkHealth = new ChildHealth('database_check'),
+    }: { commits: number; save: () => Promise<string>; onDamage: DamageListener; checkHealth?: ChildHealth },
   ) {
+    this.#checkHealth = checkHealth;
     this.#paths = [file, `${file}-wal`, `${file}-shm`];
     this.#held = this.#paths.map((path) => statSync(path));
     this.#commits = commits;
     this.#onDamage = onDamage;
     this.#save = save;
-    const wasOpen = readMark(markOf(file))?.isOpen === true;
+    const mark = readMark(markOf(file));
+    const wasOpen = mark?.isOpen === true;
+    // A backup does not contain the mark.
+    this.#isReplaced = mark === undefined ? commits !== 0 : mark.isReplaced === true;
     this.#mark = openSync(markOf(file), existsSync(markOf(file)) ? 'r+' : 'w+', 0o600);
     this.#write({ commits, isOpen: true });
     fdatasyncSync(this.#mark);
     this.#flushing = setInterval(() => this.#flush(), SYNC_MS).unref();
     this.#unclean = wasOpen ? file : undefined;
+  }
+
+  get wasReplaced(): boolean {
+    return this.#isReplaced;
+  }
+
+  keptEpoch(): void {
+    if (!this.#isReplaced) return;
+    this.#isReplaced = false;
+    this.#note();
   }
 
   get nextCommits(): number {
@@ -137,7 +162,9 @@ export class SqliteFiles {
   /** Call it before SQLite closes the database. */
   async stop(): Promise<void> {
     clearInterval(this.#flushing);
+    this.#check?.removeAllListeners();
     await this.#check?.terminate();
+    clearTimeout(this.#checkAgain);
     await this.#saving;
   }
 
@@ -174,13 +201,33 @@ export class SqliteFiles {
     const file = this.#unclean;
     if (file === undefined) return;
     this.#unclean = undefined;
-    this.#check = new Worker(new URL('./quickCheck.ts', import.meta.url), { workerData: file });
+    this.#startChecking(file);
+  }
+
+  /** A thread that does not start, or ends before it has a result, is started again later. */
+  #startChecking(file: string): void {
+    let isDone = false;
+    const failed = (error: unknown) => {
+      if (isDone) return;
+      isDone = true;
+      this.#checkHealth.failed(error);
+      this.#checkAgain = setTimeout(() => this.#startChecking(file), this.#checkHealth.retryMs);
+      this.#checkAgain.unref();
+    };
+    try {
+      this.#check = new Worker(new URL('./quickCheck.ts', import.meta.url), { workerData: file });
+    } catch (error) {
+      failed(error);
+      return;
+    }
     this.#check.unref();
     this.#check.on('message', (found: string) => {
+      isDone = true;
+      this.#checkHealth.works();
       if (found !== 'ok') this.noteDestroyed(`The check after an unclean end found damage in ${file}: ${found}.`);
     });
-    // The thread has its own connection: an error that it runs into will fail queries too, which report it.
-    this.#check.on('error', () => {});
+    this.#check.on('error', failed);
+    this.#check.on('exit', () => failed(new Error('the thread ended without a result')));
   }
 
   /** A failed write of the count does not undo the commit: a count that lags only detects less. */
@@ -195,7 +242,8 @@ export class SqliteFiles {
   }
 
   #write(mark: Mark): void {
-    const bytes = Buffer.from(`${JSON.stringify(mark).padEnd(MARK_BYTES - 1)}\n`);
+    const whole = { ...mark, ...(this.#isReplaced && { isReplaced: true }) };
+    const bytes = Buffer.from(`${JSON.stringify(whole).padEnd(MARK_BYTES - 1)}\n`);
     for (let written = 0; written < bytes.length; )
       written += writeSync(this.#mark, bytes, written, bytes.length - written, written);
   }
@@ -216,8 +264,9 @@ const markOf = (file: string) => join(dirname(file), 'switchboard.commits');
 function readMark(path: string): Mark | undefined {
   if (!existsSync(path)) return undefined;
   try {
-    const { commits, isOpen } = JSON.parse(readFileSync(path, 'utf8'));
-    return typeof commits === 'number' ? { commits, isOpen: isOpen === true } : undefined;
+    const { commits, isOpen, isReplaced } = JSON.parse(readFileSync(path, 'utf8'));
+    if (typeof commits !== 'number') return undefined;
+    return { commits, isOpen: isOpen === true, isReplaced: isReplaced === true };
   } catch (error) {
     if (error instanceof SyntaxError) return undefined; // cut off by a crash
     throw error;

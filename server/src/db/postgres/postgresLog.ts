@@ -1,4 +1,4 @@
-import type { Connection } from './dialect.ts';
+import type { Connection, LogState } from '../dialect.ts';
 
 /*
  * Positions of the event log on PostgreSQL, and how far it can be read without skipping events.
@@ -67,16 +67,29 @@ export const logPositions: readonly string[] = [
     ${BEYOND_TRANSACTION_IDS} + pg_current_xact_id()::text::bigint + (select max(shift) from log_origin))`,
 ];
 
-/** The position up to which the log is complete. */
-export async function readHorizon(connection: Connection): Promise<number> {
-  const { rows } = await connection.query<{ horizon: number }>(
-    'select event_horizon() as horizon',
+/** Returns the position up to which the log is complete, and what identifies the server cheaply. */
+export async function readState(connection: Connection): Promise<LogState> {
+  const { rows } = await connection.query<LogState>(
+    `select event_horizon() as horizon, (select last_value from event_positions) as newest,
+      pg_postmaster_start_time()::text as since`,
     [],
-    'event_horizon',
+    'event_state',
   );
   const [row] = rows;
   if (row === undefined) throw new Error('event_horizon() gave no row');
-  return row.horizon;
+  return row;
+}
+
+/** Returns the identity of the server, and of its timeline, which a promotion and a recovery to a moment change. */
+export async function readServer(connection: Connection): Promise<string> {
+  const { rows } = await connection.query<{ server: string }>(
+    `select system_identifier::text || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as server
+      from pg_control_system()`,
+    [],
+  );
+  const [row] = rows;
+  if (row === undefined) throw new Error('pg_control_system() gave no row');
+  return row.server;
 }
 
 /** The last position that was drawn. */

@@ -2,17 +2,18 @@ import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } fro
 import pg from 'pg';
 import {
   answering,
+  type Connection,
   type Dialect,
   FencedError,
-  isBeginning,
   type Listening,
   queryable,
   type SerializedWork,
   type Store,
-} from './dialect.ts';
+} from '../dialect.ts';
 import { FirstStatistics } from './firstStatistics.ts';
-import { codeOf, connectionOn, deadline, getTypeParser, PIPELINED, QUERY_MS } from './postgresConnection.ts';
-import { logPositions, readHorizon, readNewest } from './postgresLog.ts';
+import { codeOf, connectionOn, deadline, getTypeParser, isStale, PIPELINED, QUERY_MS } from './postgresConnection.ts';
+import { endTransactions, nodeFence } from './postgresFence.ts';
+import { logPositions, readNewest, readServer, readState } from './postgresLog.ts';
 import { PostgresTransaction } from './postgresTransaction.ts';
 
 /** Keys of PostgreSQL's advisory locks, which are shared by everybody who uses the database. */
@@ -44,7 +45,20 @@ const PARTS = `
     case when indisunique then 'unique ' else '' end || columns || coalesce(' where ' || predicate, ''), indisunique
     from indexes`;
 
-const postgres: Dialect = {
+/** PostgreSQL looks for deadlocks after a second, unless `deadlock_timeout` is set. */
+const TABLE_LOCK_MS = 800;
+
+const LOCK_HOLDERS = `
+  select format('%s (pid %s, for %s s)', coalesce(nullif(application_name, ''), usename, backend_type), pid,
+    coalesce(extract(epoch from clock_timestamp() - xact_start)::int, 0)) as holder
+  from pg_stat_activity
+  where pid <> pg_backend_pid() and pid in (
+    select pid from pg_locks l join pg_class c on c.oid = l.relation
+    where l.granted and l.database = (select oid from pg_database where datname = current_database())
+      and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_versions')))
+  order by xact_start nulls last limit 5`;
+
+export const postgres: Dialect = {
   name: 'postgres',
   kysely: {
     createAdapter: () => new PostgresAdapter(),
@@ -58,14 +72,26 @@ const postgres: Dialect = {
       'create table message_words (rowid bigint primary key, words tsvector not null)',
       'create index message_words_words on message_words using gin (words)',
     ],
-    isOrdered: false,
+    table: 'message_words',
+    buckets: undefined,
     purge: undefined,
     stored: (words) => sql`array_to_tsvector(string_to_array(${words}, ' '))`,
-    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.words`)} @@ ${terms}::tsquery`,
-    terms: (words) => `${words.map((word) => `'${word}'`).join(' & ')}${isBeginning(words) ? ':*' : ''}`,
+    matches: (table, terms) => sql<boolean>`${sql.ref(`${table}.words`)} @@ ${terms}::tsquery`,
+    terms: (words, isPrefix) => `${words.map((word) => `'${word}'`).join(' & ')}${isPrefix ? ':*' : ''}`,
   },
   hasConcurrentWriters: true,
   lockStatement: (work) => `select pg_advisory_xact_lock(${locks[work]})`,
+  tableLocks: {
+    async take(connection, tables) {
+      await connection.query(`set local lock_timeout = ${TABLE_LOCK_MS}`, []);
+      for (const { name, isReadable } of tables)
+        await connection.query(`lock table ${name} in ${isReadable ? 'share' : 'access exclusive'} mode`, []);
+    },
+    async holders(connection) {
+      const { rows } = await connection.query<{ holder: string }>(LOCK_HOLDERS, []);
+      return rows.map(({ holder }) => holder);
+    },
+  },
   // PostgreSQL expects a hundred rows of any list, and rather than look up a hundred rows it scans a table that is small
   // when the statement is planned, and goes on scanning it when it has grown. It expects one row of a range whose column
   // it knows nothing about.
@@ -82,8 +108,12 @@ const postgres: Dialect = {
   log: {
     order: ['position', 'event_id'],
     drawsPositions: true,
-    horizon: readHorizon,
+    state: readState,
     newest: readNewest,
+    server: readServer,
+    writer: 'xmin::text',
+    transaction: sql<string | null>`pg_current_xact_id()::xid::text`,
+    lockEpochs: ['lock table log_epochs in exclusive mode'],
     tables: [
       'create table log_origin (cluster text not null, shift bigint not null)',
       `insert into log_origin values ('', 0)`,
@@ -91,6 +121,8 @@ const postgres: Dialect = {
     position: (shift) => `pg_current_xact_id()::text::bigint + ${shift}`,
   },
   logPositions,
+  nodeFence,
+  endTransactions,
   shape: {
     parts: PARTS,
     async inScratch(tx, work) {
@@ -114,21 +146,31 @@ const postgres: Dialect = {
     // Separate from adding the column, which would otherwise rewrite the whole table.
     `alter table deliveries alter position set default nextval('delivery_positions')`,
   ],
+  through: () => sql``,
   now: sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint`,
   reclaim: undefined, // autovacuum reclaims space
   isUniqueViolation: (error) => codeOf(error) === '23505',
-  isUnavailable: (error) => {
+  faultOf(error) {
     const code = codeOf(error);
-    // Connection exceptions, insufficient resources and operator intervention; or a socket error without a code.
-    return (
-      /^(08|53|57P|25006|25P03)/.test(code) ||
-      /^(ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_)/.test(code) ||
-      isBrokenConnection(error)
-    );
+    // A stale statement shares its code with features that PostgreSQL lacks.
+    if (isStale(error) || CONFLICT.test(code)) return 'conflict';
+    if (AWAY.test(code) || isBrokenConnection(error)) return 'away';
+    if (ROW.test(code)) return 'row';
+    return /^[\dA-Z]{5}$/.test(code) ? 'other' : undefined;
   },
   isFull: (error) => ['53100', '58030'].includes(codeOf(error)),
-  isConflict: (error) => ['40001', '40P01'].includes(codeOf(error)),
 };
+
+/**
+ * Data exceptions, violated constraints, and 54000: a row exceeds a limit, such as the size of an index entry. The other
+ * errors of class 54 are about the statement or the schema, such as 54001 (too deep a stack) and 54023 (too many
+ * arguments), and would not pass for another row.
+ */
+const ROW = /^(22|23|54000)/;
+/** Broken off: rolled back, not locked in time, canceled, idle or open for too long, or no longer in a transaction. */
+const CONFLICT = /^(40|55P03|57014|25P)/;
+/** Connection exceptions, insufficient resources, operator intervention, a read-only standby; or a socket error. */
+const AWAY = /^(08|53|57P|58|25006|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_)/;
 
 // pg reports these without a code.
 function isBrokenConnection(error: unknown): boolean {
@@ -140,6 +182,52 @@ function isBrokenConnection(error: unknown): boolean {
   );
 }
 
+/** How often PostgreSQL checks whether this process is still connected while it runs a statement. */
+const CONNECTION_CHECK_MS = 2000;
+
+/**
+ * Ends abandoned statements, even outside a transaction. Not at the start of the connection, because
+ * poolers refuse settings there. Some systems lack the check of the connection.
+ */
+function limitSession(client: pg.ClientBase): void {
+  const limits = { statement_timeout: QUERY_MS, client_connection_check_interval: CONNECTION_CHECK_MS };
+  for (const [name, ms] of Object.entries(limits)) {
+    const text = `select set_config(name, '${ms}', false) from pg_settings where name = '${name}'`;
+    client.query({ text, ...deadline(QUERY_MS) }).catch(() => {}); // the connection works without it
+  }
+}
+
+/** Returns the statement that checks the connection during a transaction, or nothing if the system lacks the check. */
+async function connectionCheck(pool: pg.Pool): Promise<string> {
+  const { rowCount } = await pool.query(`select from pg_settings where name = 'client_connection_check_interval'`);
+  if (rowCount === 0) return '';
+  const text = `; set local client_connection_check_interval = ${CONNECTION_CHECK_MS}`;
+  return pool.query(`begin${text}; rollback`).then(
+    () => text,
+    (error: unknown) => (codeOf(error) === '' ? Promise.reject(error) : ''),
+  );
+}
+
+/**
+ * Repeats a query whose prepared statement is stale. The pool closes the connection after the error, but all of its
+ * connections may have the statement.
+ */
+function fresh(connection: Connection, connections: number): Connection {
+  return {
+    async query(text, parameters, name) {
+      for (let attempt = 0; ; attempt++) {
+        try {
+          return await connection.query<never>(text, parameters, name);
+        } catch (error) {
+          if (!isStale(error) || attempt > connections) throw error;
+        }
+      }
+    },
+  };
+}
+
+/** One for heartbeats, and one for a transaction that evicts a node while all other connections wait for locks. */
+const URGENT_CONNECTIONS = 2;
 const HEARTBEAT_QUERY_MS = 2000;
 const NOTIFY_MS = 1500;
 /** The limit while a start compares the tables, before other nodes use them. */
@@ -151,6 +239,7 @@ const SCRATCH_PAUSE_MS = 60_000;
  * statements are not prepared, because the next one may run on another connection
  */
 export function openPostgres(url: string, { directUrl = url, poolSize = 10, clientName = 'switchboard' } = {}): Store {
+  const mayPrepare = directUrl === url;
   const open = (max: number) => {
     const pool = new pg.Pool({
       connectionString: url,
@@ -163,31 +252,37 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     });
     // A broken connection fails its query or is replaced. Without a listener, its error would end the process.
     pool.on('error', () => {});
-    pool.on('connect', (client) => client.on('error', () => {}));
+    pool.on('connect', (client) => {
+      client.on('error', () => {});
+      if (mayPrepare) limitSession(client);
+    });
     return pool;
   };
   const pool = open(poolSize);
-  const heartbeatPool = open(1);
-
-  const mayPrepare = directUrl === url;
+  const urgentPool = open(URGENT_CONNECTIONS);
 
   /** If one connection breaks, the idle ones may be broken as well, and each would fail one more query. */
   async function discardIdle(): Promise<void> {
     for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
   }
 
-  const pooled = connectionOn(pool, mayPrepare, QUERY_MS);
+  const pooled = fresh(connectionOn(pool, mayPrepare, QUERY_MS), poolSize);
   const reader = queryable(postgres, answering(postgres, pooled));
   const statistics = new FirstStatistics(pooled);
+  const onStale = () => void discardIdle().catch(() => {}); // broken ones fail their next query
+  const shared = { dialect: postgres, mayPrepare, statistics, onStale };
+  let settings: string | undefined;
   return {
     dialect: postgres,
     reader,
     longReader: reader,
     writers: Math.max(1, Math.floor(poolSize / 2)),
-    async begin(as) {
-      const client = await pool.connect();
+    async begin(as, limits) {
+      // A pooler shares the session, so its settings hold for one transaction.
+      if (!mayPrepare) settings ??= await connectionCheck(pool);
+      const client = await (limits?.isUrgent === true ? urgentPool : pool).connect();
       try {
-        return await PostgresTransaction.begin(client, { dialect: postgres, mayPrepare, as, statistics });
+        return await PostgresTransaction.begin(client, { ...shared, as, limits, settings: settings ?? '' });
       } catch (error) {
         if (!(error instanceof FencedError)) await discardIdle();
         throw error;
@@ -198,16 +293,24 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       async notify(channel, payload) {
         await pool.query({ text: NOTIFY, values: [channel, payload], ...deadline(NOTIFY_MS) });
       },
-      heartbeat: queryable(postgres, connectionOn(heartbeatPool, mayPrepare, HEARTBEAT_QUERY_MS)),
+      heartbeat: queryable(postgres, connectionOn(urgentPool, mayPrepare, HEARTBEAT_QUERY_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async rewrite() {
-      await pool.query('vacuum full secrets, webhooks, sessions, session_store');
+      const client = await pool.connect();
+      try {
+        await client.query('set statement_timeout = 0');
+        await client.query('vacuum full secrets, webhooks, sessions, session_store');
+      } finally {
+        client.release(true);
+      }
     },
     startCheck() {}, // PostgreSQL checks its own files
-    trimLog() {}, // the log belongs to the whole database cluster
+    wasReplaced: undefined,
+    keptEpoch() {},
+    async trimLog() {}, // the log belongs to the whole database cluster
     async close() {
-      await Promise.all([pool.end(), heartbeatPool.end()]);
+      await Promise.all([pool.end(), urgentPool.end()]);
     },
   };
 }

@@ -1,9 +1,10 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
-import { AppError } from '../errors.ts';
+import { Children } from '../../childHealth.ts';
+import { AppError } from '../../errors.ts';
+import { answering, type Connection, type Dialect, queryable, type Store } from '../dialect.ts';
 import { Checkpoints } from './checkpoints.ts';
-import { answering, type Connection, type Dialect, isBeginning, queryable, type Store } from './dialect.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
 import { ThreadReader } from './threadReader.ts';
@@ -30,6 +31,9 @@ const PARTS = `
       iif(instr(lower(sql), ' where '), substr(sql, instr(lower(sql), ' where ')), ''), is_unique
     from indexes`;
 
+/** Size of a page of the search index. */
+const PAGE_BYTES = 4050;
+
 export const sqlite: Dialect = {
   name: 'sqlite',
   kysely: {
@@ -45,20 +49,43 @@ export const sqlite: Dialect = {
       `create virtual table message_words using fts5
         (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
     ],
-    isOrdered: true,
+    table: 'bucketed_words',
+    buckets: {
+      size: 16_384,
+      // A character that no word contains, and that does not separate words for the tokenizer.
+      word: (word, bucket) => `${bucket}·${word}`,
+      markers: ['a', 'd', 'g', 'j', 'm', 'p', 's', 'v'].map((letter) => letter + 'z'.repeat(PAGE_BYTES)),
+      merge: `insert into bucketed_words (bucketed_words, rank) values ('merge', ?)`,
+      // Left to itself, a write may merge 64 pages of each level (75 ms), and a deletion of 250 messages as many for
+      // each 64 of them (450 ms).
+      tables: [
+        `create virtual table bucketed_words using fts5
+          (words, content = '', contentless_delete = 1, detail = none, tokenize = 'ascii')`,
+        `insert into bucketed_words (bucketed_words, rank) values ('automerge', 0)`,
+        `insert into bucketed_words (bucketed_words, rank) values ('deletemerge', 0)`,
+        `insert into message_words (message_words, rank) values ('deletemerge', 0)`,
+      ],
+      former: {
+        table: 'message_words',
+        // An empty index has rows for its averages (1) and its structure (10).
+        hasPages: 'select 1 from message_words_data where id > 10 limit 1',
+        clear: `insert into message_words (message_words) values ('delete-all')`,
+      },
+    },
     stored: (words) => words,
     // The hidden column named like the table: querying the others requires the positions of words. A deleted row leaves
     // its words behind under a tombstone until its segment is merged. Tombstones are rows of their own: their segment's
     // id has bit 16 set, above 37 bits for the page.
     purge: {
-      isDue: 'select 1 from message_words_data where id >= 65537 << 37 limit 1',
-      step: `insert into message_words (message_words, rank) values ('merge', -500)`,
+      isDue: 'select 1 from bucketed_words_data where id >= 65537 << 37 limit 1',
+      step: `insert into bucketed_words (bucketed_words, rank) values ('merge', -?)`,
     },
-    matches: (alias, terms) => sql<boolean>`${sql.ref(`${alias}.message_words`)} match ${terms}`,
-    terms: (words) => `${words.map((word) => `"${word}"`).join(' AND ')}${isBeginning(words) ? ' *' : ''}`,
+    matches: (table, terms) => sql<boolean>`${sql.ref(`${table}.${table}`)} match ${terms}`,
+    terms: (words, isPrefix) => `${words.map((word) => `"${word}"`).join(' AND ')}${isPrefix ? ' *' : ''}`,
   },
   hasConcurrentWriters: false, // `begin immediate` excludes all other writers
   lockStatement: () => undefined,
+  tableLocks: undefined,
   recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   integers: (json) => sql<number>`(select value from json_each(${json}))`,
@@ -66,12 +93,18 @@ export const sqlite: Dialect = {
   log: {
     order: ['event_id'],
     drawsPositions: false,
-    horizon: async () => Number.MAX_SAFE_INTEGER,
+    state: async () => ({ horizon: Number.MAX_SAFE_INTEGER, newest: 0, since: '' }),
     newest: async () => 0,
+    server: async () => null,
+    writer: 'null',
+    transaction: sql<string | null>`null`,
+    lockEpochs: [],
     tables: [],
     position: () => '0',
   },
   logPositions: [],
+  nodeFence: [],
+  endTransactions: () => sql`select 1`, // one process has the database to itself
   shape: {
     parts: PARTS,
     async inScratch(_, work) {
@@ -84,15 +117,27 @@ export const sqlite: Dialect = {
     },
   },
   deliveryPositions: [],
+  through: (index) => (index === null ? sql`not indexed` : sql`indexed by ${sql.ref(index)}`),
   now: sql<number>`cast(unixepoch('subsec') * 1000 as integer)`,
-  reclaim: 'pragma incremental_vacuum(1000)',
+  reclaim: 'pragma incremental_vacuum(100)',
   // The second half of an extended result code: SQLITE_CONSTRAINT_PRIMARYKEY, _UNIQUE, _ROWID
   isUniqueViolation: (error) => [1555, 2067, 2579].includes(sqliteCode(error)),
-  // SQLITE_BUSY, LOCKED, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN
-  isUnavailable: (error) => [5, 6, 8, 9, 10, 13, 14].includes(sqliteCode(error) & 0xff),
+  faultOf(error) {
+    const code = sqliteCode(error) & 0xff;
+    if (code === 0) return undefined;
+    if (ROW.includes(code)) return 'row';
+    if (AWAY.includes(code)) return 'away';
+    return CONFLICT.includes(code) ? 'conflict' : 'other';
+  },
   isFull: () => false, // the disk is on this machine, where the free space is measured
-  isConflict: () => false,
 };
+
+/** SQLITE_TOOBIG, CONSTRAINT, MISMATCH, RANGE */
+const ROW = [18, 19, 20, 25];
+/** SQLITE_BUSY, LOCKED, NOMEM, READONLY, INTERRUPT, IOERR, FULL, CANTOPEN, PROTOCOL */
+const AWAY = [5, 6, 7, 8, 9, 10, 13, 14, 15];
+/** SQLITE_ABORT, SCHEMA */
+const CONFLICT = [4, 17];
 
 function sqliteCode(error: unknown): number {
   return error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode : 0;
@@ -107,7 +152,11 @@ const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff
  * @param onDamage called when the files are deleted, replaced or destroyed; every later write is refused
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  */
-export function openSqlite(file: string, onDamage: DamageListener = () => {}): Store {
+export function openSqlite(
+  file: string,
+  onDamage: DamageListener = () => {},
+  children: Children = new Children(),
+): Store {
   SqliteFiles.requireComplete(file);
   // It contains secrets, so only the owner may read it. SQLite gives the files beside it the same mode.
   closeSync(openSync(file, 'a', 0o600));
@@ -123,6 +172,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     commits: commitsOf(writing),
     save: () => saveHeld(reading, file),
     onDamage,
+    checkHealth: children.of('database_check'),
   });
   const toError = (error: unknown) => {
     if (!isCorrupt(error)) return error;
@@ -131,7 +181,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
   };
   const writer = queryable(sqlite, connectionOn(writing, toError));
   const reader = connectionOn(reading, toError);
-  const thread = new ThreadReader(file);
+  const thread = new ThreadReader(file, { health: children.of('long_reads') });
   // The thread opens the file by its name, which may be that of another file by now.
   const longReader: Connection = {
     query: (text, parameters) =>
@@ -149,6 +199,7 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
     longReader: queryable(sqlite, answering(sqlite, longReader)),
     writers: 1,
     async begin() {
+      await checkpoints.room();
       files.requireWhole();
       writing.exec('begin immediate');
       return {
@@ -176,7 +227,11 @@ export function openSqlite(file: string, onDamage: DamageListener = () => {}): S
       writing.exec('pragma wal_checkpoint(truncate)');
     },
     startCheck: () => files.startCheck(),
-    trimLog() {
+    wasReplaced: () => files.wasReplaced,
+    keptEpoch: () => files.keptEpoch(),
+    async trimLog() {
+      // Most of it outside the main thread, because it can take long. The rest reports a failure.
+      await longReader.query('pragma wal_checkpoint(passive)', []).catch(() => {});
       // A new connection, because the others may have an open transaction.
       const database = openFile(file);
       try {

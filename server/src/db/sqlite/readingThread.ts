@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads';
+import { READY } from '../../threadPool.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import type { ThreadAnswer, ThreadQuery } from './threadReader.ts';
 
@@ -12,6 +13,7 @@ const connection = connectionOn(database);
 parentPort?.on('message', async ({ id, text, parameters }: ThreadQuery) => {
   parentPort?.postMessage(await answer(id, text, parameters));
 });
+parentPort?.postMessage(READY);
 
 async function answer(id: number, text: string, parameters: readonly unknown[]): Promise<ThreadAnswer> {
   try {
