@@ -1,12 +1,7 @@
-import {
-  type Location,
-  MAX_MENTIONS,
-  type MessageContent,
-  type NetworkMedia,
-  type Poll,
-  type RemoteFile,
-} from '../connectors/connector.ts';
-import type { MediaFacts } from '../connectors/media.ts';
+import { type Location, MAX_MENTIONS, type MessageContent, type Poll } from '../connectors/contract/content.ts';
+import type { RemoteFile } from '../connectors/contract/history.ts';
+import type { MediaFacts } from '../connectors/contract/media.ts';
+import type { NetworkMedia } from '../connectors/contract/networkMedia.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import { factsOf, type Media } from '../media/media.ts';
 import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
@@ -16,6 +11,20 @@ export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'm
   readonly media?: StoredMedia;
   /** The file of a message from the history, until it is fetched. */
   readonly remoteMedia?: Omit<RemoteFile, 'reference'>;
+  /** URLs that the server fetches once the message is approved. */
+  readonly toFetch?: ToFetch;
+}
+
+/** Requests that wait for the approval of a message, because a URL can carry data. */
+export interface ToFetch {
+  /** URL of the file. */
+  readonly fileUrl?: string;
+  /** Name of that file; if unset, the name is the one that its host gives. */
+  readonly fileName?: string;
+  /** Whether the first link of the text gets a preview. */
+  readonly preview?: true;
+  /** URL of the image of `linkPreview`. */
+  readonly previewImageUrl?: string;
 }
 
 /** A file of the account, as a message refers to it. */
@@ -45,8 +54,8 @@ export function contentColumn(content: StoredContent): string | null {
   return Object.keys(content).length === 0 ? null : JSON.stringify(content);
 }
 
-export function toNetworkContent(row: Omit<MessageRow, 'seq'>, media: Media): MessageContent {
-  const { media: stored, remoteMedia: _, ...content } = contentOf(row);
+export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn'>, media: Media): MessageContent {
+  const { media: stored, remoteMedia: _, toFetch: __, ...content } = contentOf(row);
   return {
     type: row.type,
     text: row.body,
@@ -71,6 +80,7 @@ const OPTION_CHARACTERS = 100;
 const CARD_NUMBERS = 10;
 const NUMBER_CHARACTERS = 40;
 const PAYLOAD_CHARACTERS = 1024;
+const PART_CHARACTERS = 65_536;
 
 /**
  * Returns the parts of a network's message that the API knows, within its limits: a modified app of the network can send
@@ -80,8 +90,8 @@ export function withinLimits(content: MessageContent): MessageContent {
   const { type, text, media, location, contact, poll, template, interactive, mentions, isForwarded, payload } = content;
   const unlimited = {
     ...(media && { media }),
-    ...(template && { template }),
-    ...(interactive && { interactive }),
+    ...(isSmall(template) && { template }),
+    ...(isSmall(interactive) && { interactive }),
     ...(isForwarded === true && { isForwarded }),
     ...partsWithinLimits(content),
   };
@@ -103,6 +113,11 @@ export function withinLimits(content: MessageContent): MessageContent {
     ...(mentions && mentions.length > 0 && { mentions: mentions.slice(0, MAX_MENTIONS) }),
     ...(payload !== undefined && { payload: cut(payload, PAYLOAD_CHARACTERS) }),
   };
+}
+
+/** A template or buttons in the network's format are kept whole, or not at all. */
+function isSmall<T extends object>(part: T | undefined): part is T {
+  return part !== undefined && JSON.stringify(part).length <= PART_CHARACTERS;
 }
 
 function locationWithinLimits({ latitude, longitude, name, address, live }: Location): Location {

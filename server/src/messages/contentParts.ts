@@ -10,9 +10,9 @@ import type {
   OrderItem,
   PersonalInvite,
   Product,
-} from '../connectors/connector.ts';
+} from '../connectors/contract/contentParts.ts';
 
-/* The parts of `connectors/contentParts.ts`: their limits, their search words, and their form in the API. */
+/* The parts of `connectors/contract/contentParts.ts`: their limits, their search words, and their form in the API. */
 
 const NAME_CHARACTERS = 200;
 const ID_CHARACTERS = 200;

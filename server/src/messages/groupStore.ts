@@ -1,4 +1,4 @@
-import type { NetworkGroup } from '../connectors/connector.ts';
+import type { NetworkGroup } from '../connectors/contract/groups.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { Media } from '../media/media.ts';

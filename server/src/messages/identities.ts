@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Tx } from '../db/commit.ts';
 import { unindexed } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { renameChat } from '../webhooks/renamedChats.ts';
-import { countAgain, removeRows } from './chatRemoval.ts';
-import { moveCleared } from './clearedChats.ts';
-import { emitContact } from './contactChanges.ts';
+import { renameChat } from '../webhooks/log/renamedChats.ts';
+import { renameInStatuses } from './broadcasts/statuses.ts';
+import { countAgain, removeRows, unreadAmong } from './chats/chatRemoval.ts';
+import { moveCleared } from './chats/clearedChats.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { moveStartedChat } from './sessionRisk.ts';
-import { renameInStatuses } from './statuses.ts';
+import { emitContact } from './people/contactChanges.ts';
+import { moveStartedChat } from './standing/sessionRisk.ts';
 import type { SessionRef } from './store.ts';
 
 interface Person extends SessionRef {
@@ -42,7 +42,8 @@ export async function identify(
   await rename(tx, person, 'chat_id', 'chat_id');
   await renameInKeys(tx, person);
   await renameChat(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
-  for (const chatId of shortened) await countAgain(tx, { accountId, sessionId }, chatId);
+  for (const [chatId, removed] of shortened)
+    await countAgain(tx, { accountId, sessionId }, chatId, unreadAmong(removed));
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;
   const contact = {
@@ -76,7 +77,7 @@ async function rename(
     .updateTable('messages')
     .set({ [column]: phoneNumber })
     .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
+    .where(unindexed('session_id'), '=', sessionId)
     .where(foundBy, '=', placeholder)
     .where(column, '=', placeholder)
     .execute();
@@ -84,16 +85,16 @@ async function rename(
 
 /**
  * Deletes messages that the network has already repeated under the number, which keep what was done with the deleted
- * ones. Returns the chats that have fewer messages now.
+ * ones. Returns the deleted messages of each chat that has fewer now.
  */
 async function deleteDuplicates(
   tx: Tx,
   { accountId, sessionId, placeholder, phoneNumber }: Person,
-): Promise<ReadonlySet<string>> {
+): Promise<ReadonlyMap<string, readonly Duplicate[]>> {
   const shown = (column: 'chat_id' | 'from_number') =>
     sql`case when old.${sql.ref(column)} = ${placeholder} then ${phoneNumber} else old.${sql.ref(column)} end`;
   const duplicates = await sql<Duplicate>`
-    select old.seq, old.message_id, old.starred_at, old.pinned_until,
+    select old.seq, old.message_id, old.direction, old.status, old.starred_at, old.pinned_until,
       twin.message_id as twin_id, twin.chat_id as twin_chat
     from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
@@ -104,10 +105,11 @@ async function deleteDuplicates(
       and ${unindexed('old.session_id')} = ${sessionId}`.execute(tx.kysely);
   for (const duplicate of duplicates.rows) await moveMarks(tx, accountId, duplicate);
   await removeRows(tx, accountId, duplicates.rows);
-  return new Set(duplicates.rows.map(({ twin_chat }) => twin_chat));
+  return Map.groupBy(duplicates.rows, ({ twin_chat }) => twin_chat);
 }
 
-interface Duplicate extends Pick<MessageRow, 'seq' | 'message_id' | 'starred_at' | 'pinned_until'> {
+interface Duplicate
+  extends Pick<MessageRow, 'seq' | 'message_id' | 'direction' | 'status' | 'starred_at' | 'pinned_until'> {
   /** The message that stays. */
   readonly twin_id: string;
   readonly twin_chat: string;

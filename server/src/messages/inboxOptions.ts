@@ -2,7 +2,7 @@ import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
 import type { Media } from '../media/media.ts';
 import type { SteadyClock } from '../steadyClock.ts';
-import type { Emit } from '../webhooks/emit.ts';
+import type { Emit } from '../webhooks/log/emit.ts';
 
 /** The dependencies of all parts of the inbox. */
 export interface InboxOptions {

@@ -1,4 +1,4 @@
-import type { MediaFacts } from '../connectors/media.ts';
+import type { MediaFacts } from '../connectors/contract/media.ts';
 
 const MAX_PIXELS = 100_000;
 const MAX_SECONDS = 48 * 3600;

@@ -1,4 +1,5 @@
-import type { Connector, NetworkChat } from '../connectors/connector.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
+import type { NetworkChat } from '../connectors/contract/messageKey.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';

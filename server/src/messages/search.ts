@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { LateWriter } from '../db/commit.ts';
-import type { Queryable } from '../db/dialect.ts';
+import type { Dialect, Queryable, WordBuckets } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 
 /** Limits the different words that are indexed of a very long message. */
@@ -32,25 +32,66 @@ export function accountWord(accountId: string): string {
 }
 
 export const indexWords: LateWriter<Searchable> = (tx, messages) => {
-  const rows = messages.map(({ seq, accountId, text }) => ({
-    rowid: seq,
-    words: [accountWord(accountId), ...new Set(wordsOf(text).slice(0, WORDS_KEPT))].join(' '),
-  }));
-  return tx.endWith(insertWords.run(tx, rows));
+  const rows = messages.map((message) => ({ rowid: message.seq, words: storedWords(tx.dialect, message) }));
+  const { buckets } = tx.dialect.search;
+  return buckets === undefined ? tx.endWith(insertWords.run(tx, rows)) : indexInBuckets(tx, buckets, rows);
 };
+
+/** A page of words written causes up to this many pages of merges, because each level of the index is merged. */
+const PAGES_MERGED = 8;
+const PAGE_LENGTH = 4000;
+
+async function indexInBuckets(tx: Queryable, buckets: WordBuckets, rows: readonly StoredRow[]): Promise<void> {
+  await insertWords.run(tx, rows);
+  for (const { rowid } of rows)
+    if (rowid % buckets.size === 1) await insertMarkers.run(tx, markersOf(buckets, Math.floor(rowid / buckets.size)));
+  const length = rows.reduce((sum, { words }) => sum + words.length, 0);
+  await tx.connection.query(buckets.merge, [PAGES_MERGED * (1 + Math.ceil(length / PAGE_LENGTH))]);
+}
+
+/** Returns the row with the markers of a bucket, below those of all messages. */
+export const markersOf = ({ markers, word }: WordBuckets, bucket: number): StoredRow => ({
+  rowid: -1 - bucket,
+  words: markers.map((marker) => word(marker, bucket)).join(' '),
+});
+
+interface StoredRow {
+  readonly rowid: number;
+  readonly words: string;
+}
 
 /** Removes messages from the search, by their `seq`. */
 export async function dropWords(tx: Queryable, seqs: readonly number[]): Promise<void> {
-  await deleteWords.run(tx, { rowids: JSON.stringify(seqs) });
+  const rowids = JSON.stringify(seqs);
+  await deleteWords.run(tx, { rowids });
+  if (tx.dialect.search.buckets !== undefined) await deleteFormer.run(tx, { rowids });
+}
+
+/** Returns the words of a message as the search index stores them, separated by spaces. */
+export function storedWords({ search: { buckets } }: Dialect, { seq, accountId, text }: Searchable): string {
+  const words = [accountWord(accountId), ...new Set(wordsOf(text).slice(0, WORDS_KEPT))];
+  if (buckets === undefined) return words.join(' ');
+  const bucket = Math.floor(seq / buckets.size);
+  return words.map((word) => buckets.word(word, bucket)).join(' ');
 }
 
 /** One statement for all rows: on SQLite, one for each row takes ten times as long. */
 const deleteWords = query((db, p: { rowids: string }, dialect) =>
+  db.deleteFrom(dialect.search.table).where('rowid', 'in', dialect.integers(p.rowids)),
+);
+
+const deleteFormer = query((db, p: { rowids: string }, dialect) =>
   db.deleteFrom('message_words').where('rowid', 'in', dialect.integers(p.rowids)),
 );
 
 const insertWords = batch(
   { rowid: 'bigint', words: 'text' },
   ({ row, from, dialect }) => sql`
-    insert into message_words (rowid, words) select ${row.rowid}, ${dialect.search.stored(row.words)} ${from}`,
+    insert into ${sql.table(dialect.search.table)} (rowid, words) select ${row.rowid}, ${dialect.search.stored(row.words)} ${from}`,
+);
+
+const insertMarkers = query(
+  (_, p: StoredRow) => sql`
+    insert into bucketed_words (rowid, words) select ${p.rowid}, ${p.words}
+    where not exists (select 1 from bucketed_words where rowid = ${p.rowid})`,
 );

@@ -2,11 +2,14 @@ import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
-import { endImport } from './historyState.ts';
+import { endImport } from './history/historyState.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { emitFailed } from './outgoingProgress.ts';
-import { noteNumber } from './sessionRisk.ts';
+import { emitFailed } from './messages/outgoingProgress.ts';
+import type { ReportHandlers } from './reports.ts';
+import { noteNumber } from './standing/sessionRisk.ts';
 import { findSession, type SessionRef } from './store.ts';
+
+type ConnectionReport = 'pairing' | 'connected' | 'disconnected' | 'logged_out';
 
 /** Stores what networks report about the connection of a session. Each method runs in the given transaction. */
 export class SessionInbox {
@@ -16,7 +19,15 @@ export class SessionInbox {
     this.#options = options;
   }
 
-  async awaitingPairing(tx: Tx, session: SessionRef, code: { qr: string; expiresAt: number }): Promise<void> {
+  readonly reports: ReportHandlers<ConnectionReport> = {
+    pairing: (_, tx, session, code) => this.#awaitPairing(tx, session, code),
+    connected: (_, tx, session, { phoneNumber }) => this.#connected(tx, session, phoneNumber),
+    disconnected: (_, tx, session, { reason, willReconnect }) =>
+      this.#disconnected(tx, session, 'disconnected', reason, willReconnect),
+    logged_out: (_, tx, session, { reason }) => this.#disconnected(tx, session, 'logged_out', reason, false),
+  };
+
+  async #awaitPairing(tx: Tx, session: SessionRef, code: { qr: string; expiresAt: number }): Promise<void> {
     const row = await findSession(tx, session);
     if (row === undefined) return;
     const shown = { qr: code.qr, expiresAt: isoTime(code.expiresAt) };
@@ -32,7 +43,7 @@ export class SessionInbox {
     this.#emitStatus(tx, row, row.status, null, { pairingCode: code, expiresAt: isoTime(expiresAt) });
   }
 
-  async connected(tx: Tx, session: SessionRef, phoneNumber: string): Promise<void> {
+  async #connected(tx: Tx, session: SessionRef, phoneNumber: string): Promise<void> {
     const row = await findSession(tx, session);
     if (row === undefined || row.status === 'connected') return;
     const now = this.#options.clock.now();
@@ -59,7 +70,7 @@ export class SessionInbox {
     if (row === undefined) return;
     await setStatus(tx, session, { wanted: 0 });
     if (status === 'logged_out' || ACTIVE_STATUSES.has(row.status))
-      await this.disconnected(tx, session, status, reason, false);
+      await this.#disconnected(tx, session, status, reason, false);
     else await endImport(this.#options, tx, session, status);
   }
 
@@ -75,7 +86,7 @@ export class SessionInbox {
    * Emits one event per outage, when it begins, however often the connection flaps. If that event announced a reconnect
    * and the session gives up, a second one reports that.
    */
-  async disconnected(
+  async #disconnected(
     tx: Tx,
     session: SessionRef,
     status: 'disconnected' | 'logged_out',

@@ -1,4 +1,4 @@
-import type { NetworkEvent } from '../connectors/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { MessageRow } from '../db/schema.ts';
 
 /**

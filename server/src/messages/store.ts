@@ -18,7 +18,7 @@ export function sessionOf({ account_id, session_id }: Pick<MessageRow, 'account_
 }
 
 /** A message before the database has numbered it. */
-export type NewRow = Omit<MessageRow, 'seq'>;
+export type NewRow = Omit<MessageRow, 'seq' | 'turn'>;
 
 const newRowDefaults = {
   error: null,
@@ -38,6 +38,7 @@ const newRowDefaults = {
   starred_at: null,
   pinned_until: null,
   pricing: null,
+  key_id: null,
 };
 
 export function newRow(given: Omit<NewRow, keyof typeof newRowDefaults> & Partial<NewRow>): NewRow {
@@ -104,6 +105,16 @@ type Timer = Pick<ChatTable, 'session_id' | 'chat_id' | 'disappearing_seconds'>;
 
 export function findMessage(on: Queryable, accountId: string, messageId: string): Promise<MessageRow | undefined> {
   return messageById.first(on, { accountId, messageId });
+}
+
+/** Finds messages by their ids, without the ones that do not exist. */
+export async function findMessages(
+  on: Queryable,
+  accountId: string,
+  messageIds: readonly string[],
+): Promise<Map<string, MessageRow>> {
+  const rows = await messagesById.all(on, { accountId, messageIds: JSON.stringify(messageIds) });
+  return new Map(rows.map((row) => [row.message_id, row]));
 }
 
 export function findSession(on: Queryable, session: SessionRef): Promise<SessionTable | undefined> {
@@ -177,6 +188,7 @@ const messageColumns = {
   starred_at: 'bigint',
   pinned_until: 'bigint',
   pricing: 'text',
+  key_id: 'text',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;
 
 const sessionById = query((db, p: SessionRef) =>
@@ -185,6 +197,15 @@ const sessionById = query((db, p: SessionRef) =>
 
 const messageById = query((db, p: { accountId: string; messageId: string }) =>
   db.selectFrom('messages').selectAll().where('account_id', '=', p.accountId).where('message_id', '=', p.messageId),
+);
+
+const messagesById = query((db, p: { accountId: string; messageIds: string }, dialect) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('account_id', '=', p.accountId)
+    .where('message_id', 'in', dialect.texts(p.messageIds))
+    .orderBy('message_id'),
 );
 
 export const insertMessages = batch(messageColumns, ({ row, from }) => {

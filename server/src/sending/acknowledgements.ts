@@ -1,7 +1,6 @@
 import { sleep } from '../async.ts';
-import type { MessageRow } from '../db/schema.ts';
 import { isAway } from '../errors.ts';
-import type { Accepted, SentMessage } from '../messages/outgoingProgress.ts';
+import type { Accepted, SentMessage } from '../messages/messages/outgoingProgress.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
@@ -23,6 +22,8 @@ export class Acknowledgements {
   /** Chat → messages that the network accepted and the database does not have yet, oldest first. */
   readonly #waiting = new Map<string, Acknowledgement[]>();
   readonly #storing = new Map<string, Promise<void>>();
+  /** Ids of all messages that the network accepted and the database does not have yet. */
+  readonly #accepted = new Set<string>();
   #isRunning = false;
 
   constructor(options: SenderOptions) {
@@ -38,23 +39,25 @@ export class Acknowledgements {
   }
 
   /** Whether the network accepted this message and the database does not have that yet. */
-  isWaiting(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
-    const waiting = this.#waiting.get(`${row.session_id} ${row.chat_id}`) ?? [];
-    return waiting.some(({ message }) => message.message_id === row.message_id);
+  isWaiting(messageId: string): boolean {
+    return this.#accepted.has(messageId);
   }
 
   /** @throws {AppError} `storage_unavailable`: it is stored later */
   async add(session: LiveSession, message: SentMessage, accepted: Accepted): Promise<void> {
     const chat = `${message.session_id} ${message.chat_id}`;
     const waiting = this.#waiting.get(chat);
+    this.#accepted.add(message.message_id);
     if (waiting !== undefined) {
       waiting.push({ session, message, accepted });
       return this.#store(chat);
     }
     try {
       await this.#options.inbox.acknowledge(message, accepted);
+      this.#accepted.delete(message.message_id);
     } catch (error) {
       if (isAway(error)) this.#keep(chat, { session, message, accepted });
+      else this.#accepted.delete(message.message_id);
       throw error;
     }
   }
@@ -100,6 +103,7 @@ export class Acknowledgements {
         }
       }
       waiting.shift();
+      this.#accepted.delete(message.message_id);
     }
     this.#waiting.delete(chat);
   }

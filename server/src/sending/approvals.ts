@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
+import { eachOrThrow } from '../async.ts';
 import { lockAccount } from '../db/accountLock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
-import { APPROVAL_EXPIRY_MS, type ApprovalDecision, pendingColumns } from '../messages/approval.ts';
-import { chatOf } from '../messages/outgoing.ts';
+import { APPROVAL_EXPIRY_MS, type ApprovalDecision, pendingColumns } from '../messages/messages/approval.ts';
+import { chatOf } from '../messages/messages/outgoing.ts';
 import { type NewRow, type SessionRef, storeMessages } from '../messages/store.ts';
 import { type Draft, numberOf, requireType, rowOf, storedEarlier } from './draft.ts';
 import { countSends, type SendQuota } from './quota.ts';
@@ -128,7 +129,7 @@ export class Approvals {
           before: clock.now() - APPROVAL_EXPIRY_MS,
           limit: BATCH,
         });
-        for (const row of expired) await inbox.decide(row, { outcome: 'expired' });
+        await eachOrThrow(expired, (row) => inbox.decide(row, { outcome: 'expired' }));
         if (expired.length < BATCH || !this.#isRunning) break;
       }
     } catch (error) {

@@ -1,11 +1,12 @@
 import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
-import type { NetworkEvent } from '../connectors/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import { firstIdAt, type NewId, timeOfId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
+import { callsOf, callTextOf } from '../sessions/callOptions.ts';
 import type { LiveSessions } from '../sessions/liveSessions.ts';
 import { readOptions } from '../sessions/options.ts';
 import type { SteadyClock } from '../steadyClock.ts';
@@ -23,6 +24,8 @@ interface Options {
   readonly database: Database;
   readonly live: LiveSessions;
   readonly sender: Pick<Sender, 'send'>;
+  /** Whether the API key that set the text may still have it sent. */
+  readonly mayTextCallers: (keyId: string) => Promise<boolean>;
   readonly newId: NewId;
   readonly clock: Clock;
   readonly steady: SteadyClock;
@@ -68,20 +71,19 @@ export class CallRejection {
     if (clock.now() - timestamp > RINGING_MS) return;
     const row = await findSession(database.reader, session);
     if (row === undefined) return;
-    // Validated by the schema of the connector, which has this option.
-    const { autoReject, message } = (readOptions(database.seal, row)['calls'] ?? {}) as {
-      readonly autoReject?: boolean;
-      readonly message?: string;
-    };
-    if (autoReject !== true) return;
+    const options = readOptions(database.seal, row);
+    if (callsOf(options).autoReject !== true) return;
     const rejectCall = await live.part(session, 'rejectCall');
     await rejectCall({ callId });
+    const message = callTextOf(options);
     if (message === undefined || chat.type !== 'direct') return;
+    const keyId = row.call_text_key;
+    if (keyId !== null && !(await this.#options.mayTextCallers(keyId))) return;
     if (this.#queue.length(session.sessionId) >= MAX_WAITING) return;
-    await this.#queue.run(session.sessionId, () => this.#writeOnce(session, from, message));
+    await this.#queue.run(session.sessionId, () => this.#writeOnce(session, from, message, keyId));
   }
 
-  async #writeOnce(session: SessionRef, caller: string, text: string): Promise<void> {
+  async #writeOnce(session: SessionRef, caller: string, text: string, keyId: string | null): Promise<void> {
     const { database, steady } = this.#options;
     const { accountId, sessionId } = session;
     if ((await blockedContact.first(database.reader, { accountId, sessionId, caller })) !== undefined) return;
@@ -89,7 +91,7 @@ export class CallRejection {
     const recent = known.filter(({ at }) => at > steady.now() - HOUR_MS);
     this.#texts.set(session, recent);
     if (recent.length >= MAX_TEXTS || recent.some(({ to }) => to === caller)) return;
-    await this.#write(session, caller, text);
+    await this.#write(session, caller, text, keyId);
     this.#texts.set(session, [...recent, { to: caller, at: steady.now() }]);
   }
 
@@ -101,9 +103,9 @@ export class CallRejection {
     return stored.map(({ chat_id, message_id }) => ({ to: chat_id, at: timeOfId(message_id) }));
   }
 
-  async #write(session: SessionRef, to: string, text: string): Promise<void> {
+  async #write(session: SessionRef, to: string, text: string, keyId: string | null): Promise<void> {
     const { sender, newId } = this.#options;
-    await sender.send(session, { messageId: newId('msg'), to, type: 'text', text, content: {}, replyTo: null });
+    await sender.send(session, { messageId: newId('msg'), to, type: 'text', text, content: {}, replyTo: null, keyId });
   }
 }
 

@@ -1,10 +1,9 @@
 import { withTimeout } from '../async.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
-import type { NetworkChat } from '../connectors/connector.ts';
-import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
-import { toOutgoing } from '../messages/outgoing.ts';
-import type { Accepted, SentMessage } from '../messages/outgoingProgress.ts';
+import type { NetworkChat } from '../connectors/contract/messageKey.ts';
+import { AppError, isAway } from '../errors.ts';
+import { toOutgoing } from '../messages/messages/outgoing.ts';
+import type { Accepted, SentMessage } from '../messages/messages/outgoingProgress.ts';
 import type { NewRow } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Acknowledgements } from './acknowledgements.ts';
@@ -12,6 +11,21 @@ import type { SenderOptions } from './senderOptions.ts';
 
 /** Returns how long a message waits after an error of its network, in ms; undefined if the message has failed. */
 type HoldMs = (error: unknown) => number | undefined;
+
+interface Attempt {
+  /** Whether the message has waited since its call was authenticated. Then the limits of its key are checked again. */
+  readonly hasWaited: boolean;
+  /** Decides whether an error fails the message; without it every error does. */
+  readonly holdMs?: HoldMs;
+}
+
+/** Both reject with the same error if the network did not accept the message. */
+export interface Dispatched {
+  /** Resolves when the network has accepted it: the next message of the chat may go out. */
+  readonly accepted: Promise<Accepted>;
+  /** Resolves when the database has that. */
+  readonly stored: Promise<void>;
+}
 
 /** The network accepts nothing from the session at the moment: the message stays queued. */
 export class HeldError extends Error {
@@ -67,28 +81,34 @@ export class Dispatcher {
     this.#claimed.delete(messageId);
   }
 
-  isClaimed(messageId: string): boolean {
-    return this.#claimed.has(messageId);
-  }
-
-  isAccepted(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): boolean {
-    return this.#acknowledgements.isWaiting(row);
+  /** Whether the network has accepted a message that is still stored as `queued`. */
+  isAccepted(messageId: string): boolean {
+    return this.#acknowledgements.isWaiting(messageId);
   }
 
   /**
-   * Sends a stored message and stores the outcome.
-   * @param holdMs decides whether an error fails the message; without it every error does
-   * @returns what the network answered
+   * Sends a stored message and stores the outcome. Call it in the turn of its chat.
    * @throws {AppError} `send_failed`, or the network's error
    * @throws {StillQueuedError} the session ended, or moved, before there was an outcome
    * @throws {HeldError} the message has to wait
+   * @throws {AppError} `storage_unavailable`: the message is still queued, unless the network accepted it
    */
-  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs = () => undefined): Promise<Accepted> {
-    return this.#options.live.track(session, this.#dispatch(session, row, chat, holdMs));
+  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, attempt: Attempt): Dispatched {
+    const { promise: accepted, resolve, reject } = Promise.withResolvers<Accepted>();
+    accepted.catch(() => {}); // `stored` rejects as well
+    const stored = this.#options.live.track(session, this.#dispatch(session, row, chat, attempt, resolve));
+    stored.catch(reject);
+    return { accepted, stored };
   }
 
-  async #dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, holdMs: HoldMs): Promise<Accepted> {
-    const { database, inbox, media, clock } = this.#options;
+  async #dispatch(
+    session: LiveSession,
+    row: NewRow,
+    chat: NetworkChat,
+    { hasWaited, holdMs }: Attempt,
+    onAccepted: (accepted: Accepted) => void,
+  ): Promise<void> {
+    const { database, inbox, media, clock, keyRefusal } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
     if (!session.isOpen()) throw new StillQueuedError(row.message_id);
     // The session was paired again with a different number.
@@ -96,6 +116,11 @@ export class Dispatcher {
       const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
       await inbox.refuse(row, reason);
       throw new AppError('send_failed', reason);
+    }
+    const refusal = hasWaited && row.key_id !== null ? await keyRefusal(row) : undefined;
+    if (refusal !== undefined) {
+      await inbox.refuse(row, refusal);
+      throw new AppError('send_failed', refusal);
     }
     let answer: Promise<Accepted> | undefined;
     let accepted: Accepted;
@@ -107,7 +132,9 @@ export class Dispatcher {
     } catch (error) {
       // A closing connection's error is not authoritative: the next owner sends again, with the same id.
       if (!session.isOpen()) throw new StillQueuedError(row.message_id);
-      const ms = holdMs(error);
+      // Nothing was sent, and the database says nothing about the message.
+      if (answer === undefined && isAway(error)) throw error;
+      const ms = holdMs?.(error);
       if (ms !== undefined) throw new HeldError(ms);
       const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
       await inbox.refuse(row, reason);
@@ -117,8 +144,9 @@ export class Dispatcher {
     }
     if (session.isLost) throw new StillQueuedError(row.message_id);
     session.activity.onSent(chat.type === 'direct' ? row.chat_id : undefined, accepted.timestamp);
-    await this.#acknowledgements.add(session, row, accepted);
-    return accepted;
+    const stored = this.#acknowledgements.add(session, row, accepted);
+    onAccepted(accepted);
+    await stored;
   }
 
   /** If the answer arrives after the timeout, a message that failed becomes sent after all. */

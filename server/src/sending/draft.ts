@@ -1,7 +1,7 @@
-import type { MessageType } from '../connectors/connector.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
+import type { MessageType } from '../events/networkTypes.ts';
 import { contentColumn, type StoredContent } from '../messages/content.ts';
 import { findMessage, findSession, type NewRow, newRow, type SessionRef, storeMessages } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
@@ -17,13 +17,15 @@ export interface Draft {
   readonly content: StoredContent;
   /** Id of the message that it replies to. */
   readonly replyTo: string | null;
+  /** API key that sends it; null for a login. */
+  readonly keyId: string | null;
 }
 
 /** @param from the session's phone number, digits */
 export function rowOf(
   { accountId, sessionId }: SessionRef,
   from: string,
-  { messageId, to, type, text, content, replyTo }: Draft,
+  { messageId, to, type, text, content, replyTo, keyId }: Draft,
   state: Pick<NewRow, 'status' | 'timestamp' | 'created_at'> & Partial<NewRow>,
 ): NewRow {
   return newRow({
@@ -39,6 +41,7 @@ export function rowOf(
     body: text,
     content: contentColumn(content),
     reply_to: replyTo,
+    key_id: keyId,
     ...state,
   });
 }

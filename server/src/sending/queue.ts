@@ -1,14 +1,13 @@
 import { sql } from 'kysely';
-import { Slots } from '../async.ts';
+import { KeyedQueue, Slots } from '../async.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
-import { timeOfId } from '../ids.ts';
-import { chatOf } from '../messages/outgoing.ts';
-import { findMessage, type SessionRef } from '../messages/store.ts';
+import { AppError, isAway } from '../errors.ts';
+import { chatOf } from '../messages/messages/outgoing.ts';
+import { place } from '../messages/sendOrder.ts';
+import { type SessionRef, sessionOf } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
-import type { SteadyClock } from '../steadyClock.ts';
-import { type Dispatcher, HeldError } from './dispatcher.ts';
+import { type Dispatcher, HeldError, StillQueuedError } from './dispatcher.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
 /** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
@@ -18,21 +17,44 @@ const UNTIL_CONNECTED = Number.POSITIVE_INFINITY;
 const CHATS_AT_ONCE = 8;
 /** Finds messages of a node that died before it could send a signal. Only a fallback. */
 const POLL_MS = 30_000;
-/** How many earlier queued messages of a chat are checked: at times more than one node sends in a chat. */
+/** Pause after an outage of the database, which may have left messages behind that nobody else sends. */
+const OUTAGE_MS = 1000;
+/** Maximum time that a new message waits for its turn before it is left to the queue. Its caller waits a little longer. */
+const MAX_TURN_WAIT_MS = 10_000;
+/** Maximum number of calls that wait for a turn in one chat. */
+const MAX_WAITING = 200;
+/** Maximum number of earlier messages of a chat that are checked: most are accepted, and about to be stored as sent. */
 const MAX_EARLIER = 200;
 
+/** The chat of a message. */
+type Line = Pick<MessageRow, 'session_id' | 'chat_id'>;
+
+/** A position in the queue of a chat. Messages may share a place. */
+interface Position {
+  readonly place: number;
+  readonly messageId: string;
+}
+
+const FIRST: Position = { place: -1, messageId: '' };
+
 /**
- * Sends messages that are stored as `queued`: their process died before the network accepted them, their session was
- * not connected, their scheduled time has come, or their network asked for a pause. They go out as soon as their
- * session is connected on any node, in the order of their times.
+ * The one way of messages to their networks. In each chat, they take turns: one message at a time, in their stored
+ * order (see `messages/sendOrder.ts`). A new message goes out in the turn of its own call, unless earlier ones of its
+ * chat are still queued: their process died before the network accepted them, their session was not connected, their
+ * scheduled time has come, or their network asked for a pause. The queue sends those, and what is behind them, as soon
+ * as their session is connected on any node.
  */
 export class SendQueue {
   readonly #options: SenderOptions;
   readonly #dispatcher: Dispatcher;
+  /** The turns of each chat. */
+  readonly #turns = new KeyedQueue();
   /** Sessions whose queue is being sent → whether to look for more afterwards. */
   readonly #sending = new Map<string, boolean>();
   /** Sessions whose network asked for a pause → cancels its end. */
   readonly #pauses = new Map<string, () => void>();
+  /** Sessions that may have queued messages unknown to this process → cancels the timer of the next look. */
+  readonly #unsure = new Map<string, () => void>();
   /** Messages that their network asked to hold → since when. */
   readonly #heldSince = new Map<string, number>();
   #isRunning = false;
@@ -57,8 +79,9 @@ export class SendQueue {
   stop(): void {
     this.#isRunning = false;
     this.#cancelPoll();
-    for (const cancel of this.#pauses.values()) cancel();
+    for (const cancel of [...this.#pauses.values(), ...this.#unsure.values()]) cancel();
     this.#pauses.clear();
+    this.#unsure.clear();
   }
 
   /** Makes the owner of the session, this node or another one, send its queued messages. */
@@ -67,15 +90,58 @@ export class SendQueue {
       this.#options.cluster.signals.send('outbox', `${session.accountId} ${session.sessionId}`);
   }
 
-  /** Whether earlier messages of its chat are queued. Messages that are dispatched without the queue do not count. */
-  async isBehind(row: Pick<MessageRow, 'session_id' | 'chat_id' | 'message_id'>): Promise<boolean> {
+  /**
+   * Makes later messages look for earlier ones, and soon sends what is queued: a message may have been stored although
+   * the database did not confirm it.
+   */
+  recheck(session: SessionRef): void {
+    const { sessionId } = session;
+    if (!this.#isRunning || this.#unsure.has(sessionId)) return;
+    const look = () => {
+      if (!this.#wakeHere(session)) this.#unsure.delete(sessionId); // its next connection looks
+    };
+    this.#unsure.set(sessionId, this.#options.clock.after(OUTAGE_MS, look));
+  }
+
+  /**
+   * Runs `work`, which sends a message, once the earlier calls for its chat have ended, and passes whether it had to
+   * wait for them.
+   * @throws {StillQueuedError} after some seconds; `work` does not run
+   */
+  inTurn<T>(row: Line & Pick<MessageRow, 'message_id'>, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+    const line = lineOf(row);
+    if (this.#turns.length(line) === 0) return this.#turns.run(line, () => work(false));
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    let isLate = false;
+    const leave = () => {
+      isLate = true;
+      reject(new StillQueuedError(row.message_id));
+    };
+    const cancel = this.#options.clock.after(MAX_TURN_WAIT_MS, leave);
+    const turn = this.#turns.run(line, () => {
+      cancel();
+      return isLate ? late : work(true);
+    });
+    return Promise.race([turn, late]);
+  }
+
+  /** @throws {AppError} `rate_limited` if too many calls wait for a turn in the chat */
+  requireRoom(row: Line): void {
+    if (this.#turns.length(lineOf(row)) < MAX_WAITING) return;
+    const retryAfterSeconds = MAX_TURN_WAIT_MS / 1000;
+    throw new AppError('rate_limited', 'Too many messages to this chat are waiting to be sent', { retryAfterSeconds });
+  }
+
+  /** Whether the queue has to send earlier messages of the chat first. Call it in the turn of the message. */
+  async isBehind(row: Line & Pick<MessageRow, 'account_id' | 'message_id'>): Promise<boolean> {
     const { database, cluster } = this.#options;
-    const { session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
-    const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId);
+    const { account_id: accountId, session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
+    const hasQueue = this.#sending.has(sessionId) || this.#pauses.has(sessionId) || this.#unsure.has(sessionId);
     // Another node may have queued a message, and its signal may be late or lost.
     if (!hasQueue && !cluster.hasOthers() && cluster.counts().isListening) return false;
-    const before = await queuedBefore.all(database.reader, { sessionId, chatId, messageId, limit: MAX_EARLIER });
-    return before.some((other) => hasQueue || !this.#dispatcher.isClaimed(other.message_id));
+    const p = { accountId, sessionId, chatId, messageId, limit: MAX_EARLIER };
+    const before = await queuedBefore.all(database.reader, p);
+    return before.length === MAX_EARLIER || before.some((other) => !this.#dispatcher.isAccepted(other.message_id));
   }
 
   /** @returns whether the session is connected here */
@@ -91,52 +157,84 @@ export class SendQueue {
     this.#sending.set(sessionId, isRunning);
     if (isRunning) return;
     this.#sendAll({ accountId, sessionId })
-      .catch((error) => this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages'))
+      .catch((error) => {
+        this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages; trying again');
+        this.recheck({ accountId, sessionId });
+      })
       .finally(() => this.#sending.delete(sessionId));
   }
 
   /** Repeats while more is queued. A pause that one message asks for applies to the whole session. */
   async #sendAll(session: SessionRef): Promise<void> {
-    const { database, live, steady } = this.#options;
+    const { database, live } = this.#options;
     do {
       this.#sending.set(session.sessionId, false);
+      this.#unsure.get(session.sessionId)?.();
+      this.#unsure.delete(session.sessionId);
       const connected = live.find(session);
       if (connected === undefined) return;
-      const rows = (await queuedMessages.all(database.reader, session)).sort(byTurn(steady));
-      const heldMs = await this.#sendChats(connected, rows);
+      const chats = await chatsWithQueued.all(database.reader, session);
+      const heldMs = await this.#sendChats(connected, chats);
       if (heldMs !== undefined) this.#pause(session, heldMs);
       else if (!connected.isOpen()) this.wake(session);
     } while (this.#sending.get(session.sessionId) && !this.#pauses.has(session.sessionId));
   }
 
   /** @returns how long the session has to pause, in ms */
-  async #sendChats(session: LiveSession, rows: readonly MessageRow[]): Promise<number | undefined> {
+  async #sendChats(session: LiveSession, chats: readonly { chat_id: string }[]): Promise<number | undefined> {
     const slots = new Slots(CHATS_AT_ONCE);
     let heldMs: number | undefined;
-    const sendChat = async (chat: readonly MessageRow[]) => {
-      for (const row of chat) {
-        if (heldMs !== undefined || !session.isOpen()) return;
-        heldMs = (await this.#sendOne(session, row)) ?? heldMs;
+    const sendChat = async ({ chat_id }: { chat_id: string }) => {
+      const line = lineOf({ session_id: session.sessionId, chat_id });
+      let after: Position | undefined = FIRST;
+      // A turn per message, so that a new one learns soon that it is behind others.
+      while (after !== undefined && heldMs === undefined && session.isOpen()) {
+        const last: Position = after;
+        const sent = await this.#turns.run(line, () => this.#sendNext(session, chat_id, last));
+        after = sent.after;
+        heldMs = sent.heldMs ?? heldMs;
       }
     };
-    const chats = Map.groupBy(rows, (row) => row.chat_id).values();
-    await Promise.all([...chats].map((chat) => slots.run(() => sendChat(chat))));
+    await Promise.all(chats.map((chat) => slots.run(() => sendChat(chat))));
     return heldMs;
   }
 
-  /** Returns how long the session has to pause, in ms. An error must not hold up the messages behind it. */
-  async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
+  /**
+   * Sends the first queued message of a chat behind a position.
+   * @returns the position to go on from, if there may be more; how long the session has to pause, in ms
+   */
+  async #sendNext(
+    session: LiveSession,
+    chatId: string,
+    after: Position,
+  ): Promise<{ readonly after?: Position; readonly heldMs?: number | undefined }> {
     const dispatcher = this.#dispatcher;
+    const p = { sessionId: session.sessionId, chatId, afterPlace: after.place, afterId: after.messageId };
+    const row = await nextQueued.first(this.#options.database.reader, p);
+    if (row === undefined) return {};
+    const reached = { place: row.place, messageId: row.message_id };
+    if (dispatcher.isAccepted(row.message_id)) return { after: reached };
+    // Its own call has claimed it, and waits for its turn behind this one.
+    if (!dispatcher.claim(row.message_id)) return { after };
+    try {
+      return { after: reached, heldMs: await this.#sendOne(session, row) };
+    } finally {
+      dispatcher.release(row.message_id);
+    }
+  }
+
+  /** Returns how long the session has to pause, in ms. A message that fails must not hold up those behind it. */
+  async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
     const { message_id: messageId } = row;
-    if (dispatcher.isAccepted(row) || !dispatcher.claim(messageId)) return undefined;
     try {
       await this.#dispatch(session, row);
     } catch (error) {
       if (error instanceof HeldError) return error.ms;
+      if (error instanceof StillQueuedError) return undefined;
       const about = { err: error, session: session.sessionId, message: messageId };
       this.#options.log.warn(about, 'queued message failed');
-    } finally {
-      dispatcher.release(messageId);
+      // It may still be queued, and then goes first.
+      if (isAway(error)) return OUTAGE_MS;
     }
     this.#heldSince.delete(messageId);
     return undefined;
@@ -144,14 +242,12 @@ export class SendQueue {
 
   async #dispatch(session: LiveSession, row: MessageRow): Promise<void> {
     const { database, inbox } = this.#options;
-    // The row was read before the earlier ones were sent.
-    const { status } = (await findMessage(database.reader, row.account_id, row.message_id)) ?? {};
-    if (status !== 'queued') return;
     const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
       if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(row, error.message);
       throw error;
     });
-    await this.#dispatcher.dispatch(session, row, chat, (error) => this.#holdMs(row, error));
+    const holdMs = (error: unknown) => this.#holdMs(row, error);
+    await this.#dispatcher.dispatch(session, row, chat, { hasWaited: true, holdMs }).stored;
   }
 
   /** Returns undefined if waiting does not help, or has taken too long. */
@@ -179,8 +275,8 @@ export class SendQueue {
 
   async #poll(): Promise<void> {
     try {
-      for (const row of await sessionsWithQueued.all(this.#options.database.reader, {}))
-        this.#wakeHere({ accountId: row.account_id, sessionId: row.session_id });
+      for (const row of await sessionsWithQueued.all(this.#options.database.longReader, {}))
+        this.#wakeHere(sessionOf(row));
     } catch (error) {
       this.#options.log.warn({ err: error }, 'failed to look for queued messages; trying again');
     }
@@ -196,42 +292,52 @@ export class SendQueue {
 // A literal, so that the planner can use the partial index.
 const isQueued = sql.lit('queued' as const);
 
-const queuedMessages = query((db, p: SessionRef) =>
+const chatsWithQueued = query((db, p: SessionRef) =>
+  db
+    .selectFrom('messages')
+    .select('chat_id')
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', isQueued)
+    .groupBy('chat_id')
+    .orderBy(({ fn }) => fn.min(place)),
+);
+
+const nextQueued = query((db, p: { sessionId: string; chatId: string; afterPlace: number; afterId: string }) =>
   db
     .selectFrom('messages')
     .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
-    .where('status', '=', isQueued)
-    .orderBy('message_id'),
-);
-
-/** Compares rows by the time in their id, or their scheduled time. */
-function byTurn(steady: SteadyClock): (one: MessageRow, other: MessageRow) => number {
-  const turnOf = ({ scheduled_at: scheduledAt, message_id: id }: MessageRow) =>
-    scheduledAt === null ? timeOfId(id) : steady.fromWall(scheduledAt);
-  return (one, other) => turnOf(one) - turnOf(other);
-}
-
-const queuedBefore = query((db, p: { sessionId: string; chatId: string; messageId: string; limit: number }) =>
-  db
-    .selectFrom('messages')
-    .select('message_id')
+    .select(place.as('place'))
     .where('session_id', '=', p.sessionId)
     .where('status', '=', isQueued)
     .where('chat_id', '=', p.chatId)
-    .where('seq', '<', (eb) =>
-      eb
-        .selectFrom('messages as own')
-        .select('own.seq')
-        .where('own.session_id', '=', p.sessionId)
-        .where('own.status', '=', isQueued)
-        .where('own.message_id', '=', p.messageId),
-    )
-    .orderBy('seq')
-    .limit(p.limit),
+    .where(sql<boolean>`(${place}, message_id) > (${p.afterPlace}, ${p.afterId})`)
+    .orderBy(place)
+    .orderBy('message_id')
+    .limit(1),
+);
+
+const queuedBefore = query(
+  (db, p: { accountId: string; sessionId: string; chatId: string; messageId: string; limit: number }) =>
+    db
+      .selectFrom('messages')
+      .select('message_id')
+      .where('session_id', '=', p.sessionId)
+      .where('status', '=', isQueued)
+      .where('chat_id', '=', p.chatId)
+      .where(
+        ({ selectFrom }) =>
+          sql<boolean>`(${place}, message_id) < (${selectFrom('messages as own')
+            .select(place.as('place'))
+            .where('own.account_id', '=', p.accountId)
+            .where('own.message_id', '=', p.messageId)}, ${p.messageId})`,
+      )
+      .orderBy(place)
+      .orderBy('message_id')
+      .limit(p.limit),
 );
 
 const sessionsWithQueued = query((db, _: object) =>
   db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
 );
+
+const lineOf = ({ session_id, chat_id }: Line) => `${session_id} ${chat_id}`;

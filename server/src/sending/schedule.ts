@@ -1,9 +1,9 @@
 import { type Kysely, sql } from 'kysely';
-import { KeyedQueue } from '../async.ts';
+import { eachOrThrow, KeyedQueue } from '../async.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow, Schema } from '../db/schema.ts';
-import { chatOf } from '../messages/outgoing.ts';
+import { chatOf } from '../messages/messages/outgoing.ts';
 import type { NewRow, SessionRef } from '../messages/store.ts';
 import { type Draft, numberOf, requireType, rowOf, storeCounted, storeOutgoing } from './draft.ts';
 import type { SendQuota } from './quota.ts';
@@ -142,7 +142,7 @@ export class Schedule {
     const { database, cluster, clock } = this.#options;
     const { nodeId } = cluster;
     const due = await dueMessages.all(database.reader, { nodeId, now: clock.now(), limit: BATCH });
-    for (const row of due) await this.#queue(row);
+    await eachOrThrow(due, (row) => this.#queue(row));
     const next = await nextScheduled.first(database.reader, { nodeId });
     return Math.min(next?.scheduled_at ?? Number.POSITIVE_INFINITY, clock.now() + EVERY_MS);
   }

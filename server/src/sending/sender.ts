@@ -1,9 +1,10 @@
-import { sleep } from '../async.ts';
+import { KeyedQueue, sleep } from '../async.ts';
 import { MovedError } from '../cluster/leases.ts';
+import type { NetworkChat } from '../connectors/contract/messageKey.ts';
 import type { MessageRow } from '../db/schema.ts';
-import { AppError } from '../errors.ts';
-import type { ApprovalDecision } from '../messages/approval.ts';
-import { chatOf } from '../messages/outgoing.ts';
+import { AppError, isAway } from '../errors.ts';
+import type { ApprovalDecision } from '../messages/messages/approval.ts';
+import { chatOf } from '../messages/messages/outgoing.ts';
 import { findMessage, findSession, type NewRow, type SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Approvals, type UnapprovedDraft } from './approvals.ts';
@@ -26,6 +27,7 @@ export class Sender {
   readonly #queue: SendQueue;
   readonly #schedule: Schedule;
   readonly #approvals: Approvals;
+  readonly #changes = new KeyedQueue();
   #checking = 0;
 
   constructor(options: SenderOptions) {
@@ -132,9 +134,22 @@ export class Sender {
     return this.#approvals.decide(row, decision);
   }
 
+  /**
+   * Runs a change of a message (an edit, a reaction, a deletion, a mark) after those before it, so that the network and
+   * the database end with the same one.
+   */
+  change<T>(messageId: string, work: () => Promise<T>): Promise<T> {
+    return this.#changes.run(messageId, work);
+  }
+
   /** Returns whether the message was still scheduled, or waiting for approval. */
   cancel(row: MessageRow): Promise<boolean> {
     return this.#options.inbox.cancel(row);
+  }
+
+  /** Returns whether the message was still queued. An attempt in flight can still send it. */
+  cancelQueued(row: MessageRow): Promise<boolean> {
+    return this.#options.inbox.cancelQueued(row);
   }
 
   async #sendHere(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow> {
@@ -146,17 +161,61 @@ export class Sender {
     const to = live.connection.numberOf?.(draft.to) ?? draft.to;
     const chat = await chatOf(database.reader, session, to);
     const row = this.#queuedRow(session, live.phoneNumber, { ...draft, to });
-    const isClaimed = this.#dispatcher.claim(messageId);
+    this.#queue.requireRoom(row);
+    // Another run of the request is sending it.
+    if (!this.#dispatcher.claim(messageId)) return (await storeOutgoing(database, row, quota)) ?? row;
+    const storing = this.#store(session, row, quota);
+    storing.catch(() => {}); // thrown in its turn
     try {
-      // An earlier run may have stored it and died before it answered.
-      const stored = await storeOutgoing(database, row, quota);
-      if (stored !== undefined && (stored.status !== 'queued' || !isClaimed || this.#dispatcher.isAccepted(stored)))
-        return stored;
-      if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
-      const { timestamp, networkId = row.network_id } = await this.#dispatcher.dispatch(live, row, chat);
-      return { ...row, network_id: networkId, status: 'sent', timestamp, sent_at: timestamp };
+      const inTurn = (hasWaited: boolean) => this.#dispatch(live, row, chat, { storing, hasWaited });
+      return await this.#queue.inTurn(row, inTurn).then((send) => send());
+    } catch (error) {
+      await storing; // a message that has left its turn is queued only once it is stored
+      if (isAway(error)) this.#queue.recheck(session);
+      throw error;
     } finally {
-      if (isClaimed) this.#dispatcher.release(messageId);
+      this.#dispatcher.release(messageId);
+    }
+  }
+
+  /**
+   * Hands a message to its network, in its turn.
+   * @param turn.storing resolves with the row of an earlier run of the request
+   * @param turn.hasWaited whether the message may have been cancelled while it waited for its turn
+   * @returns a function that waits for what comes after the turn, and returns the message
+   */
+  async #dispatch(
+    live: LiveSession,
+    row: NewRow,
+    chat: NetworkChat,
+    { storing, hasWaited }: { readonly storing: Promise<MessageRow | undefined>; readonly hasWaited: boolean },
+  ): Promise<() => Promise<NewRow>> {
+    const { message_id: messageId } = row;
+    const earlier = await storing;
+    // An earlier run may have stored it and died before it answered.
+    if (earlier !== undefined && (earlier.status !== 'queued' || this.#dispatcher.isAccepted(messageId)))
+      return async () => earlier;
+    if (hasWaited) {
+      const session = { accountId: row.account_id, sessionId: row.session_id };
+      const present = await this.#progressOf(session, new StillQueuedError(messageId));
+      if (present.status !== 'queued') return async () => present;
+    }
+    if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
+    const { accepted, stored } = this.#dispatcher.dispatch(live, row, chat, { hasWaited });
+    const { timestamp, networkId = row.network_id } = await accepted;
+    return async () => {
+      await stored;
+      return { ...row, network_id: networkId, status: 'sent', timestamp, sent_at: timestamp };
+    };
+  }
+
+  /** If the database does not confirm it, the message may be stored nevertheless. */
+  async #store(session: SessionRef, row: NewRow, quota: SendQuota | undefined): Promise<MessageRow | undefined> {
+    try {
+      return await storeOutgoing(this.#options.database, row, quota);
+    } catch (error) {
+      if (isAway(error)) this.#queue.recheck(session);
+      throw error;
     }
   }
 

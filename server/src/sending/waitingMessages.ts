@@ -1,5 +1,6 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import type { Queryable } from '../db/dialect.ts';
+import { hasRareStatus } from '../db/messageStatus.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 
@@ -21,10 +22,12 @@ export function tooManyScheduled(most: number): AppError {
   );
 }
 
-// Literals, so that the planner can use the partial indexes.
-const counts = { scheduled: countOf('scheduled'), pending_approval: countOf('pending_approval') };
+const counts = {
+  scheduled: countOf(hasRareStatus('scheduled')),
+  pending_approval: countOf(sql`status = 'pending_approval'`), // a literal, so that planners can use the partial index
+};
 
-function countOf(status: 'scheduled' | 'pending_approval') {
+function countOf(isWaiting: RawBuilder<boolean>) {
   return query((db, p: { accountId: string; most: number }) =>
     db
       .selectFrom((eb) =>
@@ -32,7 +35,7 @@ function countOf(status: 'scheduled' | 'pending_approval') {
           .selectFrom('messages')
           .select('message_id')
           .where('account_id', '=', p.accountId)
-          .where('status', '=', sql.lit(status))
+          .where(isWaiting)
           .limit(p.most)
           .as('waiting'),
       )

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import type { CallbackDirectory } from '../connectors/connector.ts';
+import type { CallbackDirectory } from '../connectors/contract/business.ts';
 import type { Database } from '../db/database.ts';
 import { FencedError } from '../db/dialect.ts';
 import { query } from '../db/query.ts';

@@ -1,4 +1,5 @@
-import type { CallbackAnswer, CallbackRequest, Connector } from '../connectors/connector.ts';
+import type { CallbackAnswer, CallbackRequest } from '../connectors/contract/callbacks.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
 import type { Database } from '../db/database.ts';
 import { AppError, noSuch } from '../errors.ts';
 import type { Log } from '../log.ts';

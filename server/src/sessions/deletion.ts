@@ -1,15 +1,14 @@
-import { sql } from 'kysely';
-import type { Tx } from '../db/commit.ts';
+import { type RawBuilder, sql } from 'kysely';
+import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { query } from '../db/query.ts';
-import { removeRows } from '../messages/chatRemoval.ts';
+import { MESSAGES, Pace } from '../db/pace.ts';
+import { listed, query } from '../db/query.ts';
+import type { Deletions } from '../jobs/deletions.ts';
+import { removeRows } from '../messages/chats/chatRemoval.ts';
 import type { SessionRef } from '../messages/store.ts';
 
-const DELETED_AT_ONCE = 500;
-/** Few, because a message is in many indexes: other transactions wait for a batch. */
-const MESSAGES_AT_ONCE = 250;
-/** All messages of the session are looked at to find these. */
-const MESSAGES_READ = 20_000;
+/** Messages that one read finds, outside the main thread. */
+const MESSAGES_READ = 5000;
 
 /** Tables that can have many rows of a session, with their keys. */
 const largeTables = {
@@ -23,67 +22,93 @@ const largeTables = {
   chats: 'session_id, chat_id',
   contacts: 'session_id, phone_number',
   session_history: 'session_id, entry_id',
+  session_store: 'session_id, key',
+  early_receipts: 'session_id, network_id, status',
+  template_states: 'session_id, template_id',
+} as const;
+
+/** Tables that can have many rows of a group, with their keys. */
+const groupTables = {
+  group_participants: 'account_id, group_id, phone_number',
+  group_join_requests: 'account_id, group_id, phone_number',
 } as const;
 
 const tablesOfSession = ['channels', 'followed_presences', 'session_health', 'groups', 'labels', 'sessions'] as const;
 
-/** In batches that keep the database available, the session itself last. */
+/** Marks a session as being deleted, and records the deletion. From then on nothing connects it. */
+export async function beginDeletion(tx: Tx, deletions: Deletions, session: SessionRef, now: number): Promise<void> {
+  await markDeleting.run(tx, { ...session, now });
+  await deletions.record(tx, deletionOf(session));
+}
+
+/** The record of a session's deletion. */
+export const deletionOf = ({ accountId, sessionId }: SessionRef) => ({
+  resourceId: sessionId,
+  accountId,
+  kind: 'session' as const,
+  details: '{}',
+});
+
+/**
+ * Deletes in batches that keep the database available, the session itself last. Running it again continues.
+ * @param complete ends the record of the deletion, in the last transaction
+ */
 export async function deleteSessionRows(
   { commit, longReader }: Pick<Database, 'commit' | 'longReader'>,
   { accountId, sessionId }: SessionRef,
+  complete: (tx: Tx) => Promise<void> = async () => {},
 ): Promise<void> {
-  for (let after = -1; ; ) {
-    const rowids = (await messagesAfter.all(longReader, { sessionId, after })).map(({ seq }) => seq);
-    for (let start = 0; start < rowids.length; start += MESSAGES_AT_ONCE)
-      await commit((tx) => deleteMessages(tx, accountId, rowids.slice(start, start + MESSAGES_AT_ONCE)));
-    const last = rowids.at(-1);
-    if (last === undefined) break;
-    after = last;
+  const pace = new Pace(MESSAGES);
+  for (;;) {
+    const rows = await someMessages.all(longReader, { sessionId });
+    await pace.inSlices(commit, rows, async (tx, slice) => {
+      await removeRows(tx, accountId, slice);
+      return slice.length;
+    });
+    if (rows.length < MESSAGES_READ) break;
   }
-  for (const [table, key] of Object.entries(largeTables))
-    while ((await commit((tx) => deleteSome(tx, table, key, sessionId))) === DELETED_AT_ONCE);
-  await commit(async ({ kysely }) => {
-    const groups = kysely
-      .selectFrom('groups')
-      .select('group_id')
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId);
-    for (const table of ['group_participants', 'group_join_requests'] as const)
-      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('group_id', 'in', groups).execute();
+  const ofSession = sql`session_id = ${sessionId}`;
+  for (const [table, key] of Object.entries(largeTables)) await deleteAll(commit, table, key, ofSession);
+  const ofGroups = sql`account_id = ${accountId} and group_id in (
+    select group_id from groups where account_id = ${accountId} and session_id = ${sessionId})`;
+  for (const [table, key] of Object.entries(groupTables)) await deleteAll(commit, table, key, ofGroups);
+  const ofLastSession = sql`account_id = ${accountId} and not exists (
+    select 1 from sessions where account_id = ${accountId} and session_id <> ${sessionId})`;
+  await deleteAll(commit, 'network_numbers', 'account_id, phone_number', ofLastSession);
+  await commit(async (tx) => {
+    const { kysely } = tx;
     for (const table of tablesOfSession)
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
-    for (const table of ['session_store', 'template_states', 'early_receipts', 'callback_keys'] as const)
-      await kysely.deleteFrom(table).where('session_id', '=', sessionId).execute();
+    await kysely.deleteFrom('callback_keys').where('session_id', '=', sessionId).execute();
+    await complete(tx);
   });
 }
 
-async function deleteMessages(tx: Tx, accountId: string, seqs: readonly number[]): Promise<void> {
-  await removeRows(tx, accountId, await messagesAt.all(tx, { seqs: JSON.stringify(seqs) }));
-}
+const markDeleting = query((db, p: SessionRef & { now: number }) =>
+  db
+    .updateTable('sessions')
+    .set({ deleting_at: p.now, wanted: 0 })
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId),
+);
 
-/**
- * In the order in which they were stored: neighbors share pages, so that a batch changes few of them. By the index of
- * the session, because that of the account has the messages of its other sessions as well.
- */
-const messagesAfter = query((db, p: { sessionId: string; after: number }) =>
+/** In the order of their time: neighbors share pages, so that a batch changes few of them. */
+const someMessages = query((db, p: { sessionId: string }) =>
   db
     .selectFrom('messages')
-    .select('seq')
-    .where('session_id', '=', p.sessionId)
-    .where('seq', '>', p.after)
-    .orderBy('seq')
+    .select(['message_id', 'seq'])
+    .where(listed('session_id'), '=', p.sessionId)
+    .orderBy('message_id')
     .limit(MESSAGES_READ),
 );
 
-const messagesAt = query((db, p: { seqs: string }, dialect) =>
-  db.selectFrom('messages').select(['message_id', 'seq']).where('seq', 'in', dialect.integers(p.seqs)),
-);
-
-/** Returns how many rows it has deleted. */
-async function deleteSome({ kysely }: Tx, table: string, key: string, sessionId: string): Promise<number> {
+async function deleteAll(commit: Commit, table: string, key: string, which: RawBuilder<unknown>): Promise<void> {
   const [name, columns] = [sql.table(table), sql.raw(key)];
-  const { numAffectedRows = 0n } = await sql`
-    delete from ${name} where (${columns}) in (
-      select ${columns} from ${name} where session_id = ${sessionId} limit ${DELETED_AT_ONCE})`.execute(kysely);
-  return Number(numAffectedRows);
+  const deleteSome = async ({ kysely }: Tx, limit: number) => {
+    const { numAffectedRows = 0n } = await sql`
+      delete from ${name} where (${columns}) in (
+        select ${columns} from ${name} where ${which} limit ${limit})`.execute(kysely);
+    return Number(numAffectedRows);
+  };
+  await new Pace().repeat(commit, deleteSome);
 }

@@ -1,10 +1,10 @@
 import { type SqlBool, sql } from 'kysely';
-import type { NetworkStanding } from '../connectors/standing.ts';
+import type { NetworkStanding } from '../connectors/contract/standing.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 import type { RiskLevel } from '../db/schema.ts';
-import { isRestricted, numberStateOf } from '../messages/numberState.ts';
-import type { RiskReason } from '../messages/sessionRisk.ts';
+import { isRestricted, numberStateOf } from '../messages/standing/numberState.ts';
+import type { RiskReason } from '../messages/standing/sessionRisk.ts';
 import type { RiskFigures } from './risk.ts';
 
 const HOUR_MS = 60 * 60_000;
@@ -13,7 +13,6 @@ const WEEK_MS = 7 * DAY_MS;
 /** How long rows are kept that figures no longer need. */
 const KEPT_MS = 8 * DAY_MS;
 /** Rows that are deleted in one transaction. */
-const PRUNED_AT_ONCE = 1000;
 
 export interface StoredHealth {
   readonly figures: RiskFigures;
@@ -180,14 +179,14 @@ export const atRisk = query((db, p: { ids: string }, dialect) =>
     .where('session_id', 'in', dialect.texts(p.ids)),
 );
 
-/** Deletes rows that figures no longer need. Returns whether more are left. */
-export async function pruneHealth({ kysely }: Queryable, now: number): Promise<boolean> {
+/** Deletes rows that figures no longer need, up to `limit` of each table. Returns the larger number. */
+export async function pruneHealth({ kysely }: Queryable, now: number, limit: number): Promise<number> {
   const before = now - KEPT_MS;
-  const acts = sql`(select session_id, at from session_activity where at < ${before} limit ${PRUNED_AT_ONCE})`;
-  const chats = sql`(select session_id, chat_id from started_chats where started_at < ${before} limit ${PRUNED_AT_ONCE})`;
+  const acts = sql`(select session_id, at from session_activity where at < ${before} limit ${limit})`;
+  const chats = sql`(select session_id, chat_id from started_chats where started_at < ${before} limit ${limit})`;
   const deleted = [
     await kysely.deleteFrom('session_activity').where(sql<boolean>`(session_id, at) in ${acts}`).executeTakeFirst(),
     await kysely.deleteFrom('started_chats').where(sql<boolean>`(session_id, chat_id) in ${chats}`).executeTakeFirst(),
   ];
-  return deleted.some(({ numDeletedRows }) => Number(numDeletedRows) === PRUNED_AT_ONCE);
+  return Math.max(...deleted.map(({ numDeletedRows }) => Number(numDeletedRows)));
 }

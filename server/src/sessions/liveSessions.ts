@@ -3,8 +3,10 @@ import { settledWithin } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { MovedError, type Owner } from '../cluster/leases.ts';
-import { type Capability, capabilities, capabilityOf } from '../connectors/capabilities.ts';
-import type { Connection, Connector, NetworkEvent } from '../connectors/connector.ts';
+import { type Capability, capabilities, capabilityOf } from '../connectors/contract/capabilities.ts';
+import type { Connection } from '../connectors/contract/connection.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
@@ -39,9 +41,12 @@ export class SessionState implements SessionRef {
   lastEventAt: number | undefined;
   /** The stored `lastEventAt`. */
   notedAt: number | undefined;
+  /** The row with whose options it was opened. */
+  readonly openedWith: SessionTable;
   readonly #cluster: Cluster;
 
   constructor(row: SessionTable, connector: Connector, isReturning: boolean, cluster: Cluster) {
+    this.openedWith = row;
     this.accountId = row.account_id;
     this.sessionId = row.session_id;
     this.connector = connector;

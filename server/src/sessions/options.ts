@@ -1,4 +1,4 @@
-import type { OptionsSchema } from '../connectors/connector.ts';
+import type { OptionsSchema } from '../connectors/contract/connector.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { aboutOptions } from '../db/sealing.ts';
 import type { Seal } from '../seal.ts';

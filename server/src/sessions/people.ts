@@ -1,4 +1,4 @@
-import type { NetworkPerson } from '../connectors/connector.ts';
+import type { NetworkPerson } from '../connectors/contract/people.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionConnectors } from './sessionConnectors.ts';
 import { storeOf } from './store.ts';

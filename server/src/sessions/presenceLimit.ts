@@ -1,4 +1,4 @@
-import type { NetworkEvent } from '../connectors/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
 
 const WINDOW_MS = 60_000;
 /** Reports of one session in a minute: as many about the contacts that it follows as about all others. */

@@ -1,6 +1,6 @@
-import type { NetworkEvent } from '../connectors/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { ErrorCode } from '../errors.ts';
-import { nothingDone } from '../messages/sessionRisk.ts';
+import { nothingDone } from '../messages/standing/sessionRisk.ts';
 
 const MINUTE_MS = 60_000;
 /** Chats that are remembered until they are stored. Beyond, new ones count again with their next message. */

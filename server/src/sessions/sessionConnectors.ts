@@ -1,5 +1,5 @@
 import { cacheOf } from '../cache.ts';
-import type { Connector } from '../connectors/connector.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 

@@ -1,11 +1,12 @@
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { Connector } from '../connectors/connector.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
-import { addActivity, nothingDone, tenMinutesOf } from '../messages/sessionRisk.ts';
+import { addActivity, nothingDone, tenMinutesOf } from '../messages/standing/sessionRisk.ts';
 import { addStarted, atRisk, earlierChats, markAnswered, pruneHealth, readHealth } from './healthStore.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { assessRisk } from './risk.ts';
@@ -95,7 +96,8 @@ export class SessionHealth {
     await this.#assess(assessed);
     if (now < this.#pruneAt) return;
     this.#pruneAt = now + PRUNE_EVERY_MS;
-    while (!this.#isStopped && (await database.commit((tx) => pruneHealth(tx, clock.now()))));
+    const prune = (tx: Tx, limit: number) => pruneHealth(tx, clock.now(), limit);
+    if (!this.#isStopped) await new Pace().repeat(database.commit, prune, { isStopped: () => this.#isStopped });
   }
 
   /** @returns the sessions that did something */

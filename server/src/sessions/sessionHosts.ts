@@ -1,6 +1,7 @@
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
-import type { NetworkEvent, SessionHost } from '../connectors/connector.ts';
+import type { NetworkEvent } from '../connectors/contract/events.ts';
+import type { SessionHost } from '../connectors/contract/host.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
 import type { SessionTable } from '../db/schema.ts';
@@ -8,13 +9,13 @@ import { aboutFile } from '../db/sealing.ts';
 import { AppError } from '../errors.ts';
 import { type Log, redactSecrets } from '../log.ts';
 import type { Media } from '../media/media.ts';
-import { isFileWanted } from '../messages/broadcastInbox.ts';
+import { isFileWanted } from '../messages/broadcasts/broadcastInbox.ts';
 import { type StoredMedia, storedMedia } from '../messages/content.ts';
 import { readGroups } from '../messages/groupStore.ts';
-import { historyWithinLimits } from '../messages/historyLimits.ts';
+import { historyWithinLimits } from '../messages/history/historyLimits.ts';
 import type { Inbox } from '../messages/inbox.ts';
 import { statedFacts } from '../messages/mediaFacts.ts';
-import { readUndelivered } from '../messages/outgoing.ts';
+import { readUndelivered } from '../messages/messages/outgoing.ts';
 import { lastIncoming, type SessionRef } from '../messages/store.ts';
 import { callbackDirectoryOf } from './callbackDirectory.ts';
 import { callbackPath } from './callbacks.ts';
@@ -71,7 +72,7 @@ export class SessionHosts {
       callbackUrl: publicUrl === undefined ? null : new URL(callbackPath(sessionId), publicUrl),
       onEvent: (event) => this.#take(state, this.#prepared(state, redacted(storable(event), secrets), options)),
       undelivered: () => readUndelivered(database.reader, media, state),
-      lastIncoming: (chatId) => lastIncoming(database.reader, state, chatId),
+      lastIncoming: (chatId) => lastIncoming(database.longReader, state, chatId),
       groups: () => readGroups(database.reader, state, media),
       blocked: () => readBlocked(database.reader, state),
       callbacks: callbackDirectoryOf(database, state, state.connector.name, options, () => !state.isLost),
@@ -153,7 +154,8 @@ export class SessionHosts {
     const { accountId } = state;
     const { mimeType, fileName } = file;
     const isTransient = event.type === 'status' || event.type === 'channel_post';
-    const row = await media.keep(accountId, { stream: await file.open(), mimeType, fileName, isTransient });
+    const stream = await file.open();
+    const row = await media.keep(accountId, { stream, mimeType, fileName, isTransient, isUnlimited: true });
     const facts = row.facts === null ? statedFacts(file.facts) : undefined;
     return storedMedia(facts === undefined ? row : await media.addFacts(row, facts));
   }

@@ -1,15 +1,21 @@
 import { once } from 'node:events';
-import { KeyedQueue, Slots, settledWithin, sleep, withTimeout } from '../async.ts';
+import { isDeepStrictEqual } from 'node:util';
+import { endedWithin, KeyedQueue, Slots, settledWithin, sleep, withTimeout } from '../async.ts';
 import type { LeaseWorker } from '../cluster/leases.ts';
-import type { Connection, Connector } from '../connectors/connector.ts';
+import type { Connection } from '../connectors/contract/connection.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
+import type { Tx } from '../db/commit.ts';
 import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
-import { AppError, isAway } from '../errors.ts';
+import { AppError, isAway, isBeingDeleted } from '../errors.ts';
+import type { Deletion, Deletions } from '../jobs/deletions.ts';
 import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
+import { beginDeletion, deleteSessionRows, deletionOf } from './deletion.ts';
 import { countByRisk } from './healthStore.ts';
 import { LastHeard } from './lastHeard.ts';
 import { type LiveSessions, SessionState } from './liveSessions.ts';
+import { readOptions } from './options.ts';
 import { People } from './people.ts';
 import { SessionConnectors } from './sessionConnectors.ts';
 import { SessionHealth } from './sessionHealth.ts';
@@ -23,9 +29,12 @@ const RESTORE_RETRY_MS = 1000;
 const STOP_MS = 10_000;
 /** How long a deletion waits for the network to log the session out. */
 const LOGOUT_MS = 5000;
+/** How long a caller waits for a deletion, which continues afterwards. */
+const DELETION_MS = 10_000;
 
 interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
+  readonly deletions: Deletions;
 }
 
 /** Opens and closes connections when accounts ask for it, and when this node acquires or releases sessions. */
@@ -57,6 +66,7 @@ export class Sessions implements LeaseWorker {
     this.#health = new SessionHealth(options);
     this.#hosts = new SessionHosts(options, this.#lastHeard, this.#health);
     cluster.on('lost', () => this.#dropAll());
+    options.deletions.handle('session', (deletion, _isResumed, complete) => this.#delete(deletion, complete));
   }
 
   start(): void {
@@ -98,16 +108,28 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Connects the session, or does nothing if it is connected or connecting. Resolves once the attempt has started or,
-   * on a network that answers within seconds, once it has ended.
+   * Connects the session, or does nothing if it is connected or connecting with its present options. Resolves once the
+   * attempt has started or, on a network that answers within seconds, once it has ended.
    * @param signal ends the wait
    * @throws {AppError} the network's error, and the errors of `LiveSessions.requireOwner`
    */
   async connect(session: SessionRef, signal: AbortSignal): Promise<void> {
     await this.#turns.run(session.sessionId, () => this.#connect(session));
-    // Outside the queue, so that a disconnect need not wait for it.
-    const attempt = this.#live.stateOf(session)?.connection?.attempt;
-    if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
+    await this.#attemptOf(session, signal);
+  }
+
+  /**
+   * Connects a live session again if its options have changed since it was opened, like `connect`. Returns false for
+   * other sessions, which use the new options when they connect.
+   */
+  async applyOptions(session: SessionRef, signal: AbortSignal): Promise<boolean> {
+    const { isLive, isReopened } = await this.#turns.run(session.sessionId, async () => {
+      const state = this.#live.stateOf(session);
+      if (state === undefined) return { isLive: false, isReopened: false };
+      return { isLive: true, isReopened: await this.#reopenIfChanged(state) };
+    });
+    if (isReopened) await this.#attemptOf(session, signal);
+    return isLive;
   }
 
   disconnect(session: SessionRef): Promise<void> {
@@ -134,8 +156,28 @@ export class Sessions implements LeaseWorker {
     });
   }
 
+  /**
+   * Deletes a session for good: marks it first, so that nothing connects it again, logs it out if its network answers in
+   * time, releases its number, and deletes its rows. Resolves when that is done, or after 10 s, while it continues.
+   */
+  async delete(session: SessionRef): Promise<void> {
+    const { database, deletions, clock } = this.#options;
+    await this.#live.requireOwner(session);
+    await database.commit((tx) => beginDeletion(tx, deletions, session, clock.now()), session.sessionId);
+    await endedWithin(clock, DELETION_MS, deletions.run(deletionOf(session)));
+  }
+
+  /** Handles recorded deletions of sessions. */
+  async #delete({ accountId, resourceId }: Deletion, complete: (tx: Tx) => Promise<void>): Promise<void> {
+    const { database } = this.#options;
+    const session = { accountId, sessionId: resourceId };
+    if ((await findSession(database.reader, session)) !== undefined) await this.#forget(session);
+    await deleteSessionRows(database, session, complete);
+    this.sole.forget(accountId);
+  }
+
   /** Logs out a session that is being deleted, if its network answers in time, and releases its number. */
-  forget(session: SessionRef): Promise<void> {
+  #forget(session: SessionRef): Promise<void> {
     return this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
       // Before the network reports the end with its own reason.
@@ -204,14 +246,19 @@ export class Sessions implements LeaseWorker {
     const { database, cluster, inbox } = this.#options;
     if (this.#isStopped) throw new AppError('shutting_down');
     const state = this.#live.stateById(session.sessionId);
-    if (state !== undefined) return state.connection?.retry?.();
+    if (state !== undefined) {
+      if (!(await this.#reopenIfChanged(state))) state.connection?.retry?.();
+      return;
+    }
     const row = await findSession(database.reader, session);
     if (row === undefined) throw new AppError('not_found', 'The session does not exist');
+    if (row.deleting_at !== null) throw isBeingDeleted(session.sessionId);
     const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.throwIfElsewhere(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
     // From now until `inbox.end`, the owner of the session connects it, even after it moves.
-    await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
+    const isThere = await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
+    if (isThere === 0) throw isBeingDeleted(session.sessionId);
     await inbox.note(session, 'connecting', null);
     try {
       await this.#open(row, false);
@@ -219,6 +266,36 @@ export class Sessions implements LeaseWorker {
       await this.#end(session, 'disconnected', reasonOf(error));
       throw error;
     }
+  }
+
+  /** Waits outside of the queue, so that a disconnect need not wait for the attempt. */
+  async #attemptOf(session: SessionRef, signal: AbortSignal): Promise<void> {
+    const attempt = this.#live.stateOf(session)?.connection?.attempt;
+    if (attempt !== undefined && !signal.aborted) await Promise.race([attempt, once(signal, 'abort')]);
+  }
+
+  /** Closes the session and opens it with its present options. Returns whether they have changed since it was opened. */
+  async #reopenIfChanged(state: SessionState): Promise<boolean> {
+    const { database, inbox } = this.#options;
+    const row = await findSession(database.reader, state);
+    if (row === undefined || !this.#haveOptionsChanged(state.openedWith, row)) return false;
+    const wasConnected = state.isConnected || state.isReturning;
+    const connection = await this.#retire(state);
+    await connection?.close().catch(() => {});
+    this.#requireWritable(state);
+    await inbox.note(state, 'connecting', 'The options of the session changed');
+    try {
+      await this.#open(row, wasConnected);
+    } catch (error) {
+      await this.#end(state, 'disconnected', reasonOf(error));
+      throw error;
+    }
+    return true;
+  }
+
+  #haveOptionsChanged(before: SessionTable, after: SessionTable): boolean {
+    const { seal } = this.#options.database;
+    return before.options !== after.options && !isDeepStrictEqual(readOptions(seal, before), readOptions(seal, after));
   }
 
   async #open(row: SessionTable, isReturning: boolean): Promise<void> {
@@ -332,5 +409,6 @@ const markWanted = query((db, p: SessionRef) =>
     .updateTable('sessions')
     .set({ wanted: 1 })
     .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId),
+    .where('session_id', '=', p.sessionId)
+    .where('deleting_at', 'is', null),
 );

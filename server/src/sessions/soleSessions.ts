@@ -37,5 +37,10 @@ export class SoleSessions {
 }
 
 const firstSessions = query((db, p: { accountId: string }) =>
-  db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).limit(2),
+  db
+    .selectFrom('sessions')
+    .select('session_id')
+    .where('account_id', '=', p.accountId)
+    .where('deleting_at', 'is', null)
+    .limit(2),
 );

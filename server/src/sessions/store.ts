@@ -1,7 +1,9 @@
 import { sql } from 'kysely';
-import type { SessionStore } from '../connectors/connector.ts';
+import type { SessionStore } from '../connectors/contract/host.ts';
+import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { FencedError } from '../db/dialect.ts';
+import { Pace } from '../db/pace.ts';
 import { batch, query } from '../db/query.ts';
 import { aboutStored } from '../db/sealing.ts';
 
@@ -45,11 +47,12 @@ export function storeOf(
     write,
     delete: (key) => write(new Map([[key, null]])),
     async clear() {
-      requireWritable();
-      await commit(
-        (tx) => tx.kysely.deleteFrom('session_store').where('session_id', '=', sessionId).execute(),
-        sessionId,
-      );
+      // A session has keys for each person it writes with.
+      const step = (tx: Tx, rows: number) => {
+        requireWritable();
+        return dropSome.run(tx, { sessionId, rows });
+      };
+      await new Pace().repeat(commit, step, { key: sessionId });
     },
   };
 }
@@ -76,6 +79,15 @@ const valuesFrom = query((db, p: { sessionId: string; prefix: string }) =>
     .where('session_id', '=', p.sessionId)
     .where(sql<string>`substr(key, 1, length(${p.prefix}))`, '=', p.prefix)
     .orderBy('key'),
+);
+
+const dropSome = query((db, p: { sessionId: string; rows: number }) =>
+  db
+    .deleteFrom('session_store')
+    .where('session_id', '=', p.sessionId)
+    .where('key', 'in', (eb) =>
+      eb.selectFrom('session_store').select('key').where('session_id', '=', p.sessionId).limit(p.rows),
+    ),
 );
 
 const dropKeys = query((db, p: { sessionId: string; keys: string }, dialect) =>

@@ -1,0 +1,266 @@
+import { isoTime } from '../../clock.ts';
+import type { NetworkEvent } from '../../connectors/contract/events.ts';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
+import type { Tx } from '../../db/commit.ts';
+import { query } from '../../db/query.ts';
+import type { MessageRow } from '../../db/schema.ts';
+import type { EventData } from '../../events/events.ts';
+import { isGroupId } from '../../ids.ts';
+import type { Emit } from '../../webhooks/log/emit.ts';
+import { contentOf, searchText } from '../content.ts';
+import { groupIdOf } from '../groupStore.ts';
+import { dropWords, indexWords } from '../search.ts';
+import { findMessage, findSession, type SessionRef } from '../store.ts';
+import { emissionOf } from './outgoingProgress.ts';
+
+type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
+
+export interface Events {
+  readonly emit: Emit;
+}
+
+/** The person who changed a message, and the moment. */
+interface Author {
+  /** Digits. */
+  readonly from: string;
+  /** Whether it is the session's own number. */
+  readonly fromMe: boolean;
+  readonly at: number;
+}
+
+/** Stores an edit if it comes from the sender of the message. */
+export async function storeNetworkEdit(events: Events, tx: Tx, session: SessionRef, event: EventOf<'edited'>) {
+  const { networkId, from, text } = event;
+  const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
+  if (row?.deleted_at === null) await storeEdit(events, tx, row, text, await authorOf(tx, session, event));
+}
+
+/** Stores a deletion by the sender, or by an admin of the group. */
+export async function storeNetworkDeletion(events: Events, tx: Tx, session: SessionRef, event: EventOf<'deleted'>) {
+  const row = await deletableBy(tx, session, event.networkId, event.from);
+  if (row?.deleted_at === null) await storeDeletion(events, tx, row, await authorOf(tx, session, event));
+}
+
+export async function storeNetworkReaction(events: Events, tx: Tx, session: SessionRef, event: EventOf<'reaction'>) {
+  const row = await findReferredTo(tx, session, event);
+  if (row !== undefined) await storeReaction(events, tx, row, event.emoji, await authorOf(tx, session, event));
+}
+
+export async function storeVote(events: Events, tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
+  const row = await findReferredTo(tx, session, event);
+  if (row === undefined) return;
+  const { from, timestamp: at } = event;
+  const { poll } = contentOf(row);
+  const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
+  const counted = chosen.slice(0, poll?.maxSelections);
+  if (!(await putVote(tx, row, from, counted, at))) return;
+  emitChange(events, tx, row, 'poll.vote', {
+    ...changeOf(row, await authorOf(tx, session, event)),
+    options: counted,
+  });
+}
+
+/** Stores whether somebody comes to an event, as a vote for one of the answers. */
+export async function storeEventAnswer(events: Events, tx: Tx, session: SessionRef, event: EventOf<'event_answer'>) {
+  const row = await findReferredTo(tx, session, event);
+  if (row?.type !== 'event') return;
+  const { from, timestamp, answer } = event;
+  if (!(await putVote(tx, row, from, [answer], timestamp))) return;
+  emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });
+}
+
+/** Returns whether it is another one than before. */
+async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: readonly string[], at: number) {
+  const options = JSON.stringify(chosen);
+  const { numInsertedOrUpdatedRows } = await kysely
+    .insertInto('poll_votes')
+    .values({ account_id: row.account_id, message_id: row.message_id, from_number: from, options, at })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'message_id', 'from_number'])
+        .doUpdateSet({ options, at })
+        .where('poll_votes.options', '<>', options),
+    )
+    .executeTakeFirst();
+  return Boolean(numInsertedOrUpdatedRows);
+}
+
+export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: string, author: Author): Promise<void> {
+  const { account_id: accountId, message_id: messageId, seq } = row;
+  // The row may be older than another edit, or a deletion, that the network has reported meanwhile.
+  const present = await findMessage(tx, accountId, messageId);
+  if (present === undefined || present.deleted_at !== null) return;
+  await tx.kysely
+    .updateTable('messages')
+    .set({ body: text, edited_at: author.at })
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .execute();
+  await dropWords(tx, [seq]);
+  tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
+  if (text !== present.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
+}
+
+/** Deletes the content of a message for everyone. The message itself stays listed. */
+export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, author: Author): Promise<void> {
+  const { account_id: accountId, message_id: messageId, seq } = row;
+  const { numUpdatedRows } = await tx.kysely
+    .updateTable('messages')
+    .set({ body: '', content: null, file_reference: null, deleted_at: author.at })
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .where('deleted_at', 'is', null)
+    .executeTakeFirst();
+  if (numUpdatedRows === 0n) return;
+  await tx.kysely
+    .deleteFrom('reactions')
+    .where('account_id', '=', accountId)
+    .where('message_id', '=', messageId)
+    .execute();
+  await dropWords(tx, [seq]);
+  emitChange(events, tx, row, 'message.deleted', changeOf(row, author));
+}
+
+/** @param emoji null removes the reaction */
+export async function storeReaction(
+  events: Events,
+  tx: Tx,
+  row: MessageRow,
+  emoji: string | null,
+  author: Author,
+): Promise<void> {
+  const isChanged = emoji === null ? await removeReaction(tx, row, author) : await putReaction(tx, row, emoji, author);
+  if (isChanged) emitChange(events, tx, row, 'message.reaction', { ...changeOf(row, author), emoji });
+}
+
+/** Returns whether there was one. */
+async function removeReaction({ kysely }: Tx, row: MessageRow, { from }: Author): Promise<boolean> {
+  const { numDeletedRows } = await kysely
+    .deleteFrom('reactions')
+    .where('account_id', '=', row.account_id)
+    .where('message_id', '=', row.message_id)
+    .where('from_number', '=', from)
+    .executeTakeFirst();
+  return numDeletedRows > 0n;
+}
+
+/** Returns whether it is another one than before. */
+async function putReaction(
+  { kysely }: Tx,
+  { account_id, message_id }: MessageRow,
+  emoji: string,
+  { from: from_number, at }: Author,
+): Promise<boolean> {
+  const { numInsertedOrUpdatedRows } = await kysely
+    .insertInto('reactions')
+    .values({ account_id, message_id, from_number, emoji, at })
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'message_id', 'from_number'])
+        .doUpdateSet({ emoji, at })
+        .where('reactions.emoji', '<>', emoji),
+    )
+    .executeTakeFirst();
+  return numInsertedOrUpdatedRows !== 0n;
+}
+
+type Change =
+  | 'message.reaction'
+  | 'message.edited'
+  | 'message.deleted'
+  | 'message.location'
+  | 'poll.vote'
+  | 'event.answer';
+
+export function emitChange<K extends Change>(
+  { emit }: Events,
+  tx: Tx,
+  row: MessageRow,
+  kind: K,
+  data: EventData<K>,
+): void {
+  emit(tx, { ...emissionOf(row), kind, data });
+}
+
+/** The fields that the events of all changes share. */
+export function changeOf(row: MessageRow, { from, fromMe, at }: Author) {
+  const { message_id: messageId, session_id: sessionId, chat_id: chatId, type } = row;
+  return {
+    messageId,
+    type,
+    sessionId,
+    chatId,
+    ...(isGroupId(chatId) && { groupId: chatId }),
+    from,
+    fromMe,
+    ...(isPlaceholder(from) && { unidentified: true as const }),
+    timestamp: isoTime(at),
+  };
+}
+
+export async function authorOf(
+  tx: Tx,
+  session: SessionRef,
+  { from, timestamp: at }: { readonly from: string; readonly timestamp: number },
+): Promise<Author> {
+  const own = await findSession(tx, session);
+  return { from, fromMe: own?.phone_number === from, at };
+}
+
+// Only by the columns of its index: with the account, a planner without statistics reads all messages of it.
+const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
+  db
+    .selectFrom('messages')
+    .selectAll()
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', '=', p.networkId)
+    .orderBy('message_id'),
+);
+
+/** Finds a message by the network's id. Several senders may use the same id: returns the oldest that matches. */
+export async function findByNetworkId(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  matches: (row: MessageRow) => boolean = () => true,
+): Promise<MessageRow | undefined> {
+  return (await byNetworkId.all(tx, { ...session, networkId })).find(matches);
+}
+
+/** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */
+async function findReferredTo(
+  tx: Tx,
+  session: SessionRef,
+  { networkId, from, chat }: EventOf<'reaction' | 'vote' | 'event_answer'>,
+): Promise<MessageRow | undefined> {
+  const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
+  return findByNetworkId(tx, session, networkId, (row) =>
+    isGroupId(row.chat_id)
+      ? chat === undefined || row.chat_id === groupId
+      : [row.chat_id, row.from_number, row.to_id].includes(from),
+  );
+}
+
+/** Finds a message that this number may delete: its own, or any in a group that it is an admin of. */
+async function deletableBy(
+  tx: Tx,
+  session: SessionRef,
+  networkId: string,
+  phoneNumber: string,
+): Promise<MessageRow | undefined> {
+  const rows = await byNetworkId.all(tx, { ...session, networkId });
+  const own = rows.find(({ from_number }) => from_number === phoneNumber);
+  if (own !== undefined) return own;
+  for (const row of rows) {
+    const admin = await tx.kysely
+      .selectFrom('group_participants')
+      .select('role')
+      .where('account_id', '=', session.accountId)
+      .where('group_id', '=', row.chat_id)
+      .where('phone_number', '=', phoneNumber)
+      .where('role', 'in', ['admin', 'owner'])
+      .executeTakeFirst();
+    if (admin !== undefined) return row;
+  }
+  return undefined;
+}

@@ -1,0 +1,111 @@
+import { isoTime } from '../../clock.ts';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
+import type { Tx } from '../../db/commit.ts';
+import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from '../content.ts';
+import { groupIdOf } from '../groupStore.ts';
+import type { InboxOptions } from '../inboxOptions.ts';
+import { noteContact } from '../people/contactChanges.ts';
+import { withinDisappearing } from '../reportLimits.ts';
+import type { Report, ReportHandlers } from '../reports.ts';
+import { findSession, newRow, type SessionRef, storeMessages } from '../store.ts';
+import {
+  findByNetworkId,
+  storeEventAnswer,
+  storeNetworkDeletion,
+  storeNetworkEdit,
+  storeNetworkReaction,
+  storeVote,
+} from './changes.ts';
+import { moveLocation } from './liveLocations.ts';
+import { type OutgoingProgress, statusOf } from './outgoingProgress.ts';
+
+type MessageReport = 'message' | 'edited' | 'deleted' | 'reaction' | 'vote' | 'event_answer';
+
+/** @param outgoing applies the receipts that arrived before a message of the session's own number */
+export const messageReports = (outgoing: OutgoingProgress): ReportHandlers<MessageReport> => ({
+  message: async (options, tx, session, event, file) => {
+    await storeReceived(options, tx, session, event, file);
+    if (event.isOwn === true)
+      await outgoing.catchUp(tx, [{ session_id: session.sessionId, network_id: event.networkId }]);
+  },
+  edited: storeNetworkEdit,
+  deleted: storeNetworkDeletion,
+  reaction: storeNetworkReaction,
+  vote: storeVote,
+  event_answer: storeEventAnswer,
+});
+
+/** Stores a message that the session received, or that its own number sent from another device, with its event. */
+async function storeReceived(
+  { media, clock, newId, emit }: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  event: Report<'message'>,
+  file: StoredMedia | undefined,
+): Promise<void> {
+  const { accountId, sessionId } = session;
+  const own = await findSession(tx, session);
+  if (own === undefined) return;
+  const ownNumber = own.phone_number ?? '';
+  const isOwn = event.isOwn === true;
+  const chatId = event.chat.type === 'direct' ? event.chat.id : await groupIdOf(tx, session, event.chat.id);
+  if (chatId === undefined) return;
+  const replied =
+    event.replyTo === null
+      ? undefined
+      : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
+  const messageId = newId('msg');
+  const { type, text: body, media: _, ...parts } = withinLimits(event.content);
+  const content: StoredContent = { ...parts, ...(file && { media: file }) };
+  const now = clock.now();
+  const row = newRow({
+    account_id: accountId,
+    message_id: messageId,
+    session_id: sessionId,
+    chat_id: chatId,
+    network_id: event.networkId,
+    direction: isOwn ? 'outgoing' : 'incoming',
+    type,
+    from_number: event.from,
+    to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
+    body,
+    content: contentColumn(content),
+    reply_to: replied?.message_id ?? null,
+    expires_in: withinDisappearing(event.expiresInSeconds),
+    ...(isOwn
+      ? { status: 'sent', sent_at: event.timestamp, sent_elsewhere: 1 }
+      : { status: 'delivered', delivered_at: now }),
+    timestamp: event.timestamp,
+    created_at: now,
+  });
+  const [isNew] = await storeMessages(tx, [row]);
+  if (!isNew) return moveLocation({ emit }, tx, session, event);
+  const conversation = `${sessionId}/${chatId}`;
+  const shown = {
+    ...contentParts(content, media),
+    ...(replied !== undefined && { replyTo: replied.message_id }),
+    ...(event.isReplayed === true && { replayed: true as const }),
+  };
+  if (isOwn) {
+    const status = statusOf(row, 'sent', event.timestamp);
+    const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
+    return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
+  }
+  if (event.chat.type === 'direct' || event.senderName !== undefined) {
+    await noteContact({ emit, clock }, tx, session, event.from, event.senderName ?? null);
+  }
+  const data = {
+    messageId,
+    from: event.from,
+    message: body,
+    timestamp: isoTime(event.timestamp),
+    sessionId,
+    chatId,
+    to: ownNumber,
+    type,
+    ...shown,
+    ...(event.chat.type === 'group' && { groupId: chatId }),
+    ...(isPlaceholder(event.from) && { unidentified: true as const }),
+  };
+  emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
+}

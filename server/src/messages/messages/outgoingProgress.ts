@@ -1,0 +1,324 @@
+import { sql, type UpdateObject } from 'kysely';
+import { isoTime } from '../../clock.ts';
+import type { Connection } from '../../connectors/contract/connection.ts';
+import type { NetworkEvent } from '../../connectors/contract/events.ts';
+import type { Tx } from '../../db/commit.ts';
+import { batch, query, unindexed } from '../../db/query.ts';
+import type { MessageRow, Schema } from '../../db/schema.ts';
+import { isGroupId } from '../../ids.ts';
+import type { InboxOptions } from '../inboxOptions.ts';
+import { nextTurn } from '../sendOrder.ts';
+import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
+import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
+import { findMessage, type SessionRef, touchChat } from '../store.ts';
+import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
+
+export type SentMessage = Pick<
+  MessageRow,
+  'account_id' | 'session_id' | 'message_id' | 'chat_id' | 'from_number' | 'to_id' | 'type'
+>;
+
+interface Acknowledged {
+  /** `traceparent` of the span that sent it. */
+  readonly trace: string | null;
+  readonly message: SentMessage;
+  readonly accepted: Accepted;
+}
+
+interface Received {
+  /** `traceparent` of the span that received it. */
+  readonly trace: string | null;
+  readonly session: SessionRef;
+  readonly event: Extract<NetworkEvent, { type: 'receipt' }>;
+}
+
+/** The columns of a message that receipts depend on. */
+const reportedColumns = [
+  'account_id',
+  'message_id',
+  'session_id',
+  'chat_id',
+  'network_id',
+  'direction',
+  'type',
+  'from_number',
+  'to_id',
+  'status',
+  'error',
+  'sent_at',
+  'delivered_at',
+  'read_at',
+  'failed_at',
+  'pricing',
+] as const;
+
+type MessageChange = UpdateObject<Schema, 'messages'>;
+
+type ReportedRow = Pick<MessageRow, (typeof reportedColumns)[number]>;
+
+/** A receipt of a stored message. A message that is named twice is the same object. */
+interface Reported {
+  readonly row: ReportedRow;
+  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing' | 'warning'>;
+  readonly trace: string | null;
+}
+
+export type Accepted = Awaited<ReturnType<Connection['send']>>;
+
+/** Stores the progress of outgoing messages. Each method runs in the given transaction. */
+export class OutgoingProgress {
+  readonly #options: InboxOptions;
+
+  constructor(options: InboxOptions) {
+    this.#options = options;
+  }
+
+  /** Marks messages as `sent`. A field, because the commit queue joins work by identity. */
+  readonly acknowledge = async (tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> => {
+    for (const { message, accepted } of items) {
+      const { account_id: accountId, message_id: messageId } = message;
+      const { networkId } = accepted;
+      if (networkId !== undefined) await renameOnNetwork.run(tx, { accountId, messageId, networkId });
+    }
+    const rows = items.map(({ message: { account_id, message_id }, accepted }) => ({
+      account_id,
+      message_id,
+      sent_at: accepted.timestamp,
+    }));
+    const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
+    const areSent = items.map(({ message, accepted, trace }) => {
+      const row = sent.get(message.message_id);
+      // A receipt that arrived before the acknowledgement has already done this step.
+      if (row === undefined) return false;
+      sent.delete(message.message_id);
+      // The recipient's number may have changed since the message was dispatched.
+      this.#emitStatus(tx, { ...message, ...row }, 'sent', accepted.timestamp, trace);
+      return true;
+    });
+    await this.catchUp(
+      tx,
+      items.flatMap(({ message, accepted: { networkId } }) =>
+        networkId === undefined ? [] : [{ session_id: message.session_id, network_id: networkId }],
+      ),
+    );
+    return areSent;
+  };
+
+  /** Applies the receipts that arrived before these messages. */
+  async catchUp(tx: Tx, messages: readonly { session_id: string; network_id: string }[]): Promise<void> {
+    for (const { sessionId, networkId, receipt } of await takeEarlyReceipts(tx, messages)) {
+      const [row] = await sentByNetworkId.all(tx, [{ session_id: sessionId, network_id: networkId }]);
+      if (row !== undefined) await this.#apply(tx, [{ row, receipt, trace: null }]);
+    }
+  }
+
+  async refuse(tx: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
+    const row = await tx.kysely
+      .updateTable('messages')
+      .set({ status: 'failed', error, failed_at: this.#options.clock.now() })
+      .where('account_id', '=', account_id)
+      .where('message_id', '=', message_id)
+      // The network may have accepted it on another try.
+      .where('status', 'in', ['queued', 'scheduled'])
+      .returningAll()
+      .executeTakeFirst();
+    if (row !== undefined) emitFailed(this.#options, tx, row);
+  }
+
+  /** Queues a message whose time has come. Returns whether it was still scheduled. */
+  async queue(tx: Tx, row: MessageRow): Promise<boolean> {
+    const timestamp = this.#options.clock.now();
+    if (!(await changeWaiting(tx, row, 'scheduled', { status: 'queued', timestamp, turn: nextTurn(row) })))
+      return false;
+    await touchChat(tx, row, timestamp);
+    this.#options.emit(tx, {
+      ...emissionOf(row),
+      kind: 'message.queued',
+      data: statusOf(row, 'queued', timestamp),
+    });
+    return true;
+  }
+
+  /** Cancels a message that is scheduled or queued. Returns whether it still was. */
+  async cancel(tx: Tx, row: MessageRow, from: 'scheduled' | 'queued' = 'scheduled'): Promise<boolean> {
+    const failed_at = this.#options.clock.now();
+    const failed = { status: 'failed', error: CANCELLED, failed_at } as const;
+    const isCancelled = await changeWaiting(tx, row, from, failed);
+    if (isCancelled) emitFailed(this.#options, tx, { ...row, ...failed });
+    return isCancelled;
+  }
+
+  /** Stores receipts of outgoing messages. A field, like `acknowledge`. */
+  readonly receipts = async (tx: Tx, items: readonly Received[]): Promise<undefined[]> => {
+    const reported = items.flatMap(({ session, event, trace }) =>
+      event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
+    );
+    const rows = await sentAs(tx, reported);
+    const found: Reported[] = [];
+    const unknown: typeof reported = [];
+    reported.forEach(({ receipt, trace, ...rest }, index) => {
+      const row = rows[index];
+      if (row === undefined) unknown.push({ receipt, trace, ...rest });
+      else found.push({ row, receipt, trace });
+    });
+    await this.#apply(tx, found);
+    await keepEarlyReceipts(tx, unknown, this.#options.clock.now());
+    return items.map(() => undefined);
+  };
+
+  async #apply(tx: Tx, reported: readonly Reported[]): Promise<void> {
+    const changed = new Set<ReportedRow>();
+    const priced = new Map<string, ReportedRow>();
+    const warnings: Warning[] = [];
+    for (const { row, receipt, trace } of reported) {
+      if (receipt.pricing !== undefined && row.pricing === null) {
+        row.pricing = pricingColumn(receipt.pricing);
+        priced.set(row.message_id, row);
+      }
+      const progress = progressOf(row, receipt);
+      if (progress === undefined) continue;
+      const hadFailed = row.status === 'failed'; // networks repeat receipts
+      // The next receipt of the same message starts from here.
+      changed.add(Object.assign(row, progress.after));
+      if (progress.after.status === 'failed' && !hadFailed) {
+        emitFailed(this.#options, tx, row, trace);
+        const { account_id: accountId, session_id: sessionId } = row;
+        if (receipt.warning !== undefined) warnings.push({ accountId, sessionId, warning: receipt.warning });
+      }
+      for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
+    }
+    await advance.run(tx, [...changed]);
+    await setPricing.run(tx, [...priced.values()]);
+    await storeWarnings(tx, warnings, this.#options.clock.now());
+  }
+
+  #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
+    this.#options.emit(tx, {
+      ...emissionOf(message),
+      kind: `message.${status}`,
+      data: statusOf(message, status, timestamp),
+      trace,
+    });
+  }
+}
+
+/** Emits that a message has failed. Call it with the row after the change. */
+export function emitFailed(
+  { emit }: Pick<InboxOptions, 'emit'>,
+  tx: Tx,
+  row: SentMessage & Pick<MessageRow, 'error' | 'failed_at'>,
+  trace?: string | null,
+): void {
+  emit(tx, {
+    ...emissionOf(row),
+    kind: 'message.failed',
+    data: { ...statusOf(row, 'failed', row.failed_at ?? 0), error: row.error ?? 'failed' },
+    ...(trace !== undefined && { trace }),
+  });
+}
+
+/** Whose event it is, and in which conversation. */
+export function emissionOf({ account_id: accountId, session_id, chat_id, message_id: messageId }: SentMessage) {
+  return { accountId, conversation: `${session_id}/${chat_id}`, messageId };
+}
+
+export function statusOf(row: SentMessage, status: MessageRow['status'], timestamp: number) {
+  const { message_id: messageId, session_id: sessionId, chat_id: chatId, from_number: from, to_id: to, type } = row;
+  const group = isGroupId(chatId) && { groupId: chatId };
+  return { messageId, to, status, timestamp: isoTime(timestamp), sessionId, chatId, from, type, ...group };
+}
+
+async function changeWaiting(
+  { kysely }: Tx,
+  row: MessageRow,
+  from: 'scheduled' | 'queued',
+  values: MessageChange,
+): Promise<boolean> {
+  const { numUpdatedRows } = await kysely
+    .updateTable('messages')
+    .set(values)
+    .where('account_id', '=', row.account_id)
+    .where('message_id', '=', row.message_id)
+    .where('status', '=', from)
+    .executeTakeFirst();
+  return numUpdatedRows === 1n;
+}
+
+/** Finds them by the network's id, or by ours, with which they were sent. A message named twice is the same object. */
+async function sentAs(
+  tx: Tx,
+  reported: readonly { readonly session: SessionRef; readonly networkId: string }[],
+): Promise<(ReportedRow | undefined)[]> {
+  const named = reported.map(({ session, networkId }) => ({ session_id: session.sessionId, network_id: networkId }));
+  const found = await sentByNetworkId.all(tx, named);
+  const byNetwork = Map.groupBy(found, ({ session_id: sessionId, network_id: id }) => `${sessionId} ${id}`);
+  const byId = new Map(found.map((row) => [row.message_id, row]));
+  const rows: (ReportedRow | undefined)[] = [];
+  for (const { session, networkId } of reported) {
+    const given = byNetwork.get(`${session.sessionId} ${networkId}`)?.[0] ?? byId.get(networkId);
+    const row = given ?? (await findMessage(tx, session.accountId, networkId));
+    const isOfSession = row?.direction === 'outgoing' && row.session_id === session.sessionId;
+    if (isOfSession) byId.set(row.message_id, row);
+    rows.push(isOfSession ? row : undefined);
+  }
+  return rows;
+}
+
+const sentByNetworkId = batch(
+  { session_id: 'text', network_id: 'text' },
+  ({ row, join }) => sql<ReportedRow>`
+    select ${sql.join(reportedColumns.map((name) => sql.ref(`m.${name}`)))} from messages m ${join}
+    where m.session_id = ${row.session_id} and m.network_id = ${row.network_id} and m.direction = 'outgoing'
+    order by m.message_id`,
+);
+
+// A message that was acknowledged after its timeout is `failed` although it was sent.
+const markSent = batch(
+  { account_id: 'text', message_id: 'text', sent_at: 'bigint' },
+  ({ row, from }) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
+    update messages
+    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, failed_at = null
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}
+      and ${unindexed('messages.status')} in ('queued', 'failed') and messages.sent_at is null
+    returning messages.message_id, messages.chat_id, messages.to_id`,
+);
+
+const renameOnNetwork = query((db, p: { accountId: string; messageId: string; networkId: string }) =>
+  db
+    .updateTable('messages')
+    .set({ network_id: p.networkId })
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);
+
+const CATEGORY_CHARACTERS = 100;
+
+const pricingColumn = ({ category, billable }: NonNullable<Received['event']['pricing']>) =>
+  JSON.stringify({ category: category.slice(0, CATEGORY_CHARACTERS), billable });
+
+const setPricing = batch(
+  { account_id: 'text', message_id: 'text', pricing: 'text' },
+  ({ row, from }) => sql`
+    update messages set pricing = ${row.pricing}
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
+);
+
+const advance = batch(
+  {
+    account_id: 'text',
+    message_id: 'text',
+    status: 'text',
+    error: 'text',
+    sent_at: 'bigint',
+    delivered_at: 'bigint',
+    read_at: 'bigint',
+    failed_at: 'bigint',
+  },
+  ({ row, from }) => sql`
+    update messages set status = ${row.status}, error = ${row.error}, sent_at = ${row.sent_at},
+      delivered_at = ${row.delivered_at}, read_at = ${row.read_at}, failed_at = ${row.failed_at}
+    ${from}
+    where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,
+);

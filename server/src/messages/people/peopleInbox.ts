@@ -1,0 +1,17 @@
+import type { ReportHandlers } from '../reports.ts';
+import { emitCall, emitPresence } from './activity.ts';
+import { noteContact, saveContact } from './contactChanges.ts';
+import { notePresence } from './presences.ts';
+
+type PeopleReport = 'contact_named' | 'contact_saved' | 'presence' | 'call' | 'call_ended';
+
+export const peopleReports: ReportHandlers<PeopleReport> = {
+  contact_named: (options, tx, session, { phoneNumber, name }) => noteContact(options, tx, session, phoneNumber, name),
+  contact_saved: (options, tx, session, { phoneNumber, name }) => saveContact(options, tx, session, phoneNumber, name),
+  presence: async (options, tx, session, event) => {
+    await notePresence(tx, session, event);
+    await emitPresence(options, tx, session, event);
+  },
+  call: emitCall,
+  call_ended: emitCall,
+};

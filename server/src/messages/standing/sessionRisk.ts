@@ -1,0 +1,177 @@
+import { sql } from 'kysely';
+import { isoTime } from '../../clock.ts';
+import type { NetworkEvent } from '../../connectors/contract/events.ts';
+import type { Tx } from '../../db/commit.ts';
+import { batch, query } from '../../db/query.ts';
+import type { RiskLevel, Schema } from '../../db/schema.ts';
+import type { InboxOptions } from '../inboxOptions.ts';
+import { findSession, type SessionRef } from '../store.ts';
+
+/* Rows about a session's risk of being banned. `sessions/risk.ts` assesses it. */
+
+export interface RiskReason {
+  /** Such as `new_chats`. */
+  readonly code: string;
+  readonly risk: Exclude<RiskLevel, 'low'>;
+  /** A sentence with the figures. */
+  readonly message: string;
+}
+
+export interface Assessment {
+  readonly risk: RiskLevel;
+  /** The gravest first; none with the risk `low`. */
+  readonly reasons: readonly RiskReason[];
+}
+
+/** Stores an assessment, and emits it if the level has changed. */
+export async function storeRisk(
+  { emit, clock }: Pick<InboxOptions, 'emit' | 'clock'>,
+  tx: Tx,
+  session: SessionRef,
+  { risk, reasons }: Assessment,
+): Promise<void> {
+  const { accountId, sessionId } = session;
+  const before = await healthById.first(tx, { sessionId });
+  const row = await findSession(tx, session);
+  if (before === undefined || row === undefined) return;
+  await tx.kysely
+    .updateTable('session_health')
+    .set({ risk, reasons: JSON.stringify(reasons) })
+    .where('session_id', '=', sessionId)
+    .execute();
+  if (before.risk === risk) return;
+  const data = {
+    sessionId,
+    status: row.status,
+    previousStatus: row.status,
+    reason: null,
+    health: { risk, previousRisk: before.risk, reasons: [...reasons] },
+    timestamp: isoTime(clock.now()),
+  };
+  emit(tx, { accountId, kind: 'session.status', data, conversation: sessionId });
+}
+
+/** Notes with which number a session is connected. A session that was linked to another number starts again. */
+export async function noteNumber(tx: Tx, session: SessionRef, phoneNumber: string, now: number): Promise<void> {
+  const { accountId, sessionId } = session;
+  const before = await healthById.first(tx, { sessionId });
+  if (before?.phone_number === phoneNumber) return;
+  const { kysely } = tx;
+  if (before !== undefined)
+    for (const table of ['session_health', 'session_activity', 'started_chats'] as const)
+      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
+  await kysely
+    .insertInto('session_health')
+    .values({
+      account_id: accountId,
+      session_id: sessionId,
+      phone_number: phoneNumber,
+      linked_at: now,
+      risk: 'low',
+      reasons: '[]',
+      standing: null,
+    })
+    .execute();
+}
+
+/** Stores what the network says about the number. Fields that it left out stay as they are. */
+export async function storeStanding(
+  tx: Tx,
+  { sessionId }: SessionRef,
+  { type: _, ...changed }: Extract<NetworkEvent, { type: 'standing' }>,
+): Promise<void> {
+  const before = await healthById.first(tx, { sessionId });
+  if (before === undefined) return;
+  const standing = JSON.stringify({ ...JSON.parse(before.standing ?? '{}'), ...changed });
+  await tx.kysely.updateTable('session_health').set({ standing }).where('session_id', '=', sessionId).execute();
+}
+
+const WARNINGS = { block_report: 'block_reports', spam_limit: 'spam_limits', restricted: 'restrictions' } as const;
+
+export interface Warning extends SessionRef {
+  readonly warning: Extract<NetworkEvent, { type: 'warned' }>['warning'];
+}
+
+export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: number): Promise<void> {
+  // A statement cannot change a row twice.
+  const bySession = new Map<string, Omit<Activity, 'at'>>();
+  for (const { accountId, sessionId, warning } of warnings) {
+    const counted = bySession.get(sessionId) ?? { account_id: accountId, session_id: sessionId, ...nothingDone };
+    counted[WARNINGS[warning]] += 1;
+    bySession.set(sessionId, counted);
+  }
+  const at = tenMinutesOf(now);
+  await addActivity.run(
+    tx,
+    [...bySession.values()].map((counted) => ({ ...counted, at })),
+  );
+}
+
+/** Keeps what is known of a started chat when its number becomes known. */
+export async function moveStartedChat(
+  { kysely }: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: SessionRef & { placeholder: string; phoneNumber: string },
+): Promise<void> {
+  const started = await kysely
+    .deleteFrom('started_chats')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('chat_id', '=', placeholder)
+    .returningAll()
+    .executeTakeFirst();
+  if (started === undefined) return;
+  await kysely
+    .insertInto('started_chats')
+    .values({ ...started, chat_id: phoneNumber })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+export type Activity = Schema['session_activity'];
+
+export const nothingDone = {
+  sent: 0,
+  failed: 0,
+  unreachable: 0,
+  peak: 0,
+  look_ups: 0,
+  block_reports: 0,
+  spam_limits: 0,
+  restrictions: 0,
+} as const satisfies Omit<Activity, 'account_id' | 'session_id' | 'at'>;
+
+const TEN_MINUTES_MS = 10 * 60_000;
+
+export const tenMinutesOf = (now: number): number => Math.floor(now / TEN_MINUTES_MS) * TEN_MINUTES_MS;
+
+/** Adds to what sessions did in ten minutes. */
+export const addActivity = batch(
+  {
+    account_id: 'text',
+    session_id: 'text',
+    at: 'bigint',
+    sent: 'bigint',
+    failed: 'bigint',
+    unreachable: 'bigint',
+    peak: 'bigint',
+    look_ups: 'bigint',
+    block_reports: 'bigint',
+    spam_limits: 'bigint',
+    restrictions: 'bigint',
+  },
+  ({ row, from }) => {
+    const added = ['sent', 'failed', 'unreachable', 'look_ups', 'block_reports', 'spam_limits', 'restrictions'];
+    const sums = added.map(
+      (name) => sql`${sql.ref(name)} = session_activity.${sql.ref(name)} + excluded.${sql.ref(name)}`,
+    );
+    return sql`
+      insert into session_activity (${sql.join(Object.keys(row).map((name) => sql.ref(name)))})
+      select ${sql.join(Object.values(row))} ${from}
+      on conflict (session_id, at) do update set ${sql.join(sums)},
+        peak = case when excluded.peak > session_activity.peak then excluded.peak else session_activity.peak end`;
+  },
+);
+
+const healthById = query((db, p: { sessionId: string }) =>
+  db.selectFrom('session_health').selectAll().where('session_id', '=', p.sessionId),
+);
