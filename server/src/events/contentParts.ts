@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 
-/* The schemas of the parts of `connectors/contentParts.ts`, as events and the API show them. */
+/* The schemas of the parts of `connectors/contract/contentParts.ts`, as events and the API show them. */
 
 const messageContent = { 'x-message-content': true } as const;
 const Content = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });

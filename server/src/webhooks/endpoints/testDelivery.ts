@@ -1,0 +1,114 @@
+import { isoTime } from '../../clock.ts';
+import type { Tx } from '../../db/commit.ts';
+import { withFields } from '../../events/addedFields.ts';
+import type { EventKind } from '../../events/events.ts';
+import { sampleEvent, sampleFields } from '../../events/samples.ts';
+import { destinationOf, isSameReceiver } from '../delivery/destination.ts';
+import { deliveryHeaders } from '../lanes/sign.ts';
+import { brokerRequest, storeBreakers, type Webhook } from '../lanes/webhook.ts';
+import { type Breaker, onTestSuccess } from '../queue/breaker.ts';
+import type { Outcome } from '../queue/outcome.ts';
+import { settle } from '../queue/queue.ts';
+import { findWebhookRow, type WebhookContext } from './destinations.ts';
+
+const HIDDEN = '(hidden)';
+/** The conversation of sample events. */
+const TEST = 'test';
+
+/** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
+export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
+  const { url, accountId, timeoutMs, acceptRedirects } = webhook;
+  const now = ctx.clock.now();
+  const eventId = ctx.newId('evt');
+  const deliveryId = ctx.newId('dlv');
+  const sample = sampleEvent(kind, isoTime(now));
+  const data = withFields(sample.data, sampleFields(sample), webhook.include);
+  const body = JSON.stringify({ ...sample, data });
+  const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
+  const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
+    ctx.webhooks.deliver.probe({
+      url,
+      headers,
+      body,
+      timeoutMs,
+      acceptRedirects,
+      broker: brokerRequest(webhook, TEST),
+    }),
+  );
+  const delivered = outcome.class === 'ok';
+  await ctx.database.commit(async (tx) => {
+    await logTest(tx, webhook, { kind, eventId, deliveryId, body }, outcome, now);
+    if (delivered) await noteSuccess(ctx, tx, webhook);
+  }, accountId);
+  return {
+    delivered,
+    class: outcome.class,
+    status: outcome.status,
+    message: outcome.message,
+    latencyMs: outcome.durationMs,
+    stages: [...stages],
+    deliveryId,
+    request: { url, headers: withoutValues(headers, webhook), body },
+    response: outcome.response,
+  };
+}
+
+/** The headers as shown: the values of those that the account has added are never returned. */
+function withoutValues(
+  headers: Readonly<Record<string, string>>,
+  { headers: added }: Webhook,
+): Readonly<Record<string, string>> {
+  const shown = Object.entries(headers).map(([name, value]) => [name, Object.hasOwn(added, name) ? HIDDEN : value]);
+  return Object.fromEntries(shown);
+}
+
+/** Stores the sample event and its delivery, which is settled at once. */
+async function logTest(
+  tx: Tx,
+  { accountId, webhookId }: Webhook,
+  { deliveryId, ...event }: { kind: EventKind; eventId: string; deliveryId: string; body: string },
+  outcome: Outcome,
+  startedAt: number,
+): Promise<void> {
+  const shared = {
+    account_id: accountId,
+    event_id: event.eventId,
+    kind: event.kind,
+    conversation: TEST,
+    is_test: 1,
+    created_at: startedAt,
+  };
+  await tx.kysely
+    .insertInto('events')
+    .values({ ...shared, message_id: null, body: event.body })
+    .execute();
+  await tx.kysely
+    .insertInto('deliveries')
+    .values({
+      ...shared,
+      delivery_id: deliveryId,
+      webhook_id: webhookId,
+      state: 'pending',
+      due_at: 0,
+      attempts: 0,
+      steps: 0,
+    })
+    .execute();
+  const due = { accountId, deliveryId, conversation: shared.conversation, attempts: 0 };
+  const state = outcome.class === 'ok' ? 'delivered' : 'failed';
+  await settle(tx, [{ due, outcome, startedAt, state, dueAt: 0, steps: 0 }]);
+}
+
+/** Lets an open breaker send its next probe now. */
+async function noteSuccess(ctx: WebhookContext, tx: Tx, webhook: Webhook): Promise<void> {
+  const { accountId, webhookId } = webhook;
+  const row = await findWebhookRow(tx, accountId, webhookId);
+  // The test says nothing about a new receiver.
+  if (!isSameReceiver(webhook, { url: row.url, destination: destinationOf(row) })) return;
+  const breaker: Breaker = JSON.parse(row.breaker);
+  const next = onTestSuccess(breaker, ctx.steady.now());
+  if (next === breaker) return;
+  const { state: from, generation } = breaker;
+  await storeBreakers(ctx, tx, [{ webhookId, breaker: next, from, generation }]);
+  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+}

@@ -1,0 +1,78 @@
+import { type Kysely, type RawBuilder, type Selectable, sql } from 'kysely';
+import type { Queryable } from '../../db/dialect.ts';
+import { listed } from '../../db/query.ts';
+import type { DeliveryState, Schema } from '../../db/schema.ts';
+import type { EventKind } from '../../events/events.ts';
+
+/* The index by which a list or a replay finds its deliveries. */
+
+/** An index of `deliveries`, and the condition that leads to it. */
+interface Path {
+  readonly index: string;
+  /** In literals where the index is partial, so that the planners can use it. */
+  readonly where: RawBuilder<boolean>;
+}
+
+interface Filters {
+  readonly webhookId?: string | undefined;
+  readonly states?: readonly DeliveryState[] | undefined;
+  readonly kinds?: readonly EventKind[] | undefined;
+}
+
+/** Event types of most deliveries, which have no entries in the index of event types. */
+const USUAL: readonly EventKind[] = ['message.incoming', 'message.sent', 'message.delivered', 'message.read'];
+
+export const isRare = (kind: EventKind | undefined): boolean => kind !== undefined && !USUAL.includes(kind);
+
+/** The condition of the indexes of event types, in literals, so that the planners use them. */
+export const isRareKind = (column: string) =>
+  sql<boolean>`${sql.ref(column)} not in (${sql.join(USUAL.map((kind) => sql.lit(kind)))})`;
+
+const isUndelivered = sql<boolean>`d.state in ('failed', 'expired', 'cancelled')`;
+
+/** Returns the best index for a filter; undefined for the primary key, which has all deliveries of the account. */
+export function pathOf({ webhookId, states = [], kinds = [] }: Filters): Path | undefined {
+  const [state, ...otherStates] = states;
+  const isOneState = otherStates.length === 0 && (state === 'failed' || state === 'expired' || state === 'cancelled');
+  if (isOneState) return { index: 'deliveries_state', where: sql`d.state = ${state} and ${isUndelivered}` };
+  if (states.length > 0 && !states.includes('delivered') && !states.includes('pending'))
+    return { index: 'deliveries_undelivered', where: isUndelivered };
+  const [kind, ...others] = kinds;
+  if (kind !== undefined && others.length === 0 && isRare(kind))
+    return {
+      index: 'deliveries_kind',
+      where: sql`d.kind = ${kind} and ${isRareKind('d.kind')}`,
+    };
+  if (webhookId !== undefined)
+    return { index: 'deliveries_webhook', where: sql`${listed('d.webhook_id')} = ${webhookId}` };
+  return undefined;
+}
+
+/** Selects from the deliveries of an account as `d`, through an index. */
+export function deliveriesThrough(
+  { kysely, dialect }: Pick<Queryable, 'kysely' | 'dialect'>,
+  accountId: string,
+  path?: Path,
+) {
+  const hint = path === undefined ? sql`` : dialect.through(path.index);
+  const table = sql<Selectable<Schema['deliveries']>>`deliveries`.as<'d'>(sql`d ${hint}`);
+  const select = (kysely as Kysely<Schema>).selectFrom(table).where('d.account_id', '=', accountId);
+  return path === undefined ? select : select.where(path.where);
+}
+
+/** More pending deliveries than this are dense enough to be found in the order of their ids. */
+const FEW = 2000;
+
+/** Returns the ids of the account's pending deliveries if there are few; undefined otherwise. */
+export async function fewPending({ kysely }: Queryable, accountId: string): Promise<readonly string[] | undefined> {
+  const rows = await kysely
+    .selectFrom('deliveries as d')
+    .select('d.delivery_id')
+    .where('d.webhook_id', 'in', (eb) =>
+      eb.selectFrom('webhooks').select('webhook_id').where('account_id', '=', accountId),
+    )
+    .where('d.state', '=', sql.lit('pending' as const))
+    .limit(FEW + 1)
+    .execute();
+  return rows.length > FEW ? undefined : rows.map(({ delivery_id }) => delivery_id);
+}

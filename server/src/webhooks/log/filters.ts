@@ -1,0 +1,87 @@
+import type { EventKind } from '../../events/events.ts';
+import { isChannelId, isGroupId } from '../../ids.ts';
+
+type ChatType = 'direct' | 'group' | 'channel';
+
+/** Selects the events of a webhook. A field that is left out selects all. */
+export interface WebhookFilters {
+  /** Chat ids, or their beginnings followed by `*`. */
+  readonly chats?: readonly string[];
+  readonly ignoredChats?: readonly string[];
+  readonly chatTypes?: readonly ChatType[];
+  /** Whether the session's own number caused the event. */
+  readonly fromMe?: boolean;
+  readonly messageTypes?: readonly string[];
+  /** Phone number digits of the people who caused the event. Only for subscriptions of MCP clients. */
+  readonly senders?: readonly string[];
+}
+
+/** An event as filters see it. */
+export interface Filtered {
+  readonly kind: EventKind;
+  /** The chat of the event; empty if it has none. */
+  readonly chatId: string;
+  readonly fromMe: boolean | undefined;
+  readonly messageType: string | undefined;
+  readonly from: string | undefined;
+  /** The chat under which the person was known before the number was. */
+  readonly previousChatId?: string | undefined;
+}
+
+/** Returns the parts of an event's `data` that filters look at. */
+export function filteredBy(data: object): Omit<Filtered, 'kind' | 'chatId'> {
+  const { fromMe, type: messageType, from, previousPhoneNumber: previousChatId }: FilteredData = data;
+  return { fromMe, messageType, from, previousChatId };
+}
+
+interface FilteredData {
+  readonly fromMe?: boolean;
+  readonly type?: string;
+  readonly from?: string;
+  readonly previousPhoneNumber?: string;
+}
+
+/** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
+export function passesFilters(filters: WebhookFilters, event: Filtered): boolean {
+  return isOfChats(filters, event) && isOfContent(filters, event);
+}
+
+function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, { chatId, previousChatId }: Filtered): boolean {
+  if (chatId === '') return true;
+  const ids = previousChatId === undefined ? [chatId] : [chatId, previousChatId];
+  const isListed = (patterns: readonly string[]) =>
+    patterns.some((pattern) => ids.some((id) => includesChat(pattern, id)));
+  if (chats !== undefined && !isListed(chats)) return false;
+  if (ignoredChats !== undefined && isListed(ignoredChats)) return false;
+  return chatTypes?.includes(typeOf(chatId)) ?? true;
+}
+
+function typeOf(chatId: string): ChatType {
+  if (isChannelId(chatId)) return 'channel';
+  return isGroupId(chatId) ? 'group' : 'direct';
+}
+
+function isOfContent({ fromMe, messageTypes, senders }: WebhookFilters, event: Filtered): boolean {
+  if (senders !== undefined && event.from !== undefined && !senders.includes(event.from)) return false;
+  const isMine = event.fromMe ?? ownKinds.get(event.kind);
+  if (fromMe !== undefined && isMine !== undefined && isMine !== fromMe) return false;
+  return messageTypes === undefined || event.messageType === undefined || messageTypes.includes(event.messageType);
+}
+
+function includesChat(pattern: string, chatId: string): boolean {
+  return pattern.endsWith('*') ? chatId.startsWith(pattern.slice(0, -1)) : pattern === chatId;
+}
+
+/** Event types that do not say in `fromMe` who caused them → whether it was the session. */
+const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
+  ['message.incoming', false],
+  ['message.sent', true],
+  ['message.delivered', true],
+  ['message.read', true],
+  ['message.failed', true],
+  ['message.queued', true],
+  ['message.approval', true],
+  ['presence.updated', false],
+  ['call.incoming', false],
+  ['call.ended', false],
+]);
