@@ -1,5 +1,5 @@
-import { capabilities, capabilityNames } from './capabilities.ts';
-import { messageTypes } from './connector.ts';
+import { capabilities, capabilityNames } from './contract/capabilities.ts';
+import { messageTypes } from './contract/content.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './whatsapp/capabilities.ts';
 import { cloudCapabilities, cloudMessageTypes } from './whatsapp-cloud/capabilities.ts';
 

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { type HistoryChoice, historyChoices } from './history.ts';
+import { type HistoryChoice, historyChoices } from './contract/history.ts';
 
 /** The options by which a session chooses its history, for the networks that have one. */
 export const historyOptions = {

@@ -1,4 +1,4 @@
-import type { MediaRules } from './media.ts';
+import type { MediaRules } from './contract/media.ts';
 
 const MIB = 1024 * 1024;
 const KIB = 1024;

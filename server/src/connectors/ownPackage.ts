@@ -5,24 +5,18 @@ import { pathToFileURL } from 'node:url';
  * Resolves the imports of connectors. Import this module for its side effect; modules are evaluated once, so a process
  * has one such hook.
  *
- * - `switchboard/connector` and `switchboard/errors`, and both below the earlier name `@switchboard/server`, are this
- *   server, wherever the importing module is: the file of a connector may be in any folder.
+ * - `switchboard/errors` is this server, wherever the importing module is: the file of a connector may be in any folder.
  * - A package in `CONNECTORS` is looked up beside the server, and then in the working directory: `npx` keeps the server
  *   in a folder of its own.
  */
 const extension = import.meta.url.slice(import.meta.url.lastIndexOf('.')); // `.ts`, or `.js` in the package
-const own: Readonly<Record<string, string>> = {
-  connector: new URL(`./connector${extension}`, import.meta.url).href,
-  errors: new URL(`../errors${extension}`, import.meta.url).href,
-};
+const ERRORS = new URL(`../errors${extension}`, import.meta.url).href;
 const REGISTRY = new URL(`./registry${extension}`, import.meta.url).href;
 const WORKING_DIRECTORY = pathToFileURL(`${process.cwd()}/`).href;
 
 registerHooks({
   resolve(specifier, context, next) {
-    const [, name = ''] = /^(?:@switchboard\/server|switchboard)\/(\w+)$/.exec(specifier) ?? [];
-    const url = Object.hasOwn(own, name) ? own[name] : undefined;
-    if (url !== undefined) return { url, shortCircuit: true };
+    if (specifier === 'switchboard/errors') return { url: ERRORS, shortCircuit: true };
     if (context.parentURL !== REGISTRY) return next(specifier, context);
     try {
       return next(specifier, context);

@@ -1,10 +1,11 @@
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
+import { SANDBOX } from '../sandbox/sandbox.ts';
 import type { TargetPolicy } from '../target.ts';
-import { capabilityNames } from './capabilities.ts';
-import { type Connector, type ConnectorModule, type ConnectorTools, messageTypes } from './connector.ts';
-import { SANDBOX } from './sandbox/sandbox.ts';
+import { capabilityNames } from './contract/capabilities.ts';
+import type { Connector, ConnectorModule, ConnectorTools } from './contract/connector.ts';
+import { messageTypes } from './contract/content.ts';
 import { createWhatsapp } from './whatsapp/whatsapp.ts';
 import { createWhatsappCloud } from './whatsapp-cloud/whatsappCloud.ts';
 

@@ -1,4 +1,6 @@
-import type { CallOutcome, NetworkEvent, SessionHost } from './connector.ts';
+import type { CallOutcome } from './contract/calls.ts';
+import type { NetworkEvent } from './contract/events.ts';
+import type { SessionHost } from './contract/host.ts';
 
 type CallEnded = Extract<NetworkEvent, { type: 'call_ended' }>;
 

@@ -1,7 +1,7 @@
 import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import { AppError } from '../errors.ts';
-import type { SessionStore } from './connector.ts';
+import type { SessionStore } from './contract/host.ts';
 
 export interface SendBudgetOptions {
   /** How many chats the session can start in 24 hours. */

@@ -1,5 +1,6 @@
-import type { Capability } from '../capabilities.ts';
-import { type MessageType, messageTypes } from '../connector.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
+import type { Capability } from '../contract/capabilities.ts';
+import { messageTypes } from '../contract/content.ts';
 
 export const cloudMessageTypes: readonly MessageType[] = messageTypes.filter(
   (type) => type !== 'poll' && type !== 'event',

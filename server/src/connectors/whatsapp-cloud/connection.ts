@@ -1,39 +1,35 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
 import { redactSecrets } from '../../log.ts';
-import {
-  type CallbackAnswer,
-  type CallbackRequest,
-  type Connection,
-  isPlaceholder,
-  type MessageKey,
-  type MessageType,
-  type NetworkChat,
-  type NetworkMedia,
-  type OutgoingMessage,
-  type ProfileActions,
-  type SessionHost,
-  type TemplateActions,
-  type TypingState,
-} from '../connector.ts';
-import type { Forecast, PlannedMessage, PlannedTemplate } from '../standing.ts';
-import { BusinessAccount } from './businessAccount.ts';
-import { CallbackUrl } from './callbackUrl.ts';
-import type { CloudNumber } from './cloudNumber.ts';
-import { AppDataRequest } from './coexistence.ts';
+import type { TemplateActions } from '../contract/business.ts';
+import type { CallbackAnswer, CallbackRequest } from '../contract/callbacks.ts';
+import type { Connection } from '../contract/connection.ts';
+import type { SessionHost } from '../contract/host.ts';
+import type { MessageKey, NetworkChat } from '../contract/messageKey.ts';
+import type { NetworkMedia } from '../contract/networkMedia.ts';
+import type { OutgoingMessage } from '../contract/outgoing.ts';
+import { isPlaceholder } from '../contract/people.ts';
+import type { TypingState } from '../contract/presence.ts';
+import type { ProfileActions } from '../contract/profiles.ts';
+import type { Forecast, PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
 import { Graph, GraphError, type GraphSettings } from './graph.ts';
-import { wamidOf } from './incoming.ts';
+import { AppDataRequest } from './inbound/coexistence.ts';
+import { wamidOf } from './inbound/incoming.ts';
+import { Receiver } from './inbound/receiver.ts';
 import { findMedia } from './media.ts';
-import { NumberDetails } from './numberDetails.ts';
-import { FATAL_TO_SENDING, NumberMonitor } from './numberMonitor.ts';
+import { BusinessAccount } from './number/businessAccount.ts';
+import { CallbackUrl } from './number/callbackUrl.ts';
+import type { CloudNumber } from './number/cloudNumber.ts';
+import { NumberDetails } from './number/numberDetails.ts';
+import { FATAL_TO_SENDING, NumberMonitor } from './number/numberMonitor.ts';
+import { createProfileActions } from './number/profile.ts';
+import { forecastOf, forecastOfTemplate, warningOf } from './number/standing.ts';
+import { createTemplateActions } from './number/templates.ts';
 import type { CloudOptions } from './options.ts';
+import { Sender } from './outbound/sender.ts';
 import { People } from './people.ts';
-import { createProfileActions } from './profile.ts';
-import { Receiver } from './receiver.ts';
-import { Sender } from './sender.ts';
-import { forecastOf, forecastOfTemplate, warningOf } from './standing.ts';
-import { createTemplateActions } from './templates.ts';
 
 /** Meta's code for an object that does not exist, or no longer. */
 const NO_OBJECT = 100;

@@ -5,7 +5,7 @@ import { AppError } from '../../errors.ts';
 import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
 import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
-import { FILE_MS } from '../connector.ts';
+import { FILE_MS } from '../contract/connector.ts';
 
 /** The Graph API returned an error: the request had no effect. */
 export class GraphError extends Error {

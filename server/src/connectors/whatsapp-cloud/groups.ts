@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
-import type { NetworkGroup } from '../connector.ts';
+import type { NetworkGroup } from '../contract/groups.ts';
 import type { Graph } from './graph.ts';
 
 /*

@@ -3,8 +3,9 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
-import type { MessageType, NetworkMedia } from '../connector.ts';
-import type { FileRule } from '../media.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
+import type { FileRule } from '../contract/media.ts';
+import type { NetworkMedia } from '../contract/networkMedia.ts';
 import { cloudMediaRules } from '../mediaRules.ts';
 import type { Graph } from './graph.ts';
 

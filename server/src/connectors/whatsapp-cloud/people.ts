@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import { AppError } from '../../errors.ts';
-import { isPlaceholder, type NetworkChat, type NetworkPerson, type SessionStore } from '../connector.ts';
+import type { SessionStore } from '../contract/host.ts';
+import type { NetworkChat } from '../contract/messageKey.ts';
+import { isPlaceholder, type NetworkPerson } from '../contract/people.ts';
 
 const HIDDEN_PREFIX = 'hidden/';
 /** Followed by the number of a person who hid it before. */

@@ -1,4 +1,4 @@
-import type { Connector } from '../connector.ts';
+import type { Connector } from '../contract/connector.ts';
 import { cloudMediaRules } from '../mediaRules.ts';
 import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
@@ -17,7 +17,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     isForBusinesses: true,
     personOf: storedPerson,
     async takeOfflineCallback(request, session) {
-      const { takeOfflineCallback } = await import('./offline.ts');
+      const { takeOfflineCallback } = await import('./inbound/offline.ts');
       return takeOfflineCallback(request, session);
     },
     async open(host) {

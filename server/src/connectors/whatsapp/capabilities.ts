@@ -1,5 +1,5 @@
-import type { Capability } from '../capabilities.ts';
-import type { MessageType } from '../connector.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
+import type { Capability } from '../contract/capabilities.ts';
 
 export const whatsappMessageTypes: readonly MessageType[] = [
   'text',

@@ -1,6 +1,10 @@
 import { AppError } from '../../errors.ts';
 import { pinHosts } from '../../pinnedHosts.ts';
-import { type Connection, FILE_MS, isPlaceholder, type NetworkEvent, type SessionHost } from '../connector.ts';
+import type { Connection } from '../contract/connection.ts';
+import { FILE_MS } from '../contract/connector.ts';
+import type { NetworkEvent } from '../contract/events.ts';
+import type { SessionHost } from '../contract/host.ts';
+import { isPlaceholder } from '../contract/people.ts';
 import { HistoryImport } from './history/historyImport.ts';
 import { HistoryRequests } from './history/historyRequests.ts';
 import { Activity } from './inbound/activity.ts';

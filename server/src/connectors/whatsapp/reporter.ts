@@ -1,5 +1,6 @@
 import { KeyedQueue, sleep } from '../../async.ts';
-import type { NetworkEvent, SessionHost } from '../connector.ts';
+import type { NetworkEvent } from '../contract/events.ts';
+import type { SessionHost } from '../contract/host.ts';
 
 const RETRY_MS = 500;
 

@@ -2,7 +2,7 @@ import type { AuthenticationCreds } from 'baileys';
 import type { Dispatcher } from 'undici';
 import type { Settings } from '../../config.ts';
 import type { TargetPolicy } from '../../target.ts';
-import type { SessionHost, SessionStore } from '../connector.ts';
+import type { SessionHost, SessionStore } from '../contract/host.ts';
 import type { Link } from './link/link.ts';
 import type { Baileys } from './link/load.ts';
 import type { Requests } from './link/requests.ts';

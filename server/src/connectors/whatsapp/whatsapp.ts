@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Connector } from '../connector.ts';
+import type { Connector } from '../contract/connector.ts';
 import { historyOptions } from '../historyOptions.ts';
 import { whatsappMediaRules } from '../mediaRules.ts';
 import { WARM_UP } from '../sendBudget.ts';

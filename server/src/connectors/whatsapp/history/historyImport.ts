@@ -1,6 +1,7 @@
 import type { proto } from 'baileys';
 import { Slots, settledWithin } from '../../../async.ts';
-import type { HistoryChat, HistoryChoice, HistoryContact, HistoryMessage } from '../../connector.ts';
+import { isAway } from '../../../errors.ts';
+import type { HistoryChat, HistoryChoice, HistoryContact, HistoryMessage } from '../../contract/history.ts';
 import { historyChoiceOf } from '../../historyOptions.ts';
 import type { HistoryNotifications, Notified } from '../inbound/historyNotifications.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -196,7 +197,11 @@ export class HistoryImport {
         if (error instanceof StoppedError) throw error;
         // It continues with the next connection, however long that takes.
         if (error instanceof OfflineError) attempt--;
-        else if (error instanceof HistoryError || attempt === ATTEMPTS) {
+        else if (isAway(error)) {
+          log.warn({ err: error }, 'failed to store a part of the history; trying again');
+          await this.#work.pause(attempt);
+          attempt--;
+        } else if (error instanceof HistoryError || attempt === ATTEMPTS) {
           log.warn({ err: error, type: given.syncType }, 'failed to import a part of the history');
           return error instanceof HistoryError ? error.message : 'a part of the history could not be fetched or stored';
         } else {

@@ -1,12 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import {
-  type HistoryChat,
-  type HistoryMessage,
-  MAX_MENTIONS,
-  type NetworkChat,
-  type RemoteFile,
-} from '../../connector.ts';
+import { MAX_MENTIONS } from '../../contract/content.ts';
+import type { HistoryChat, HistoryMessage, RemoteFile } from '../../contract/history.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
 import { mutedUntil } from '../inbound/activity.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { ownOrTheirs } from '../inbound/messageReader.ts';

@@ -1,4 +1,5 @@
 import type { proto } from 'baileys';
+import { fieldsOf } from '../inbound/wireKinds.ts';
 import type { Baileys } from '../link/load.ts';
 import { encodeVarint, FieldStream, HistoryError } from './fieldStream.ts';
 
@@ -65,7 +66,7 @@ async function* readChat(
     const { field, wire } = tag;
     if (field === MESSAGES && wire === 2 && withMessages) {
       const bytes = await stream.bytes(await stream.varint(), MAX_MESSAGE_BYTES);
-      const { message } = decode(() => types.HistorySyncMsg.decode(bytes));
+      const message = messageOf(types, bytes);
       if (message) yield { kind: 'message', chat, info: message };
     } else if (field === MESSAGES || field === PARTICIPANTS) await stream.skip(wire);
     else {
@@ -78,6 +79,30 @@ async function* readChat(
   }
   const bytes = Buffer.concat(rest);
   yield { kind: 'chat', chat: usedOf(decode(() => types.Conversation.decode(bytes))) };
+}
+
+/** Field of `HistorySyncMsg`. */
+const WEB_MESSAGE_INFO = 1;
+/** Fields of `WebMessageInfo`: key, time, status and participant. */
+const ENVELOPE: readonly number[] = [1, 3, 4, 5];
+
+/** Returns a message with its envelope and an empty content if the content cannot be read; undefined without an envelope. */
+function messageOf(types: Baileys['proto'], bytes: Uint8Array): proto.IWebMessageInfo | undefined {
+  try {
+    return types.HistorySyncMsg.decode(bytes).message ?? undefined;
+  } catch {
+    const info = fieldsOf(bytes).find(({ field }) => field === WEB_MESSAGE_INFO)?.value;
+    const envelope = info && fieldsOf(info).flatMap(({ field, raw }) => (ENVELOPE.includes(field) ? [raw] : []));
+    return envelope && envelopeOf(types, Buffer.concat(envelope));
+  }
+}
+
+function envelopeOf(types: Baileys['proto'], bytes: Uint8Array): proto.IWebMessageInfo | undefined {
+  try {
+    return { ...types.WebMessageInfo.decode(bytes), message: {} };
+  } catch {
+    return undefined;
+  }
 }
 
 /** The fields that are read. All chats of a part are in memory, the others would make them large. */

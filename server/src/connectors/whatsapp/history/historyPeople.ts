@@ -1,4 +1,4 @@
-import type { NetworkChat } from '../../connector.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
 import { type Addresses, placeholderOf, unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import type { HistoryWork } from './historyWork.ts';

@@ -1,6 +1,6 @@
 import type { WASocket } from 'baileys';
 import { Condition, sleep, unlessAborted } from '../../../async.ts';
-import type { NetworkEvent } from '../../connector.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 import type { Session } from '../session.ts';
 
 type History = Extract<NetworkEvent, { type: 'history' }>;

@@ -1,7 +1,9 @@
 import type { BinaryNode, Chat, PresenceData, WACallEvent, WAPresence } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import type { CallOutcome, NetworkEvent, Presence } from '../../connector.ts';
+import type { CallOutcome } from '../../contract/calls.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
+import type { Presence } from '../../contract/presence.ts';
 import { RingingCalls } from '../../ringingCalls.ts';
 import { FOREVER } from '../outbound/chatState.ts';
 import { toOwnId } from '../outbound/messageIds.ts';

@@ -1,6 +1,7 @@
 import type { BinaryNode, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
-import type { ChannelContent, NetworkEvent } from '../../connector.ts';
+import type { ChannelContent } from '../../contract/channels.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';

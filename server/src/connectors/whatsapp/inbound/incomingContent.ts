@@ -1,8 +1,9 @@
 import type { MediaType, proto } from 'baileys';
-import type { AlbumPart, ContactCard, LivePosition, MessageContent, mediaTypes } from '../../connector.ts';
-import type { MediaFacts } from '../../media.ts';
+import type { MessageContent, mediaTypes } from '../../contract/content.ts';
+import type { AlbumPart, ContactCard, LivePosition } from '../../contract/contentParts.ts';
+import type { MediaFacts } from '../../contract/media.ts';
 import type { Baileys } from '../link/load.ts';
-import { kindOf, unwrap } from './kinds.ts';
+import { kindOf, strangeKindOf, unwrap } from './kinds.ts';
 import { type StatedFacts, statedFacts } from './statedFacts.ts';
 import {
   buttonsContent,
@@ -53,11 +54,16 @@ export interface FileReference {
   readonly encryptedHash: Uint8Array;
 }
 
-/** The content of a message for a person; undefined if it has none. */
-export function parseContent(baileys: Baileys, whole: Message): Parsed | undefined {
-  const { message, isViewOnce, isAnimated, layers } = unwrap(whole);
+/**
+ * Returns the content of a message, or undefined if it is only for clients.
+ * @param unknownKind name of a kind that the decoder left out
+ */
+export function parseContent(baileys: Baileys, whole: Message, unknownKind?: string): Parsed | undefined {
+  const unwrapped = unwrap(whole);
+  const { message, isViewOnce, isAnimated, layers } = unwrapped;
   const kind = kindOf(message);
-  if (kind === undefined) return undefined;
+  const strangeKind = unknownKind ?? strangeKindOf(unwrapped);
+  if (kind === undefined) return strangeKind === undefined ? undefined : { content: unsupportedContent(strangeKind) };
   const parsed = READERS[kind]?.(message) ?? unsupported(message, kind);
   const album = albumOf(baileys, layers);
   const content = {
@@ -91,22 +97,33 @@ function unsupported(message: Message, kind: keyof Message): Parsed {
     noteMessage?.conversation,
     ...['text', 'caption', 'note', 'title', 'name', 'newsletterName'].map((name) => fields[name]),
   ];
-  const found = texts.find((one): one is string => typeof one === 'string' && one !== '');
-  const shown = found ?? `[WhatsApp message of a kind that cannot be shown: ${kind}]`;
   return {
-    content: { type: 'unsupported', text: shown, rawType: kind },
+    content: unsupportedContent(
+      kind,
+      texts.find((one): one is string => typeof one === 'string' && one !== ''),
+    ),
     context: (fields as { readonly contextInfo?: Field<Context> }).contextInfo,
   };
 }
 
-export function concernsPeople(baileys: Baileys, whole: Message): boolean {
+const unsupportedContent = (rawType: string, text?: string): Parsed['content'] => ({
+  type: 'unsupported',
+  text: text ?? `[WhatsApp message of a kind that cannot be shown: ${rawType}]`,
+  rawType,
+});
+
+/**
+ * Returns whether a message has content or changes another message.
+ * @param unknownKind name of a kind that the decoder left out
+ */
+export function concernsPeople(baileys: Baileys, whole: Message, unknownKind?: string): boolean {
   const { message } = unwrap(whole);
   if (message.reactionMessage || message.pollUpdateMessage || message.encEventResponseMessage) return true;
   if (message.pinInChatMessage) return true;
   const type = message.protocolMessage?.type;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
   if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT || type === EPHEMERAL_SETTING;
-  return parseContent(baileys, message) !== undefined;
+  return parseContent(baileys, message, unknownKind) !== undefined;
 }
 
 const text = (body: Field<string>, context?: Field<Context>): Parsed => ({

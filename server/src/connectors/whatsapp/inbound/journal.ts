@@ -5,6 +5,7 @@ import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
 import type { Session } from '../session.ts';
 import type { HistoryNotifications, Notified } from './historyNotifications.ts';
 import { concernsPeople } from './incomingContent.ts';
+import { readWire, UNREADABLE } from './wireKinds.ts';
 
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
 export type Attributes = Readonly<Record<string, string>>;
@@ -100,7 +101,7 @@ export class Journal extends EventEmitter<JournalEvents> {
 
   /** Stores a message that was not decrypted here, and passes it on. */
   async add(attrs: Attributes, message: proto.IMessage): Promise<void> {
-    const received = this.#receive(attrs, this.#session.baileys.proto.Message.encode(message).finish());
+    const received = this.#receive(attrs, this.#session.baileys.proto.Message.encode(message).finish(), true);
     if (received === undefined) return;
     await this.#session.store.set(received.key, JSON.stringify(rowOf(received)));
     this.emit('received', received);
@@ -147,20 +148,23 @@ export class Journal extends EventEmitter<JournalEvents> {
     const written: Promise<Uint8Array> = keys.transaction(async () => {
       const padded = await inner();
       const message = this.#session.baileys.unpadRandomMax16(padded);
-      const history = this.#notifications.intercept(envelope.attrs, message);
+      const { unknownKind } = readWire(this.#session.baileys, message);
+      const isUnreadable = unknownKind === UNREADABLE;
+      const history = isUnreadable ? undefined : this.#notifications.intercept(envelope.attrs, message);
       if (history !== undefined) {
         await keys.set(history.entry);
         notified = history.notified;
         return history.replacement;
       }
-      const received = this.#receive(envelope.attrs, message);
+      const received = this.#receive(envelope.attrs, message, envelope.isLastPart);
       if (received === undefined) {
         if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
       } else {
         await keys.set(entryOf(received));
         this.#outside(() => this.emit('received', { ...received, written }));
       }
-      return padded;
+      // Baileys would ask for an unreadable message again, and the sender has no other.
+      return isUnreadable && received ? this.#session.baileys.encodeWAMessage({}) : padded;
     }, lock);
     written.then(
       () => notified && this.#outside(() => notified && this.#notifications.emit('notified', notified)),
@@ -169,12 +173,16 @@ export class Journal extends EventEmitter<JournalEvents> {
     return written;
   }
 
-  /** @returns undefined if the message is only for Baileys, like most protocol messages */
-  #receive(attrs: Attributes, message: Uint8Array): Received | undefined {
-    const { Message } = this.#session.baileys.proto;
-    const whole = Message.decode(message);
-    if (!concernsPeople(this.#session.baileys, Message.create(whole.deviceSentMessage?.message ?? whole)))
-      return undefined;
+  /**
+   * @param isLastPart whether it is the content of a stanza: parts of an unknown kind before it would replace it
+   * @returns undefined if the message is only for Baileys, like most protocol messages
+   */
+  #receive(attrs: Attributes, message: Uint8Array, isLastPart: boolean): Received | undefined {
+    const { baileys } = this.#session;
+    const { whole, unknownKind } = readWire(baileys, message);
+    if (!isLastPart && unknownKind === UNREADABLE) return undefined;
+    const inner = baileys.proto.Message.create(whole.deviceSentMessage?.message ?? whole);
+    if (!concernsPeople(baileys, inner, isLastPart ? unknownKind : undefined)) return undefined;
     const { from, participant = '', id = '' } = attrs;
     this.#remember(id);
     this.#lastPlace = Math.max(this.#lastPlace + 1, this.#session.host.clock.now());

@@ -5,16 +5,18 @@ type Kind = keyof Message;
 
 /**
  * Kinds that a client sends for other clients, and nobody writes: keys, settings, state, and changes of other messages.
- * Every other kind becomes a message. `readers` and a test keep the two complete.
+ * Every other kind becomes a message, even one that is unknown here. A test keeps the list complete.
  */
 export const INTERNAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
+  // Keys of a group, which precede a message.
   'senderKeyDistributionMessage',
   'fastRatchetKeySenderKeyDistributionMessage',
+  // Deletions and edits, which are read separately, and the state that the devices of a person share.
   'protocolMessage',
-  'messageContextInfo',
   'deviceSentMessage',
   'stickerSyncRmrMessage',
-  'placeholderMessage',
+  // Facts about the message that they are a part of.
+  'messageContextInfo',
   // Changes of messages, which are read apart or cannot be decrypted.
   'reactionMessage',
   'encReactionMessage',
@@ -66,8 +68,8 @@ const VIEW_ONCE: ReadonlySet<Wrapper> = new Set<Wrapper>([
   'viewOnceMessageV2',
   'viewOnceMessageV2Extension',
 ]);
-/** As deep as Baileys looks. */
-const MAX_DEPTH = 8;
+/** Maximum number of layers that are unwrapped. */
+export const MAX_DEPTH = 8;
 
 export interface Unwrapped {
   readonly message: Message;
@@ -106,3 +108,22 @@ export function kindOf(message: Message): Kind | undefined {
 }
 
 const isEmptyWrapper = (kind: Kind) => WRAPPER_KINDS.has(kind);
+
+/** Name of a kind that the decoder left out. */
+const UNKNOWN = 'unknown';
+
+/**
+ * Returns a name for a message without a known kind, or undefined if all of its kinds are internal. A message without
+ * any kind has one that the decoder left out: nobody sends an empty message.
+ */
+export function strangeKindOf({ message, layers }: Unwrapped): string | undefined {
+  const kinds = presentIn(message);
+  if (kinds.length > 0) return kinds.find(isEmptyWrapper);
+  const around = layers.at(-2);
+  return (around && presentIn(around).find(isEmptyWrapper)) ?? UNKNOWN;
+}
+
+const presentIn = (message: Message) =>
+  (Object.keys(message) as Kind[]).filter(
+    (kind) => kind !== 'messageContextInfo' && message[kind] !== null && message[kind] !== undefined,
+  );

@@ -1,13 +1,11 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
-import {
-  MAX_MENTIONS,
-  type MessageContent,
-  type NetworkChat,
-  type NetworkEvent,
-  type NetworkMedia,
-} from '../../connector.ts';
+import { MAX_MENTIONS, type MessageContent } from '../../contract/content.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
+import { editSent, findSent, withdrawSent } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
@@ -18,6 +16,7 @@ import { unwrap } from './kinds.ts';
 import { keepPoll } from './polls.ts';
 import { STATUS, statusOf } from './statuses.ts';
 import { readEventAnswer, readVote } from './votes.ts';
+import { readWire } from './wireKinds.ts';
 
 interface Decoded {
   readonly key: WAMessageKey;
@@ -33,6 +32,7 @@ interface Decoded {
 interface StatusMessage {
   readonly key: WAMessageKey;
   readonly whole: proto.IMessage;
+  readonly unknownKind: string | undefined;
   readonly isOwn: boolean;
   readonly fullMessage: WAMessage;
   readonly withFile: boolean;
@@ -57,10 +57,10 @@ export class MessageReader {
     const { key } = fullMessage;
     // In a broadcast list, Baileys knows the own number only by one of its two addresses.
     const isOwn = key.fromMe === true || self.is(key.participant);
-    const decoded = baileys.proto.Message.decode(message);
+    const { whole: decoded, unknownKind } = readWire(baileys, message);
     const inner = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(inner) ?? inner;
-    if (key.remoteJid === STATUS) return this.#readStatus({ key, whole, isOwn, fullMessage, withFile });
+    if (key.remoteJid === STATUS) return this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile });
     const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
     if (chat === undefined) return undefined;
     const from = isOwn
@@ -70,7 +70,7 @@ export class MessageReader {
     const layers = [whole, inner, decoded];
     const change = await this.#changeOf({ key, chat, from, timestamp, whole, layers });
     if (change !== undefined) return change;
-    const parsed = parseContent(baileys, inner);
+    const parsed = parseContent(baileys, inner, unknownKind);
     if (parsed === undefined) return undefined;
     if (chat.type === 'group') await this.#groups.know(chat.id);
     // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
@@ -92,9 +92,16 @@ export class MessageReader {
     };
   }
 
-  async #readStatus({ key, whole, isOwn, fullMessage, withFile }: StatusMessage): Promise<NetworkEvent | undefined> {
+  async #readStatus({
+    key,
+    whole,
+    unknownKind,
+    isOwn,
+    fullMessage,
+    withFile,
+  }: StatusMessage): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
-    const parsed = parseContent(baileys, whole);
+    const parsed = parseContent(baileys, whole, unknownKind);
     return statusOf(baileys, {
       id: key.id ?? '',
       from: isOwn
@@ -129,6 +136,10 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
+  async #withdraw(wireId: string): Promise<void> {
+    if ((await findSent(this.#session, wireId)) !== undefined) await withdrawSent(this.#session, wireId);
+  }
+
   async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
@@ -155,8 +166,14 @@ export class MessageReader {
       const { id, participant, fromMe } = protocolMessage.key ?? {};
       // In a group, an admin may delete a message of ours.
       const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));
-      if (protocolMessage.type === REVOKE) return { type: 'deleted', networkId, from, timestamp };
-      const text = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content.text;
+      if (protocolMessage.type === REVOKE) {
+        // In a group, the server checks who may.
+        if (id && (key.fromMe === true || chat.type === 'group')) await this.#withdraw(id);
+        return { type: 'deleted', networkId, from, timestamp };
+      }
+      const edited = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content;
+      const text = edited && edited.rawType === undefined ? edited.text : undefined;
+      if (text && id && key.fromMe === true) await editSent(this.#session, id, text);
       return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
     }
     if (encEventResponseMessage) {

@@ -1,5 +1,5 @@
 import type { BinaryNode } from 'baileys';
-import type { ChannelContent, ChannelFigures } from '../../connector.ts';
+import type { ChannelContent, ChannelFigures } from '../../contract/channels.ts';
 import type { Baileys } from '../link/load.ts';
 import { isDirectPath, parseContent } from './incomingContent.ts';
 import type { PlainFile } from './incomingFile.ts';

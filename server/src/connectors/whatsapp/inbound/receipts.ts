@@ -1,5 +1,5 @@
 import type { BinaryNode } from 'baileys';
-import type { NetworkEvent } from '../../connector.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 
 /** The status of a message by the type of its receipt. `inactive` comes from a device whose owner is not looking. */

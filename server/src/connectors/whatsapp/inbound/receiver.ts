@@ -1,5 +1,5 @@
 import type { BinaryNode, proto, WASocket } from 'baileys';
-import type { NetworkEvent } from '../../connector.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 import type { Acknowledgements } from '../outbound/acknowledgements.ts';
 import { toWireId } from '../outbound/messageIds.ts';
 import type { Session } from '../session.ts';

@@ -1,7 +1,8 @@
 import type { BinaryNode, Chat, proto, SignalDataTypeMap, WAMessageKey, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
-import type { ChatEvent } from '../../chatActions.ts';
-import type { NetworkChat, NetworkEvent } from '../../connector.ts';
+import type { ChatEvent } from '../../contract/chatActions.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';

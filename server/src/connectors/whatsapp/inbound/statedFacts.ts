@@ -1,4 +1,4 @@
-import type { MediaFacts } from '../../media.ts';
+import type { MediaFacts } from '../../contract/media.ts';
 
 /** The fields in which messages of all kinds state facts about their file. */
 export interface StatedFacts {

@@ -1,5 +1,7 @@
 import type { proto } from 'baileys';
-import type { NetworkEvent, NetworkMedia, StatusContent } from '../../connector.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
+import type { StatusContent } from '../../contract/status.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Parsed } from './incomingContent.ts';

@@ -1,13 +1,6 @@
 import type { proto } from 'baileys';
-import type {
-  Choosing,
-  EventDetails,
-  EventPlace,
-  Interactive,
-  MessageContent,
-  Order,
-  Product,
-} from '../../connector.ts';
+import type { Interactive, MessageContent } from '../../contract/content.ts';
+import type { Choosing, EventDetails, EventPlace, Order, Product } from '../../contract/contentParts.ts';
 
 /* Messages with fields: events, products, orders, invites, buttons and lists, in the form of the interface. */
 

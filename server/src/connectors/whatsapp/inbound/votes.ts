@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
-import type { EventAnswer } from '../../connector.ts';
+import type { EventAnswer } from '../../contract/contentParts.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';

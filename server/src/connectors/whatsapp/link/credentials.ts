@@ -1,7 +1,7 @@
 import type { AuthenticationCreds, SignalDataSet, SignalDataTypeMap, SignalKeyStore } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { sleep } from '../../../async.ts';
-import type { SessionHost, SessionStore } from '../../connector.ts';
+import type { SessionHost, SessionStore } from '../../contract/host.ts';
 import type { Baileys } from './load.ts';
 
 /** Our own type among the keys of Baileys: messages that are decrypted but not passed on yet (see journal.ts). */

@@ -25,6 +25,12 @@ const BAN_RETRY_MS = 60 * 60_000;
 export const TEMPORARY_BAN = 402;
 const QR_OVER = 'QR refs attempts ended';
 
+/** The phone asks for a passkey after the code was scanned or typed. Baileys acknowledges the request and does nothing. */
+export const PASSKEY_REQUIRED: Ending = {
+  next: 'stop',
+  reason: 'WhatsApp requires a passkey to link a device to this account, which this client does not support',
+};
+
 /** The next steps after codes that always mean the same. */
 const ENDINGS: Readonly<Record<number, Ending>> = {
   403: { next: 'stop', reason: 'WhatsApp has banned the number' },

@@ -3,8 +3,9 @@ import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASo
 import { Condition } from '../../../async.ts';
 import type { Settings } from '../../../config.ts';
 import { AppError } from '../../../errors.ts';
-import type { NetworkEvent, SessionHost } from '../../connector.ts';
-import { backoffMs, type Ending, endingOf, TEMPORARY_BAN } from './endings.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
+import type { SessionHost } from '../../contract/host.ts';
+import { backoffMs, type Ending, endingOf, PASSKEY_REQUIRED, TEMPORARY_BAN } from './endings.ts';
 import { boomOf } from './errors.ts';
 import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
@@ -171,8 +172,16 @@ export class Link extends EventEmitter<LinkEvents> {
     ev.on('connection.update', (update) => ifCurrent(() => this.#onUpdate(socket, update)));
     ws.on('open', () => ifCurrent(() => this.#onReached()));
     ws.on('CB:notification,type:companion_reg_refresh', () => ifCurrent(() => this.#pairing?.renewSecret()));
+    ws.on('CB:notification,type:passkey_prologue_request', () => ifCurrent(() => this.#onPasskeyRequest(socket)));
     this.emit('socket', socket);
     this.#watch(socket);
+  }
+
+  /** Stops instead of showing more codes: linking cannot complete. */
+  #onPasskeyRequest(socket: WASocket): void {
+    if (this.#isLinked()) return;
+    this.#follow(PASSKEY_REQUIRED);
+    terminate(socket);
   }
 
   #onReached(): void {

@@ -3,7 +3,7 @@ import type { AuthenticationCreds, WASocket } from 'baileys';
 import { settledWithin } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
 import { AppError } from '../../../errors.ts';
-import type { NetworkEvent } from '../../connector.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 
 /** How long the server accepts a QR code. The first is valid longer, so that a person can find the phone. */
 const FIRST_QR_MS = 60_000;

@@ -1,4 +1,4 @@
-import type { SessionStore } from '../../connector.ts';
+import type { SessionStore } from '../../contract/host.ts';
 
 /** A session's store as one connection uses it. */
 interface OwnStore extends SessionStore {

@@ -1,6 +1,6 @@
 import type { ChatModification, WAMessageKey } from 'baileys';
-import type { ChatActions, ChatParts, LabelActions, LastMessage } from '../../chatActions.ts';
-import type { NetworkChat } from '../../connector.ts';
+import type { ChatActions, ChatParts, LabelActions, LastMessage } from '../../contract/chatActions.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
 import { jidOfChat } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { keyOf } from './outgoingContent.ts';

@@ -1,4 +1,4 @@
-import type { NetworkMedia } from '../../connector.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
 
 /** A flat line. */
 const NO_WAVEFORM = new Uint8Array(64);

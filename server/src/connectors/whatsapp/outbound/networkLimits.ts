@@ -1,7 +1,7 @@
 import type { BaileysEventMap, NewChatMessageCapInfo, WASocket } from 'baileys';
 import { isoTime } from '../../../clock.ts';
-import type { SessionHost } from '../../connector.ts';
-import { type Forecast, limitOutcome } from '../../standing.ts';
+import type { SessionHost } from '../../contract/host.ts';
+import { type Forecast, limitOutcome } from '../../contract/standing.ts';
 import { rateLimited } from '../link/errors.ts';
 import type { Reporter } from '../reporter.ts';
 import type { Session } from '../session.ts';

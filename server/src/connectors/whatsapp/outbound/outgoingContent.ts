@@ -1,6 +1,9 @@
 import type { AnyMessageContent, proto, WAMessage, WAMessageKey } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { ContactCard, MessageContent, MessageKey, OutgoingMessage } from '../../connector.ts';
+import type { MessageContent } from '../../contract/content.ts';
+import type { ContactCard } from '../../contract/contentParts.ts';
+import type { MessageKey } from '../../contract/messageKey.ts';
+import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import { jidOf, jidOfChat } from '../people/addresses.ts';
 import { factsOf } from './mediaFacts.ts';
 import { toWireId } from './messageIds.ts';

@@ -1,6 +1,6 @@
 import { KeyedQueue, sleep } from '../../../async.ts';
 import type { Clock } from '../../../clock.ts';
-import type { SessionStore } from '../../connector.ts';
+import type { SessionStore } from '../../contract/host.ts';
 import { SendBudget, type SendBudgetOptions } from '../../sendBudget.ts';
 import { rateLimited } from '../link/errors.ts';
 

@@ -1,7 +1,7 @@
 import type { WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
-import { type Forecast, limitForecast, type PlannedMessage, worst } from '../../standing.ts';
+import { type Forecast, limitForecast, type PlannedMessage, worst } from '../../contract/standing.ts';
 import { type Addresses, jidOf } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { NetworkLimits } from './networkLimits.ts';

@@ -1,7 +1,8 @@
 import type { AnyMessageContent, proto, WAMessageKey, WAUrlInfo } from 'baileys';
-import type { EventDetails, LinkPreview, MessageContent } from '../../connector.ts';
+import type { MessageContent } from '../../contract/content.ts';
+import type { EventDetails, LinkPreview } from '../../contract/contentParts.ts';
 
-/* The parts of `connectors/contentParts.ts` in the form of Baileys. */
+/* The parts of `connectors/contract/contentParts.ts` in the form of Baileys. */
 
 export function urlInfoOf({ url, title, description, thumbnail }: LinkPreview): WAUrlInfo {
   return {
@@ -46,6 +47,18 @@ export function additionsOf({ mentionsAll, isViewOnce }: MessageContent, albumKe
 }
 
 const CAPTIONED = ['imageMessage', 'videoMessage', 'documentMessage'] as const;
+
+/** Returns the same message with another text or caption; undefined if it has none. */
+export function withText(message: proto.IMessage, text: string): proto.IMessage | undefined {
+  const { conversation, extendedTextMessage, documentWithCaptionMessage } = message;
+  if (typeof conversation === 'string' && conversation !== '') return { ...message, conversation: text };
+  // Without its preview, which shows an address of the former text.
+  const { contextInfo } = extendedTextMessage ?? {};
+  if (extendedTextMessage) return { ...message, extendedTextMessage: { text, ...(contextInfo && { contextInfo }) } };
+  const file = withCaption(message, text);
+  if (file === undefined) return undefined;
+  return { ...message, ...(documentWithCaptionMessage ? { documentWithCaptionMessage: { message: file } } : file) };
+}
 
 /**
  * Returns the same file with another caption, which is how an edit of a caption is sent: clients replace the whole

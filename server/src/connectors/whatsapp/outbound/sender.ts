@@ -8,16 +8,12 @@ import type {
 } from 'baileys';
 import { settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
-import {
-  type AlbumPart,
-  FILE_MS,
-  type MessageKey,
-  type MessageType,
-  type NetworkChat,
-  type OutgoingMessage,
-  type Vote,
-} from '../../connector.ts';
-import type { NetworkWarning } from '../../standing.ts';
+import type { MessageType } from '../../../events/networkTypes.ts';
+import { FILE_MS } from '../../contract/connector.ts';
+import type { AlbumPart, Vote } from '../../contract/contentParts.ts';
+import type { MessageKey, NetworkChat } from '../../contract/messageKey.ts';
+import type { OutgoingMessage } from '../../contract/outgoing.ts';
+import type { NetworkWarning } from '../../contract/standing.ts';
 import { rateLimited } from '../link/errors.ts';
 import { LostSocketError } from '../link/requests.ts';
 import { jidOfChat } from '../people/addresses.ts';
@@ -28,7 +24,7 @@ import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
 import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
 import { withCaption } from './richContent.ts';
-import { findSent, keepSent } from './sentMessages.ts';
+import { editSent, findSent, keepSent, withdrawSent } from './sentMessages.ts';
 import { toVote } from './votes.ts';
 
 /** Callers of the host wait half a minute, plus the time for a file. This leaves some of it for the answer. */
@@ -65,7 +61,7 @@ export class Sender {
   readonly #acknowledgements: Acknowledgements;
   readonly #pacing: Pacing;
   readonly #recipients: Recipients;
-  readonly #changes = new Set<Promise<void>>();
+  readonly #changes = new Set<Promise<unknown>>();
 
   constructor(session: Session, acknowledgements: Acknowledgements, pacing: Pacing, recipients: Recipients) {
     this.#session = session;
@@ -103,18 +99,22 @@ export class Sender {
     return this.#deliver({ ...post, deadline });
   }
 
-  react(message: MessageKey, emoji: string | null): Promise<void> {
-    return this.#change(message, { react: { text: emoji ?? '', key: this.#keyOf(message) } });
+  async react(message: MessageKey, emoji: string | null): Promise<void> {
+    await this.#change(message, { react: { text: emoji ?? '', key: this.#keyOf(message) } });
   }
 
   async edit(message: MessageKey, text: string, type: MessageType = 'text'): Promise<void> {
     if (type !== 'text') return this.#editCaption(message, text);
     // No preview, as in a new text: the server would fetch an address that anybody may have written.
-    return this.#change(message, { text, linkPreview: null, edit: this.#keyOf(message) });
+    const key = this.#keyOf(message);
+    const editId = await this.#change(message, { text, linkPreview: null, edit: key });
+    await editSent(this.#session, key.id ?? '', text, editId);
   }
 
-  remove(message: MessageKey): Promise<void> {
-    return this.#change(message, { delete: this.#keyOf(message) });
+  async remove(message: MessageKey): Promise<void> {
+    const key = this.#keyOf(message);
+    await this.#change(message, { delete: key });
+    await withdrawSent(this.#session, key.id ?? '');
   }
 
   async vote(message: MessageKey, vote: Vote): Promise<void> {
@@ -133,7 +133,11 @@ export class Sender {
     const { MESSAGE_EDIT } = this.#session.baileys.proto.Message.ProtocolMessage.Type;
     const timestampMs = this.#session.host.clock.now();
     const wire = { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage: edited, timestampMs } };
-    await this.#change(message, NOTHING, { message: wire, options: { additionalAttributes: { edit: '1' } } });
+    const editId = await this.#change(message, NOTHING, {
+      message: wire,
+      options: { additionalAttributes: { edit: '1' } },
+    });
+    await editSent(this.#session, key.id ?? '', text, editId);
   }
 
   /** Sends the head of an album before the first of its files. Its id is the same for all of them, so it goes out once. */
@@ -157,10 +161,10 @@ export class Sender {
   }
 
   /** @param seconds null removes the pin */
-  pin(message: MessageKey, seconds: number | null): Promise<void> {
+  async pin(message: MessageKey, seconds: number | null): Promise<void> {
     const { PIN_FOR_ALL, UNPIN_FOR_ALL } = this.#session.baileys.proto.PinInChat.Type;
     const type = seconds === null ? UNPIN_FOR_ALL : PIN_FOR_ALL;
-    return this.#change(message, {
+    await this.#change(message, {
       pin: this.#keyOf(message),
       type,
       ...(seconds !== null && { time: seconds as 86_400 }),
@@ -168,8 +172,8 @@ export class Sender {
   }
 
   /** Sets the timer of a direct chat. */
-  setDisappearing(chat: NetworkChat, seconds: number | null): Promise<void> {
-    return this.#change({ chat }, { disappearingMessagesInChat: seconds ?? 0 });
+  async setDisappearing(chat: NetworkChat, seconds: number | null): Promise<void> {
+    await this.#change({ chat }, { disappearingMessagesInChat: seconds ?? 0 });
   }
 
   /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
@@ -181,8 +185,8 @@ export class Sender {
     return keyOf(message, this.#session.self.phoneNumber);
   }
 
-  /** Sends a message that changes another one. Resolves when the server has acknowledged it. */
-  #change({ chat }: Pick<MessageKey, 'chat'>, content: AnyMessageContent, wire?: Wire): Promise<void> {
+  /** Sends a message that changes another one. Resolves with its id when the server has acknowledged it. */
+  #change({ chat }: Pick<MessageKey, 'chat'>, content: AnyMessageContent, wire?: Wire): Promise<string> {
     const work = this.#sendChange(jidOfChat(chat), content, wire);
     this.#changes.add(work);
     const leave = () => this.#changes.delete(work);
@@ -190,12 +194,13 @@ export class Sender {
     return work;
   }
 
-  async #sendChange(jid: string, content: AnyMessageContent, wire: Wire | undefined): Promise<void> {
+  async #sendChange(jid: string, content: AnyMessageContent, wire: Wire | undefined): Promise<string> {
     const { baileys, link, host } = this.#session;
     const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
     const deadline = host.clock.now() + TIMEOUT_MS;
     const makeContent = async () => content;
     await this.#deliver({ jid, makeContent, wire, options: { messageId }, deadline, hasFile: false });
+    return messageId;
   }
 
   /** @returns the number that the network knows the recipient by */

@@ -1,14 +1,16 @@
 import type { WAMessageKey } from 'baileys';
-import type { StatusActions } from '../../connector.ts';
+import type { StatusActions } from '../../contract/status.ts';
 import { STATUS } from '../inbound/statuses.ts';
 import { jidOf } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 import { toBaileysContent } from './outgoingContent.ts';
 import type { Sender } from './sender.ts';
+import { withdrawSent } from './sentMessages.ts';
 
 /** The statuses of the session. The server passes one on to the devices for which it is encrypted. */
-export function createStatusActions({ self, baileys, link, requests }: Session, sender: Sender): StatusActions {
+export function createStatusActions(session: Session, sender: Sender): StatusActions {
+  const { self, baileys, link, requests } = session;
   // The own phone shows it as well.
   const jidsOf = (audience: readonly string[]) => [...new Set([self.jid, ...audience.map(jidOf)])];
   return {
@@ -36,6 +38,7 @@ export function createStatusActions({ self, baileys, link, requests }: Session, 
         options: { messageId, statusJidList: jidsOf(audience) },
         hasFile: false,
       });
+      await withdrawSent(session, toWireId(networkId));
     },
     async markViewed(statuses) {
       const keys = statuses.map(({ networkId, from }) => ({

@@ -1,14 +1,7 @@
 import type { WASocket } from 'baileys';
 import { invalidField } from '../../../errors.ts';
-import type {
-  Audience,
-  LinkedDevice,
-  OwnProfile,
-  PersonIds,
-  PrivacyActions,
-  PrivacySettings,
-  ProfileActions,
-} from '../../connector.ts';
+import type { Audience, LinkedDevice, PersonIds, PrivacyActions, PrivacySettings } from '../../contract/account.ts';
+import type { OwnProfile, ProfileActions } from '../../contract/profiles.ts';
 import type { Session } from '../session.ts';
 import { jidOf } from './addresses.ts';
 

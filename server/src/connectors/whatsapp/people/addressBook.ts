@@ -1,6 +1,6 @@
 import type { Contact } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
-import type { HistoryContact } from '../../connector.ts';
+import type { HistoryContact } from '../../contract/history.ts';
 import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';
 

@@ -1,5 +1,6 @@
 import { AppError } from '../../../errors.ts';
-import { isPlaceholder, type NetworkChat } from '../../connector.ts';
+import type { NetworkChat } from '../../contract/messageKey.ts';
+import { isPlaceholder } from '../../contract/people.ts';
 import type { Session } from '../session.ts';
 
 const PERSON = 's.whatsapp.net';

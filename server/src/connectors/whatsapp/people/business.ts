@@ -1,5 +1,11 @@
 import type { Product, WABusinessProfile, WASocket } from 'baileys';
-import type { BusinessActions, BusinessDay, BusinessHours, BusinessProfile, CatalogProduct } from '../../connector.ts';
+import type {
+  BusinessActions,
+  BusinessDay,
+  BusinessHours,
+  BusinessProfile,
+  CatalogProduct,
+} from '../../contract/account.ts';
 import type { Session } from '../session.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import { unlessHidden } from './profiles.ts';

@@ -1,6 +1,7 @@
 import type { BinaryNode, WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { ChannelActions, ChannelRole, NetworkChannel } from '../../connector.ts';
+import type { ChannelActions, ChannelRole, NetworkChannel } from '../../contract/channels.ts';
+import { inviteCodeOf } from '../../inviteLinks.ts';
 import { postOf } from '../inbound/posts.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId, toWireId } from '../outbound/messageIds.ts';
@@ -9,7 +10,8 @@ import type { Sender } from '../outbound/sender.ts';
 import type { Session } from '../session.ts';
 
 const LINK = 'https://whatsapp.com/channel/';
-const INVITE = /^(?:(?:https?:\/\/)?(?:www\.)?whatsapp\.com\/channel\/)?([\w-]{10,100})\/?$/;
+const ANY_LINK = /\bwhatsapp\.com\/channel\/|\bwa\.me\/channel\/|\bwhatsapp:\/\/channel\/?\?(?:code|invite)=/;
+const CODE = /^[\w-]{10,100}$/;
 /** The query of WhatsApp Web for the channels of the account, which Baileys lacks. */
 const SUBSCRIBED = { id: '6388546374527196', path: 'xwa2_newsletter_subscribed' };
 const MAX_LISTED = 1000;
@@ -23,8 +25,8 @@ export function createChannelActions({ baileys, requests }: Session, sender: Sen
 
   async function find(channel: string): Promise<NetworkChannel> {
     const isAddress = baileys.isJidNewsletter(channel) === true;
-    const code = isAddress ? channel : INVITE.exec(channel)?.[1];
-    if (code === undefined) throw new AppError('not_found', 'This is not a link to a channel of WhatsApp');
+    const code = isAddress ? channel : inviteCodeOf(channel, ANY_LINK);
+    if (!isAddress && !CODE.test(code)) throw new AppError('not_found', 'This is not a link to a channel of WhatsApp');
     const described = await ask((socket) => socket.newsletterMetadata(isAddress ? 'jid' : 'invite', code));
     const found = channelOf(described);
     if (found === undefined) throw new AppError('not_found', MESSAGES.missing);

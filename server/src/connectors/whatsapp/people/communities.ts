@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { BinaryNode, WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { CommunityActions, InvitePreview, LinkedGroup } from '../../connector.ts';
+import type { CommunityActions, InvitePreview, LinkedGroup } from '../../contract/groupActions.ts';
 import type { ErrorMessages } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';

@@ -1,6 +1,7 @@
 import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { GroupActions, GroupInvite } from '../../connector.ts';
+import type { GroupActions, GroupInvite } from '../../contract/groups.ts';
+import { inviteCodeOf } from '../../inviteLinks.ts';
 import type { Session } from '../session.ts';
 import { type Addresses, jidOf } from './addresses.ts';
 import type { GroupPictures } from './groupPictures.ts';
@@ -8,8 +9,11 @@ import type { Groups } from './groups.ts';
 
 const LINK = 'https://chat.whatsapp.com/';
 
+/** Also what the app opens: `whatsapp://chat/?code=…`. */
+const ANY_LINK = /\bchat\.whatsapp\.com\/(?:invite\/)?|\bwhatsapp:\/\/chat\/?\?code=/;
+
 /** The code of an invite, which may be a link. */
-export const codeOf = (invite: string): string => (invite.startsWith(LINK) ? invite.slice(LINK.length) : invite);
+export const codeOf = (invite: string): string => inviteCodeOf(invite, ANY_LINK);
 
 /** The actions of a session in groups. Each resolves once the host knows its result. */
 export function createGroupActions(

@@ -1,6 +1,6 @@
 import type { BinaryNode, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
-import type { NetworkMedia } from '../../connector.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { Session } from '../session.ts';
 import type { Groups } from './groups.ts';
 import { setPicture } from './picture.ts';

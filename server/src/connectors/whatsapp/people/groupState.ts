@@ -1,6 +1,6 @@
 import type { GroupMetadata } from 'baileys';
 import type { GroupChange } from '../../../events/networkTypes.ts';
-import type { GroupSettings, NetworkGroup } from '../../connector.ts';
+import type { GroupSettings, NetworkGroup } from '../../contract/groups.ts';
 import type { Addresses } from './addresses.ts';
 
 /** By the network's name of a role. Any other person is a member. */

@@ -1,5 +1,5 @@
 import type { BinaryNode } from 'baileys';
-import type { JoinMethod, JoinRequest, JoinRequestActions, JoinRequestChange } from '../../connector.ts';
+import type { JoinMethod, JoinRequest, JoinRequestActions, JoinRequestChange } from '../../contract/groupActions.ts';
 import type { Session } from '../session.ts';
 import type { Addresses } from './addresses.ts';
 import type { Groups } from './groups.ts';

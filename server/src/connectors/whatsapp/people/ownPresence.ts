@@ -1,6 +1,6 @@
 import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { SetPresence, OwnPresence as Shown } from '../../connector.ts';
+import type { SetPresence, OwnPresence as Shown } from '../../contract/presence.ts';
 import type { Session } from '../session.ts';
 
 /** A session that was forgotten online would keep the phone from ringing forever. */

@@ -1,7 +1,7 @@
 import { buffer } from 'node:stream/consumers';
 import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
-import type { NetworkMedia } from '../../connector.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
 
 const MAX_BYTES = 16 * 1024 * 1024;
 const JPEG = Buffer.from([0xff, 0xd8, 0xff]);

@@ -1,4 +1,5 @@
-import { isPlaceholder, type NetworkPerson, type SessionStore } from '../../connector.ts';
+import type { SessionStore } from '../../contract/host.ts';
+import { isPlaceholder, type NetworkPerson } from '../../contract/people.ts';
 import { nameOf } from '../link/credentials.ts';
 import { jidOf, lidOfPlaceholder } from './addresses.ts';
 

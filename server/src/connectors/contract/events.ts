@@ -1,0 +1,131 @@
+import type { GroupChange } from '../../events/networkTypes.ts';
+import type { BusinessEvent, Pricing } from './business.ts';
+import type { CallOutcome, NetworkCall } from './calls.ts';
+import type { ChannelEvent } from './channels.ts';
+import type { ChatEvent } from './chatActions.ts';
+import type { MessageContent } from './content.ts';
+import type { EventAnswer } from './contentParts.ts';
+import type { JoinRequestEvent } from './groupActions.ts';
+import type { NetworkGroup } from './groups.ts';
+import type { HistoryEvent } from './history.ts';
+import type { NetworkChat } from './messageKey.ts';
+import type { Presence } from './presence.ts';
+import type { NetworkWarning, StandingEvent } from './standing.ts';
+import type { StatusEvent } from './status.ts';
+
+/**
+ * Somebody's change of an existing message. If the network reports the chat of a reaction or a vote, it must be that of
+ * the message.
+ */
+interface MessageChange {
+  readonly networkId: string;
+  readonly from: string;
+  readonly timestamp: number;
+}
+
+/** A network's report about a session. */
+export type NetworkEvent =
+  | JoinRequestEvent
+  /** The session has learned more about a group that did not change. Stored without an event. */
+  | { readonly type: 'group_noted'; readonly group: NetworkGroup }
+  | BusinessEvent
+  | StandingEvent
+  | StatusEvent
+  | ChannelEvent
+  /** A QR code to scan; a new one replaces it when it expires. */
+  | { readonly type: 'pairing'; readonly qr: string; readonly expiresAt: number }
+  | { readonly type: 'connected'; readonly phoneNumber: string }
+  | { readonly type: 'disconnected'; readonly reason: string; readonly willReconnect: boolean }
+  | { readonly type: 'logged_out'; readonly reason: string }
+  | {
+      readonly type: 'message';
+      /** A live location that is reported again with a higher `sequence` has moved. */
+      readonly networkId: string;
+      readonly chat: NetworkChat;
+      /** Digits of the sender, or a placeholder (see `isPlaceholder`). */
+      readonly from: string;
+      /** The session's own number sent it from another device, such as the phone. */
+      readonly isOwn?: boolean;
+      /** The name that the sender chose. */
+      readonly senderName?: string;
+      /** It waited on the network while the session was not connected. */
+      readonly isReplayed?: boolean;
+      readonly content: MessageContent;
+      readonly timestamp: number;
+      readonly replyTo: string | null;
+      /** After how many seconds it disappears. */
+      readonly expiresInSeconds?: number;
+    }
+  | ChatEvent
+  /**
+   * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
+   * The placeholder can also be a number that the network knows by another one.
+   */
+  | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
+  /** The sender has changed the text of a message. */
+  | (MessageChange & { readonly type: 'edited'; readonly text: string })
+  /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
+  | (MessageChange & { readonly type: 'deleted' })
+  /** `emoji` is null if the reaction was removed. */
+  | (MessageChange & { readonly type: 'reaction'; readonly chat?: NetworkChat; readonly emoji: string | null })
+  /** `options` are the chosen ones of the poll; none if the vote was withdrawn. */
+  | (MessageChange & { readonly type: 'vote'; readonly chat?: NetworkChat; readonly options: readonly string[] })
+  /** Somebody answers an event: whether they come. */
+  | (MessageChange & { readonly type: 'event_answer'; readonly chat?: NetworkChat; readonly answer: EventAnswer })
+  | {
+      readonly type: 'receipt';
+      readonly networkIds: readonly string[];
+      readonly status: 'sent' | 'delivered' | 'read' | 'failed';
+      readonly timestamp: number;
+      /** The reason if it failed, as text. */
+      readonly error?: string;
+      readonly pricing?: Pricing;
+      /** It failed for a reason that comes before a restriction of the number. Counted once, however often it is reported. */
+      readonly warning?: NetworkWarning;
+      /** It failed because the network cannot reach the recipient. */
+      readonly isUnreachable?: true;
+      /** Its message may arrive later: the receipt waits for it. */
+      readonly isEarly?: true;
+    }
+  /** Another device of the account has changed or read a chat. Fields that are left out did not change. */
+  | {
+      readonly type: 'chat_updated';
+      readonly chat: NetworkChat;
+      readonly archived?: boolean;
+      readonly pinned?: boolean;
+      /** Null if the chat is no longer muted. */
+      readonly mutedUntil?: number | null;
+      readonly markedUnread?: boolean;
+      /** Messages were read: all of them, or those up to the one with the network id `readUpTo`. */
+      readonly isRead?: true;
+      readonly readUpTo?: string;
+    }
+  /** The name that a person chose, apart from a message. */
+  | { readonly type: 'contact_named'; readonly phoneNumber: string; readonly name: string }
+  /** Of one person in one chat. Reports beyond one per second on average are dropped. */
+  | {
+      readonly type: 'presence';
+      readonly chat: NetworkChat;
+      readonly from: string;
+      readonly presence: Presence;
+      /** When the person was last online, if the network shows it. */
+      readonly lastSeen?: number;
+      readonly timestamp: number;
+    }
+  | (NetworkCall & { readonly type: 'call' })
+  /** The call stopped ringing. */
+  | (NetworkCall & { readonly type: 'call_ended'; readonly outcome: CallOutcome })
+  /** The session is in this group. If it had left the group, this emits that it was added. */
+  | { readonly type: 'group_created'; readonly group: NetworkGroup }
+  /** The group has a new invite, which is stored without an event. */
+  | { readonly type: 'group_invite'; readonly group: NetworkGroup }
+  | {
+      readonly type: 'group_updated';
+      readonly change: GroupChange;
+      /** Identifies the change if the network may report it twice. A change with the id of the group's last one is ignored. */
+      readonly changeId?: string;
+      readonly timestamp: number;
+      /** The group after the change. */
+      readonly group: NetworkGroup;
+    }
+  | HistoryEvent;

@@ -1,0 +1,63 @@
+import type { CommunityPlace, OptionalGroupSettings } from './groupActions.ts';
+import type { NetworkMedia } from './networkMedia.ts';
+
+export interface GroupActions {
+  create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup>;
+  setSubject(networkId: string, subject: string): Promise<void>;
+  setDescription(networkId: string, description: string | null): Promise<void>;
+  setSettings(networkId: string, settings: Partial<GroupSettings>): Promise<void>;
+  /** @param picture null removes it */
+  setPicture(networkId: string, picture: NetworkMedia | null): Promise<void>;
+  updateParticipants(
+    networkId: string,
+    action: ParticipantAction,
+    phoneNumbers: readonly string[],
+  ): Promise<readonly ParticipantResult[]>;
+  /** Returns the current invite; creates one if there is none. */
+  invite(networkId: string): Promise<GroupInvite>;
+  /** Replaces the current invite, which stops working. */
+  renewInvite(networkId: string): Promise<GroupInvite>;
+  /**
+   * Joins by an invite's code or link.
+   * @returns the group, or null if an admin must approve first
+   * @throws {AppError} `not_found` if there is no such invite
+   */
+  join(invite: string): Promise<NetworkGroup | null>;
+  leave(networkId: string): Promise<void>;
+}
+
+export interface GroupInvite {
+  readonly code: string;
+  /** Link to send to people. */
+  readonly link: string;
+}
+
+export interface GroupSettings extends OptionalGroupSettings {
+  /** Only admins can send messages. */
+  readonly announce: boolean;
+  /** Only admins can change subject, description and picture. */
+  readonly locked: boolean;
+  /** An admin must approve people who join by the invite. */
+  readonly joinApproval: boolean;
+}
+
+export type ParticipantAction = 'add' | 'remove' | 'promote' | 'demote';
+
+export interface ParticipantResult {
+  readonly phoneNumber: string;
+  readonly ok: boolean;
+  /** The reason if it failed, as text. */
+  readonly reason?: string;
+}
+
+export interface NetworkGroup extends CommunityPlace {
+  readonly networkId: string;
+  readonly subject: string;
+  readonly description: string | null;
+  readonly createdBy: string;
+  readonly createdAt: number;
+  readonly participants: readonly { readonly phoneNumber: string; readonly role: 'member' | 'admin' | 'owner' }[];
+  readonly settings: GroupSettings;
+  readonly inviteCode: string | null;
+  readonly picture: NetworkMedia | null;
+}

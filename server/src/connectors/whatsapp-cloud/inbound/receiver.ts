@@ -1,0 +1,230 @@
+import { AppError, type ErrorCode } from '../../../errors.ts';
+import type { CallbackAnswer, CallbackRequest } from '../../contract/callbacks.ts';
+import { type Verdict, verdictOf } from '../errors.ts';
+import { GraphError, NoAnswerError } from '../graph.ts';
+import { findGroup, placeholderGroup } from '../groups.ts';
+import { findMedia } from '../media.ts';
+import type { CloudNumber } from '../number/cloudNumber.ts';
+import type { NumberDetails } from '../number/numberDetails.ts';
+import type { Sender } from '../outbound/sender.ts';
+import { answerChallenge, type Change, type Contact, isSigned, readChanges, readContacts } from './callbacks.ts';
+import { readHistory, readMessage, reportContact, reportHistory, reportMessages } from './coexistence.ts';
+import { Concerned } from './concerned.ts';
+import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
+import { isAccountField, readNotification } from './notifications.ts';
+
+/** Up to this age, a part that Meta cannot return is requested again. After 7 days, Meta gives up the text as well. */
+const MAX_AGE_MS = 6 * 3600_000;
+const FINAL: ReadonlySet<Verdict> = new Set(['refused', 'nobody', 'window', 'permission']);
+/** Errors that are caused by the file itself. */
+const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'validation_failed', 'fetch_failed']);
+/** Statuses that are stored together, because a callback can have a thousand. */
+const AT_ONCE = 100;
+
+/** Receives the callbacks of one number, and of its business account. */
+export class Receiver {
+  readonly #number: CloudNumber;
+  readonly #sender: Sender;
+  readonly #details: NumberDetails;
+  #knownGroups: Set<string> | undefined;
+
+  constructor(number: CloudNumber, sender: Sender, details: NumberDetails) {
+    this.#number = number;
+    this.#sender = sender;
+    this.#details = details;
+  }
+
+  async receive(request: CallbackRequest): Promise<CallbackAnswer> {
+    const { host, options } = this.#number;
+    if (request.method === 'GET') return answerChallenge(request.query, options.verifyToken);
+    if (!isSigned(request, options.appSecret)) {
+      host.log.warn('rejected a callback with an invalid signature');
+      return { status: 403 };
+    }
+    const read = readChanges(request.body);
+    if (read === undefined) return { status: 400 };
+    if (read.unknown > 0) this.#ignore(`${read.unknown} changes of an unknown shape`);
+    const { account } = this.#number;
+    const concerned = new Concerned({ options, account, callbacks: host.callbacks }, request.isPassedOn === true);
+    let isStored = true;
+    for (const change of read.changes) {
+      if (!(await concerned.add(change))) continue;
+      const isOfNumber = change.value.metadata?.phone_number_id !== undefined;
+      if (isOfNumber && change.accountId !== undefined) await account.learn(change.accountId);
+      if (!(await this.#storeChange(change))) isStored = false;
+    }
+    return concerned.answer(isStored ? 200 : 500);
+  }
+
+  /** Returns whether every part is stored. Meta repeats the whole change, so a bad part must not hold up the others. */
+  async #storeChange(change: Change): Promise<boolean> {
+    const { field, value } = change;
+    if (isAccountField(field)) return this.#storeAll([() => this.#storeNotification(change)]);
+    switch (field) {
+      case 'messages':
+      case 'smb_message_echoes':
+        return this.#storeMessages(value);
+      case 'history':
+        return this.#storeAll([
+          ...(value.history ?? []).map((chunk) => () => this.#storeHistory(chunk)),
+          ...(value.messages ?? []).map((message) => () => this.#storeOldMessage(message)),
+        ]);
+      case 'smb_app_state_sync':
+        return this.#storeAll((value.state_sync ?? []).map((entry) => () => this.#storeContact(entry)));
+      default:
+        this.#number.host.log.info({ field }, 'received an account notification from Meta');
+        return true;
+    }
+  }
+
+  async #storeMessages({ message_echoes: echoes = [], statuses = [], messages = [], ...value }: Change['value']) {
+    const contacts = readContacts(value.contacts);
+    const areEchoesStored = await this.#storeAll(echoes.map((echo) => () => this.#storeEcho(echo)));
+    let areStatusesStored = true;
+    for (let start = 0; start < statuses.length; start += AT_ONCE) {
+      const together = statuses.slice(start, start + AT_ONCE);
+      const stored = await Promise.all(together.map((status) => this.#storeAll([() => this.#storeStatus(status)])));
+      areStatusesStored &&= stored.every((is) => is);
+    }
+    const areStored = await this.#storeAll(messages.map((message) => () => this.#storeMessage(message, contacts)));
+    return areEchoesStored && areStatusesStored && areStored;
+  }
+
+  /** Stores parts in their order. Returns whether all of them are stored. */
+  async #storeAll(parts: readonly (() => Promise<void>)[]): Promise<boolean> {
+    const { log } = this.#number.host;
+    let isStored = true;
+    for (const store of parts) {
+      await store().catch((error) => {
+        isStored = false;
+        log.error({ err: error }, 'failed to store part of a callback; Meta sends it again');
+      });
+    }
+    return isStored;
+  }
+
+  async #storeNotification({ field, value, at }: Change): Promise<void> {
+    const { host, options } = this.#number;
+    const concerned = { phoneNumberId: options.phoneNumberId, phoneNumber: host.phoneNumber };
+    const notification = readNotification(field, value, concerned, at ?? host.clock.now());
+    if (notification === undefined) return this.#ignore(`a notification ${field} of an unknown shape`);
+    host.log.info({ field }, 'received an account notification from Meta');
+    for (const event of notification.events) await host.onEvent(event);
+    if (notification.isStale) void this.#details.refresh();
+  }
+
+  async #storeHistory(chunk: unknown): Promise<void> {
+    const { host, options } = this.#number;
+    const ignore = (problem: string) => this.#ignore(problem);
+    const batch = await readHistory(chunk, host.phoneNumber ?? '', this.#lookUps, ignore);
+    if (batch === undefined) return;
+    if (batch.refusal !== null) host.log.warn({ reason: batch.refusal }, 'the app does not share its history');
+    await reportHistory(host, options.phoneNumberId, batch);
+    host.log.info({ messages: batch.messages.length, progress: batch.progress }, 'stored a part of the history');
+  }
+
+  /** A message with its file, which the history has announced. */
+  async #storeOldMessage(message: unknown): Promise<void> {
+    const found = await readMessage(message, undefined, this.#number.host.phoneNumber ?? '', this.#lookUps);
+    if ('problem' in found) return this.#ignore(found.problem);
+    await reportMessages(this.#number.host, found);
+  }
+
+  async #storeContact(entry: unknown): Promise<void> {
+    if (!(await reportContact(this.#number.host, entry))) this.#ignore('a contact of an unknown shape');
+  }
+
+  async #storeStatus(status: unknown): Promise<void> {
+    const receipt = toReceipt(status);
+    if ('problem' in receipt) return this.#ignore(receipt.problem);
+    const { ownId, networkId, event, isFileLost } = receipt;
+    const { host } = this.#number;
+    if (ownId !== undefined && event?.status !== 'failed') this.#sender.confirm(ownId, networkId);
+    if (isFileLost) await this.#sender.onFileLost();
+    if (event !== undefined) await host.onEvent(event);
+  }
+
+  async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
+    const events = await toEvents(message, contacts, this.#lookUps, ownNumber);
+    if ('problem' in events) return this.#ignore(events.problem);
+    for (const event of events) {
+      await this.#identify(event.from, contacts);
+      await this.#report(event);
+    }
+  }
+
+  /** The number sent it with the app on its phone. */
+  async #storeEcho(echo: unknown): Promise<void> {
+    await this.#storeMessage(echo, [], this.#number.host.phoneNumber ?? '');
+  }
+
+  /** Reports a message, without its file if that cannot be fetched. */
+  async #report(event: MessageEvent): Promise<void> {
+    const { host } = this.#number;
+    if (event.type === 'message' && event.chat.type === 'group')
+      await this.#addUnknownGroup(event.chat.id, event.timestamp);
+    try {
+      await host.onEvent(event);
+    } catch (error) {
+      if (event.type !== 'message' || event.content.media === undefined || !this.#isFinal(error, event.timestamp))
+        throw error;
+      host.log.warn({ err: error }, 'failed to fetch the file of a message; storing it without the file');
+      const { media: _, ...content } = event.content;
+      await host.onEvent({ ...event, content });
+    }
+  }
+
+  /** Reports the number of a person who hid it before and shows it now. */
+  async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
+    const { host, people } = this.#number;
+    const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
+    const placeholder = userId && (await people.placeholderOf(userId));
+    if (!placeholder) return;
+    await host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
+    await people.show(placeholder, phoneNumber); // last: if this fails, it is reported again with the next message
+  }
+
+  /** Reports a group that the host does not know, because it was created at Meta. */
+  async #addUnknownGroup(id: string, sentAt: number): Promise<void> {
+    const { host, graph } = this.#number;
+    this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
+    if (this.#knownGroups.has(id)) return;
+    const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
+    const group = (await this.#fetchPart(sentAt, () => findGroup(graph, ...about))) ?? placeholderGroup(...about);
+    await host.onEvent({ type: 'group_created', group });
+    this.#knownGroups.add(id);
+  }
+
+  readonly #lookUps: LookUps = {
+    now: () => this.#number.host.clock.now(),
+    hide: (userId) => this.#number.people.hide(userId),
+    findFile: (id, fileName, sentAt) => this.#fetchPart(sentAt, () => findMedia(this.#number.graph, id, fileName)),
+  };
+
+  /** Fetches a part of a message that was sent at that time; undefined if Meta does not return it, and never will. */
+  async #fetchPart<T>(sentAt: number, fetch: () => Promise<T>): Promise<T | undefined> {
+    const { host, monitor } = this.#number;
+    try {
+      return await fetch();
+    } catch (error) {
+      if (error instanceof GraphError && verdictOf(error) === 'session') await monitor.end(error);
+      if (!this.#isFinal(error, sentAt)) throw error;
+      host.log.warn({ err: error }, 'left out an unreadable part of a message');
+      return undefined;
+    }
+  }
+
+  /** Whether retrying a part of a message is pointless, or has taken too long. */
+  #isFinal(error: unknown, sentAt: number): boolean {
+    const { host, monitor } = this.#number;
+    if (error instanceof AppError) return FILE_ERRORS.has(error.code);
+    if (error instanceof GraphError && FINAL.has(verdictOf(error))) return true;
+    const isOfNetwork = error instanceof GraphError || error instanceof NoAnswerError;
+    // After the session is closed, no request succeeds, which says nothing about the part.
+    return isOfNetwork && !monitor.isClosed && host.clock.now() - sentAt > MAX_AGE_MS;
+  }
+
+  #ignore(problem: string): void {
+    this.#number.host.log.warn({ problem }, 'ignored part of a callback');
+  }
+}

@@ -1,0 +1,117 @@
+import { AppError, invalidField } from '../../../errors.ts';
+import type { Interactive, MessageContent } from '../../contract/content.ts';
+import type { NetworkMedia } from '../../contract/networkMedia.ts';
+import type { OutgoingMessage } from '../../contract/outgoing.ts';
+import { wamidOf } from '../inbound/incoming.ts';
+
+const MAX_TEXT_LENGTH = 4096;
+const MAX_CAPTION_LENGTH = 1024;
+
+/**
+ * Builds the body of `POST /{phone number id}/messages`.
+ * @throws {AppError} if the network does not support the content
+ */
+export async function toGraph(
+  { networkId, content, replyTo }: Omit<OutgoingMessage, 'chat'>,
+  address: Readonly<Record<string, string>>,
+  upload: (media: NetworkMedia) => Promise<string>,
+): Promise<Record<string, unknown>> {
+  return {
+    messaging_product: 'whatsapp',
+    ...address,
+    ...(replyTo !== null && { context: { message_id: wamidOf(replyTo) } }),
+    // Returned with every status, and so identifies a message whose network id is unknown.
+    biz_opaque_callback_data: networkId,
+    ...(await body(content, upload)),
+  };
+}
+
+async function body(content: MessageContent, upload: (media: NetworkMedia) => Promise<string>) {
+  const { type, text, media, location, contact, template, interactive, linkPreview } = content;
+  switch (type) {
+    case 'text':
+      requireLength('message', text, MAX_TEXT_LENGTH);
+      if (linkPreview?.title !== undefined)
+        throw new AppError('not_supported', 'WhatsApp makes the preview of a link itself');
+      return { type, text: { body: text, preview_url: linkPreview !== null && /https?:\/\//.test(text) } };
+    case 'image':
+    case 'video':
+    case 'document': {
+      requireLength('caption', text, MAX_CAPTION_LENGTH);
+      const file = needed(media);
+      const id = await upload(file);
+      const fileName = type === 'document' && file.fileName !== null && { filename: file.fileName };
+      return { type, [type]: { id, ...(text !== '' && { caption: text }), ...fileName } };
+    }
+    case 'audio':
+    case 'voice':
+    case 'sticker': {
+      if (text !== '')
+        throw new AppError(
+          'not_supported',
+          `WhatsApp does not support captions on messages of type ${type}; remove the caption`,
+        );
+      const id = await upload(needed(media));
+      return type === 'voice' ? { type: 'audio', audio: { id, voice: true } } : { type, [type]: { id } };
+    }
+    case 'location': {
+      const { latitude, longitude, name, address } = needed(location);
+      return { type, location: { latitude, longitude, ...(name && { name }), ...(address && { address }) } };
+    }
+    case 'contact': {
+      const { name, phoneNumbers } = needed(contact);
+      const phones = phoneNumbers.map((digits) => ({ phone: `+${digits}`, wa_id: digits, type: 'CELL' }));
+      // Meta requires one part of the name in addition to the whole.
+      return { type: 'contacts', contacts: [{ name: { formatted_name: name, first_name: name }, phones }] };
+    }
+    case 'template': {
+      const { name, language, components = [] } = needed(template);
+      return { type, template: { name, language: { code: language }, ...(components.length > 0 && { components }) } };
+    }
+    case 'interactive':
+      return { type, interactive: toInteractive(text, needed(interactive)) };
+    default:
+      throw new AppError('not_supported', `The WhatsApp Cloud API does not support messages of type ${type}`);
+  }
+}
+
+const MAX_BUTTON_LENGTH = 20;
+
+function toInteractive(text: string, { header, footer, buttons, list, link }: Interactive) {
+  const around = {
+    ...(header !== undefined && { header: { type: 'text', text: header } }),
+    body: { text },
+    ...(footer !== undefined && { footer: { text: footer } }),
+  };
+  if (buttons !== undefined) {
+    for (const [index, { title }] of buttons.entries())
+      requireLength(`buttons.${index}.title`, title, MAX_BUTTON_LENGTH);
+    return { type: 'button', ...around, action: { buttons: buttons.map((reply) => ({ type: 'reply', reply })) } };
+  }
+  if (list !== undefined) {
+    const bySection = Map.groupBy(list.rows, ({ section = '' }) => section);
+    const sections = [...bySection].map(([title, rows]) => ({
+      ...(title !== '' && { title }),
+      rows: rows.map(({ section: _, ...row }) => row),
+    }));
+    if (bySection.size > 1 && bySection.has(''))
+      throw invalidField('list.rows', 'WhatsApp requires a section on every row if there are several sections');
+    return { type: 'list', ...around, action: { button: list.title, sections } };
+  }
+  const { title, url } = needed(link);
+  return {
+    type: 'cta_url',
+    ...around,
+    action: { name: 'cta_url', parameters: { display_text: title, url } },
+  };
+}
+
+function requireLength(field: string, text: string, longest: number): void {
+  if (text.length > longest)
+    throw invalidField(field, `WhatsApp accepts at most ${longest} characters here`, 'maxLength');
+}
+
+function needed<T>(part: T | undefined): T {
+  if (part === undefined) throw new Error('the message lacks the part that its type requires');
+  return part;
+}
