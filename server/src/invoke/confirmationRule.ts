@@ -6,17 +6,19 @@ import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
 import { canonical } from './idempotency.ts';
+import { digitsOf } from './input/phoneNumbers.ts';
+import { placesOf, referenceOf } from './input/references.ts';
 import type { Call, Operation } from './operation.ts';
-import { findSessionOf, ofOneSession } from './owners.ts';
-import { digitsOf } from './phoneNumbers.ts';
+import { findSessionOf, isOfOneSession } from './owners.ts';
 import { Questions } from './questions.ts';
 
 type Input = Record<string, unknown>;
 
 type Effects = Pick<Operation, 'effect' | 'stopsMessages' | 'reachesStrangers'>;
+type Reach = Pick<Exclude<Operation, { credential: 'none' }>, 'recipients' | 'input'>;
 
 /** Whether keys can ask their user before an operation. */
-export function canNeedConfirmation(operation: Effects & object): boolean {
+export function canNeedConfirmation(operation: Effects & Reach): boolean {
   return isDestructive(operation) || operation.reachesStrangers === true || recipientField(operation) !== undefined;
 }
 
@@ -25,12 +27,12 @@ function isDestructive({ effect, stopsMessages }: Effects): boolean {
   return effect === 'destructive' || stopsMessages === true;
 }
 
-/** The fields of `recipients` whose people or groups an operation can write to for the first time. */
-const FIRST_CONTACT = { to: 'to', phoneNumbers: 'phoneNumbers', each: 'to' } as const;
-
-function recipientField(operation: object): 'to' | 'phoneNumbers' | undefined {
-  const { recipients = '' } = operation as { recipients?: string };
-  return Object.hasOwn(FIRST_CONTACT, recipients) ? FIRST_CONTACT[recipients as keyof typeof FIRST_CONTACT] : undefined;
+/** The field with the people or groups to whom an operation can write for the first time. */
+function recipientField({ recipients, input }: Reach): string | undefined {
+  if (recipients === undefined) return undefined;
+  const places = placesOf(input).filter(({ to }) => to === 'recipient' || to === 'person');
+  const place = places.find(({ path, to }) => (recipients === 'each' ? to === 'recipient' : path[0] === recipients));
+  return place?.path[0];
 }
 
 /**
@@ -79,10 +81,11 @@ export class ConfirmationRule {
   ): Promise<{ input: Input; sessionId: string | undefined }> {
     const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
     const { database, sessions } = this.#services;
-    if (isOfOneSession(scope)) {
+    const reference = referenceOf(operation.input, [scope]);
+    if (isOfOneSession(reference)) {
       const id = String(input[scope]);
-      const sessionId = await findSessionOf(database.reader, scope, { accountId, id });
-      if (sessionId === undefined) throw noSuch(ofOneSession[scope], id);
+      const sessionId = await findSessionOf(database.reader, reference, { accountId, id });
+      if (sessionId === undefined) throw noSuch(reference, id);
       return { input, sessionId };
     }
     if (typeof input['sessionId'] === 'string') return { input, sessionId: input['sessionId'] };
@@ -106,8 +109,6 @@ export async function newRecipientsOf(
   const known = new Set(found.map(({ chat_id }) => chat_id));
   return recipients.filter((recipient) => !known.has(recipient));
 }
-
-const isOfOneSession = (scope: string): scope is keyof typeof ofOneSession => Object.hasOwn(ofOneSession, scope);
 
 /** The people and groups that a call can write to for the first time. */
 function recipientsOf(operation: Operation, input: Input): string[] {

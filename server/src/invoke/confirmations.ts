@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import type { Caller } from '../auth/authenticate.ts';
 import { ConfirmationTokens } from '../auth/confirmationTokens.ts';
 import type { Clock } from '../clock.ts';
-import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { NewId } from '../ids.ts';
+import type { Cleaning } from '../jobs/cleaning.ts';
 
 /** A call before which the user of its key is asked. */
 export interface Confirmation {
@@ -56,12 +57,19 @@ export class Confirmations {
 const KEPT_MS = 60 * 60 * 1000;
 
 /** Deletes expired confirmations. */
-export async function pruneConfirmations({ kysely }: Pick<Tx, 'kysely'>, now: number): Promise<void> {
-  await kysely
-    .deleteFrom('used_confirmations')
-    .where('expires_at', '<', now - KEPT_MS)
-    .execute();
+export function prunesConfirmations(clock: Clock): Cleaning {
+  return {
+    name: 'used confirmations',
+    run: (steps) => steps.repeat((tx, limit) => deleteExpired.run(tx, { before: clock.now() - KEPT_MS, limit })),
+  };
 }
+
+const deleteExpired = query((db, p: { before: number; limit: number }) =>
+  db.deleteFrom('used_confirmations').where(
+    sql<boolean>`(account_id, confirmation_id) in (
+        select account_id, confirmation_id from used_confirmations where expires_at < ${p.before} limit ${p.limit})`,
+  ),
+);
 
 const use = query((db, p: { accountId: string; id: string; expiresAt: number }) =>
   db

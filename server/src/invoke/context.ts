@@ -14,6 +14,7 @@ import type { Settings } from '../config.ts';
 import type { Database } from '../db/database.ts';
 import type { AddFields } from '../events/addedFields.ts';
 import type { NewId } from '../ids.ts';
+import type { Deletions } from '../jobs/deletions.ts';
 import type { Log } from '../log.ts';
 import type { LinkPreviews } from '../media/linkPreviews.ts';
 import type { Media } from '../media/media.ts';
@@ -30,13 +31,13 @@ import type { LiveSessions } from '../sessions/liveSessions.ts';
 import type { Sessions } from '../sessions/sessions.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { TargetPolicy } from '../target.ts';
-import type { CallbackVerifier } from '../webhooks/callbackVerifier.ts';
-import type { Deliver } from '../webhooks/deliver.ts';
-import type { Emit } from '../webhooks/emit.ts';
-import type { Engine } from '../webhooks/engine.ts';
-import type { EventLog } from '../webhooks/eventLog.ts';
-import type { Feed } from '../webhooks/feed.ts';
-import type { SubscriptionKeeper } from '../webhooks/subscriptionKeeper.ts';
+import type { Deliver } from '../webhooks/delivery/deliver.ts';
+import type { CallbackVerifier } from '../webhooks/endpoints/callbackVerifier.ts';
+import type { SubscriptionKeeper } from '../webhooks/endpoints/subscriptionKeeper.ts';
+import type { Engine } from '../webhooks/lanes/engine.ts';
+import type { Emit } from '../webhooks/log/emit.ts';
+import type { EventLog } from '../webhooks/log/eventLog.ts';
+import type { Feed } from '../webhooks/log/feed.ts';
 
 /** The dependencies of operations. Built once, by `app.ts`. */
 export interface Services {
@@ -72,6 +73,7 @@ export interface Services {
   readonly linkPreviews: LinkPreviews;
   readonly preparation: Preparation;
   readonly removal: MediaRemoval;
+  readonly deletions: Deletions;
   readonly emit: Emit;
   readonly eventLog: EventLog;
   /** For reads of some event types, which may scan all events of the account. */

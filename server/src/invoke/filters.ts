@@ -1,39 +1,35 @@
 import type { Caller } from '../auth/authenticate.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
-import { noSuch } from '../errors.ts';
+import { isBeingDeleted, noSuch } from '../errors.ts';
 import { sessionOf } from '../events/conversation.ts';
 import { findMessage } from '../messages/store.ts';
-import { isOfChat, sessionColumn } from '../webhooks/queue.ts';
+import { deliveriesThrough, pathOf } from '../webhooks/log/deliveryFilters.ts';
+import { isOfChat, sessionColumn } from '../webhooks/queue/queue.ts';
 import type { Services } from './context.ts';
+import { digitsOf } from './input/phoneNumbers.ts';
+import { fieldsOf } from './input/references.ts';
 import { isRead, type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
-import { digitsOf } from './phoneNumbers.ts';
 
 /*
  * A read that is filtered by an id which does not exist fails instead of returning nothing, because the id is a typing
- * error. That holds for every operation: a field with one of the names below is looked up before the operation runs.
+ * error. That holds for every operation: a field that refers to one of these is looked up before the operation runs.
  */
 
-/** The fields that filter reads by an id, and what they name. */
-const resources = {
-  sessionId: 'session',
-  chatId: 'chat',
-  groupId: 'group',
-  messageId: 'message',
-  webhookId: 'webhook',
-  labelId: 'label',
-} as const;
+const FILTERS = ['session', 'chat', 'group', 'message', 'webhook', 'label'] as const;
 
-export type FilterField = keyof typeof resources;
+interface Filter {
+  readonly field: string;
+  readonly to: (typeof FILTERS)[number];
+}
 
 type Input = Record<string, unknown>;
 
 /** Returns the fields by which an operation filters what it reads. The others of its path say what it is about. */
-export function filtersOf(operation: Operation): FilterField[] {
+export function filtersOf(operation: Operation): Filter[] {
   if (!isRead(operation)) return [];
-  const names = Object.keys(resources) as FilterField[];
-  return names.filter((name) => name in operation.input.properties && !operation.path.includes(`{${name}}`));
+  return fieldsOf(operation.input, FILTERS).filter(({ field }) => !operation.path.includes(`{${field}}`));
 }
 
 /** Looks up the ids in the filters of reads. */
@@ -51,75 +47,99 @@ export class Filters {
   async check(operation: Operation, caller: Caller, input: Input): Promise<Input> {
     const { scope } = operation as Exclude<Operation, { credential: 'none' }>;
     let checked = input;
-    for (const field of filtersOf(operation)) {
+    for (const { field, to } of filtersOf(operation)) {
       const given = input[field];
       // Operations on a session look it up themselves.
-      if (typeof given !== 'string' || (field === 'sessionId' && scope === 'sessionId')) continue;
-      const id = field === 'chatId' ? (digitsOf(given) ?? given) : given;
+      if (typeof given !== 'string' || (to === 'session' && scope === field)) continue;
+      const id = to === 'chat' ? (digitsOf(given) ?? given) : given;
       const isKnown =
-        (await this.#isKnown(field, id, caller, input['sessionId'])) ||
-        (field === 'chatId' && isOfDeliveries(operation) && (await this.#hasDeliveries(caller, id)));
-      if (!isKnown) throw noSuch(resources[field], given, field);
+        (await this.#isKnown(to, id, caller, input['sessionId'])) ||
+        (to === 'chat' && isOfDeliveries(operation) && (await this.#hasDeliveries(caller, id)));
+      if (!isKnown) throw noSuch(to, given, field);
       checked = { ...checked, [field]: id };
     }
     return checked;
   }
 
-  async #isKnown(field: FilterField, id: string, caller: Caller, sessionId: unknown): Promise<boolean> {
+  async #isKnown(to: Filter['to'], id: string, caller: Caller, sessionId: unknown): Promise<boolean> {
     const { database, liveSessions } = this.#services;
     const { accountId } = caller;
     const allowed = sessionsOf({ caller });
     const isAllowed = (session: string | undefined) => session !== undefined && (allowed?.includes(session) ?? true);
-    switch (field) {
-      case 'sessionId':
+    switch (to) {
+      case 'session':
         if (!isAllowed(id)) return false;
         if (liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return true;
-        return (await findSessionOf(database.reader, 'sessionId', { accountId, id })) !== undefined;
-      case 'chatId':
+        return isPresent(database.reader, accountId, id);
+      case 'chat':
         return hasChat(database.reader, accountId, id, typeof sessionId === 'string' ? [sessionId] : allowed);
-      case 'groupId':
-        return isAllowed(await findSessionOf(database.reader, 'groupId', { accountId, id }));
-      case 'messageId':
+      case 'group':
+        return isAllowed(await findSessionOf(database.reader, to, { accountId, id }));
+      case 'message':
         return isAllowed(await sessionOfMessage(database.reader, accountId, id));
-      case 'labelId':
+      case 'label':
         return isAllowed((await labelById.first(database.reader, { accountId, labelId: id }))?.session_id);
-      case 'webhookId':
+      case 'webhook':
         return this.#hasWebhook(accountId, id, allowed);
     }
   }
 
-  /** Whether the log has deliveries of a chat: of one that was deleted, or that has had calls but no messages. */
+  /**
+   * Whether the log can have deliveries of a chat: of one that was deleted, or that has had calls but no messages. Only
+   * the newest ones are read; with more of them, any chat counts as known.
+   */
   async #hasDeliveries(caller: Caller, chatId: string): Promise<boolean> {
     const sessionIds = sessionsOf({ caller });
-    let deliveries = this.#services.database.longReader.kysely
-      .selectFrom('deliveries as d')
-      .select('d.delivery_id')
-      .where('d.account_id', '=', caller.accountId)
-      .where(isOfChat(chatId));
-    if (sessionIds !== undefined) deliveries = deliveries.where(sessionColumn('d.conversation'), 'in', sessionIds);
-    return (await deliveries.limit(1).executeTakeFirst()) !== undefined;
+    const { kysely } = this.#services.database.longReader;
+    const newest = kysely
+      .selectFrom('deliveries')
+      .select('conversation')
+      .where('account_id', '=', caller.accountId)
+      .orderBy('delivery_id', 'desc')
+      .limit(MOST_PASSED);
+    let found = kysely.selectFrom(newest.as('d')).select('d.conversation').where(isOfChat(chatId));
+    if (sessionIds !== undefined) found = found.where(sessionColumn('d.conversation'), 'in', sessionIds);
+    if ((await found.limit(1).executeTakeFirst()) !== undefined) return true;
+    const { fn } = kysely;
+    const passed = await kysely.selectFrom(newest.as('d')).select(fn.countAll().as('count')).executeTakeFirst();
+    return Number(passed?.count) === MOST_PASSED;
   }
 
   /** Whether the webhook exists, or the delivery log still has deliveries of it. */
   async #hasWebhook(accountId: string, webhookId: string, sessionIds: readonly string[] | undefined): Promise<boolean> {
     const { reader, longReader } = this.#services.database;
+    const path = pathOf({ webhookId });
     const webhook = await webhookById.first(reader, { accountId, webhookId });
     if (webhook !== undefined) {
       const own: string[] | null = webhook.session_ids === null ? null : JSON.parse(webhook.session_ids);
       return sessionIds === undefined || own === null || own.some((id) => sessionIds.includes(id));
     }
-    let deliveries = longReader.kysely
-      .selectFrom('deliveries as d')
-      .select('d.delivery_id')
-      .where('d.account_id', '=', accountId)
-      .where('d.webhook_id', '=', webhookId);
+    let deliveries = deliveriesThrough(longReader, accountId, path).select('d.delivery_id');
     if (sessionIds !== undefined) deliveries = deliveries.where(sessionColumn('d.conversation'), 'in', sessionIds);
     return (await deliveries.limit(1).executeTakeFirst()) !== undefined;
   }
 }
 
+const sessionById = query((db, p: { accountId: string; sessionId: string }) =>
+  db
+    .selectFrom('sessions')
+    .select('deleting_at')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId),
+);
+
+/** @throws {AppError} `not_found` if the session is being deleted */
+async function isPresent(on: Queryable, accountId: string, sessionId: string): Promise<boolean> {
+  const row = await sessionById.first(on, { accountId, sessionId });
+  if (typeof row?.deleting_at === 'number') throw isBeingDeleted(sessionId);
+  return row !== undefined;
+}
+
+/** Deliveries that a check of a chat reads. */
+const MOST_PASSED = 10_000;
+
 /** The delivery log outlives what its deliveries were about. */
-const isOfDeliveries = ({ input }: Operation) => 'webhookId' in input.properties;
+const isOfDeliveries = ({ input }: Operation) => fieldsOf(input, ['webhook']).length > 0;
 
 /** Whether the chat exists in one of the sessions, or of all; a group counts before its first message. */
 async function hasChat(

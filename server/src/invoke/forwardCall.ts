@@ -82,6 +82,7 @@ function requestOf(operation: Operation, call: Call, idempotencyKey: string | un
     path: `${API_PREFIX}${filled}${inQuery && query.size > 0 ? `?${query}` : ''}`,
     body: inQuery ? undefined : JSON.stringify(rest),
     credential: call.credential,
+    derivedSessionId: call.derivedSessionId,
     requestId: call.requestId,
     idempotencyKey,
     deadlineMs,

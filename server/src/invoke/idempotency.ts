@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
+import type { ExpressionBuilder } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { MAX_SEND_MS } from '../cluster/forward.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
-import type { IdempotencyKeyTable } from '../db/schema.ts';
+import type { IdempotencyKeyTable, Schema } from '../db/schema.ts';
 import { AppError, type ErrorCode, invalidField, isAway } from '../errors.ts';
 import type { NewId } from '../ids.ts';
 import { type Key, KeyReleases, nameOf } from './keyReleases.ts';
@@ -18,12 +19,30 @@ const NO_OWNER = '';
 /** Errors after which a repeated request continues where the first one stopped. */
 const RESUMABLE: readonly ErrorCode[] = ['storage_unavailable', 'shutting_down', 'session_unavailable'];
 
+type Input = Readonly<Record<string, unknown>>;
+
 export interface KeyedRequest extends Key {
   readonly operationId: string;
-  readonly input: Readonly<Record<string, unknown>>;
+  /** The input as the caller sent it, by which a repeated request is recognized: defaults change with releases. */
+  readonly sent: Input;
+  /** The validated input, by which the previous release recognizes it. */
+  readonly input: Input;
 }
 
-type Run = (resourceId: string) => Promise<unknown>;
+export interface EarlierRun {
+  readonly resourceId: string;
+  /** Undefined if the run was interrupted or has not ended. */
+  readonly answer?: unknown;
+}
+
+/** @param isResumed whether an earlier run did not end, and may have stored something */
+type Run = (resourceId: string, isResumed: boolean) => Promise<unknown>;
+
+interface Claim {
+  readonly resourceId: string;
+  readonly isResumed: boolean;
+  readonly answer?: unknown;
+}
 
 interface Options {
   readonly database: Database;
@@ -32,7 +51,10 @@ interface Options {
   readonly cluster: Pick<Cluster, 'nodeId'>;
 }
 
-/** Runs requests with the same key once, and returns the first answer to repeated ones for 24 hours. */
+/**
+ * Runs requests with the same key once, and returns the first answer to repeated ones for 24 hours. Each credential has
+ * its own keys.
+ */
 export class Idempotency {
   readonly #database: Database;
   readonly #clock: Clock;
@@ -81,7 +103,15 @@ export class Idempotency {
 
   /** Returns the id of the resource that a request with the key creates; undefined if there was no such request. */
   async resourceOf(key: Key): Promise<string | undefined> {
-    return (await findKey.first(this.#database.reader, key))?.resource_id;
+    return ownOf(await findKeys.all(this.#database.reader, named(key)), key)?.resource_id;
+  }
+
+  /** Returns what is known of an earlier run of the same request, which may be running still. */
+  async earlier(request: Omit<KeyedRequest, 'input'>): Promise<EarlierRun | undefined> {
+    const rows = await findKeys.all(this.#database.reader, named(request));
+    const known = ownOf(rows.filter(this.#isKept(this.#clock.now())), request);
+    if (known?.sent_hash !== hashOf(request.operationId, request.sent)) return undefined;
+    return { resourceId: known.resource_id, ...(known.answer !== null && { answer: JSON.parse(known.answer) }) };
   }
 
   async #claimAndRun(request: KeyedRequest, run: Run) {
@@ -92,61 +122,68 @@ export class Idempotency {
         throw error;
       });
       if (claim.answer !== undefined) return { output: claim.answer, replayed: true };
-      return { output: await this.#run(request, claim.resourceId, run), replayed: false };
+      return { output: await this.#run(request, claim, run), replayed: false };
     } finally {
       if (this.#running.get(nameOf(request)) === request) this.#running.delete(nameOf(request));
     }
   }
 
-  async #run(request: KeyedRequest, resourceId: string, run: Run): Promise<unknown> {
-    const { accountId, key } = request;
-    const owner = this.#nodeId;
+  async #run(request: KeyedRequest, { resourceId, isResumed }: Claim, run: Run): Promise<unknown> {
+    const owned = { ...named(request), owner: this.#nodeId };
     try {
-      const output = await run(resourceId);
+      const output = await run(resourceId, isResumed);
       const answer = JSON.stringify(output);
-      await this.#database.commit((tx) => keepAnswer.run(tx, { accountId, key, owner, answer }));
+      await this.#database.commit((tx) => keepAnswer.run(tx, { ...owned, answer }));
       return output;
     } catch (error) {
       // A refused request did nothing, or failed for good: its key is free again. Any other request may have taken
       // effect, so the key and its id stay, and the next run continues.
       const isResumable = !(error instanceof AppError) || RESUMABLE.includes(error.code);
-      const settled = isResumable
-        ? this.#release(request)
-        : this.#database.commit((tx) => dropKey.run(tx, { accountId, key, owner }));
+      const settled = isResumable ? this.#release(request) : this.#database.commit((tx) => dropKey.run(tx, owned));
       await settled.catch(() => this.#releases.add(request));
       throw error;
     }
   }
 
   /** Lets the next request continue with the key, on any node. Returns whether this node owned it. */
-  async #release({ accountId, key }: Key): Promise<boolean> {
-    const released = { accountId, key, from: this.#nodeId, owner: NO_OWNER, now: this.#clock.now() };
+  async #release(key: Key): Promise<boolean> {
+    const released = { ...named(key), from: this.#nodeId, owner: NO_OWNER, now: this.#clock.now() };
     return (await this.#database.commit((tx) => takeOver.run(tx, released))) > 0;
   }
 
-  #claim(request: KeyedRequest): Promise<{ resourceId: string; answer?: unknown }> {
-    const { accountId, key } = request;
-    const hash = hashRequest(request);
+  #claim(request: KeyedRequest): Promise<Claim> {
+    const own = named(request);
+    const hashes = hashesOf(request);
     const owner = this.#nodeId;
     return this.#database.commit(async (tx) => {
       const now = this.#clock.now();
-      await dropOld.run(tx, { accountId, key, before: now - KEPT_MS });
-      const row = { accountId, key, hash, owner, resourceId: this.#newId('msg').slice('msg_'.length), now };
-      if ((await insertKey.run(tx, row)) === 1) {
+      const rows = await findKeys.all(tx, own);
+      const kept = rows.filter(this.#isKept(now));
+      if (kept.length < rows.length) await dropOld.run(tx, { ...own, before: now - KEPT_MS });
+      const known = ownOf(kept, request);
+      if (known === undefined) {
+        const isFree = kept.every((row) => row.idempotency_key !== own.key);
+        const resourceId = this.#newId('msg').slice('msg_'.length);
+        const row = { ...own, ...hashes, name: isFree ? own.key : own.ownKey, owner, resourceId, now };
+        // Another node has just claimed it.
+        if ((await insertKey.run(tx, row)) === 0) throw inFlight();
         this.#running.set(nameOf(request), request); // not after the commit: it may hold an identical request
-        return { resourceId: row.resourceId };
+        return { resourceId, isResumed: false };
       }
-      const known = await findKey.first(tx, { accountId, key });
-      if (known === undefined) throw new AppError('idempotency_in_flight');
-      if (known.request_hash !== hash) throw new AppError('idempotency_mismatch');
-      if (known.answer !== null) return { resourceId: known.resource_id, answer: JSON.parse(known.answer) };
+      if (!isSame(known, hashes, request)) throw new AppError('idempotency_mismatch');
+      const claim = { resourceId: known.resource_id, isResumed: true };
+      if (known.answer !== null) return { ...claim, answer: JSON.parse(known.answer) };
       const isTaken =
         (await this.#isAbandoned(tx, known, request, now)) &&
-        (await takeOver.run(tx, { accountId, key, from: known.owner, owner, now })) > 0;
-      if (!isTaken) throw new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+        (await takeOver.run(tx, { ...own, from: known.owner, owner, now })) > 0;
+      if (!isTaken) throw inFlight();
       this.#running.set(nameOf(request), request);
-      return { resourceId: known.resource_id };
+      return claim;
     });
+  }
+
+  #isKept(now: number) {
+    return ({ created_at: createdAt }: IdempotencyKeyTable) => createdAt >= now - KEPT_MS;
   }
 
   /** Whether no process works on a key. A node without a row can change nothing; a single process knows its own keys. */
@@ -158,10 +195,52 @@ export class Idempotency {
   }
 }
 
-function hashRequest({ operationId, input }: KeyedRequest): string {
-  const { idempotencyKey: _, ...rest } = input;
+const inFlight = () => new AppError('idempotency_in_flight', undefined, { retryAfterSeconds: 1 });
+
+/** A key with the two names that its row can have. The second one is for a key that another credential uses too. */
+const named = ({ accountId, credential, key }: Key) => ({
+  accountId,
+  credential,
+  key,
+  ownKey: `${credential}\n${key}`,
+});
+type Named = ReturnType<typeof named>;
+
+/** Returns the credential's row. The previous release stored whose key it was for no row. */
+function ownOf(rows: readonly IdempotencyKeyTable[], { credential }: Key): IdempotencyKeyTable | undefined {
+  return rows.find((row) => row.credential === credential) ?? rows.find((row) => row.credential === null);
+}
+
+function hashesOf({ operationId, sent, input }: KeyedRequest) {
+  return { sentHash: hashOf(operationId, sent), requestHash: hashOf(operationId, input) };
+}
+
+/** Whether a row is of the same request. One of the previous release has only the hash with the defaults of then. */
+function isSame(known: IdempotencyKeyTable, hashes: ReturnType<typeof hashesOf>, request: KeyedRequest): boolean {
+  if (known.sent_hash === hashes.sentHash || known.request_hash === hashes.requestHash) return true;
+  return (
+    known.sent_hash === null &&
+    earlierInputs(request).some((one) => hashOf(request.operationId, one) === known.request_hash)
+  );
+}
+
+/** Maximum number of fields with a default that may have been added since the previous release. */
+const MAX_ADDED = 6;
+
+/** Returns the validated input as earlier releases may have seen it: without some of the fields that the caller left out. */
+function earlierInputs({ sent, input }: KeyedRequest): Input[] {
+  const added = Object.keys(input)
+    .filter((name) => !Object.hasOwn(sent, name))
+    .slice(0, MAX_ADDED);
+  return Array.from({ length: 2 ** added.length }, (_, chosen) => {
+    const left = new Set(added.filter((_name, index) => chosen & (1 << index)));
+    return Object.fromEntries(Object.entries(input).filter(([name]) => !left.has(name)));
+  });
+}
+
+function hashOf(operationId: string, { idempotencyKey: _, ...input }: Input): string {
   return createHash('sha256')
-    .update(`${operationId}\n${canonical(rest)}`)
+    .update(`${operationId}\n${canonical(input)}`)
     .digest('hex');
 }
 
@@ -178,13 +257,24 @@ const findNode = query((db, p: { nodeId: string }) =>
   db.selectFrom('nodes').select('node_id').where('node_id', '=', p.nodeId),
 );
 
-const insertKey = query((db, p: Key & { hash: string; owner: string; resourceId: string; now: number }) =>
+interface NewKey extends Named {
+  readonly name: string;
+  readonly sentHash: string;
+  readonly requestHash: string;
+  readonly owner: string;
+  readonly resourceId: string;
+  readonly now: number;
+}
+
+const insertKey = query((db, p: NewKey) =>
   db
     .insertInto('idempotency_keys')
     .values({
       account_id: p.accountId,
-      idempotency_key: p.key,
-      request_hash: p.hash,
+      idempotency_key: p.name,
+      credential: p.credential,
+      request_hash: p.requestHash,
+      sent_hash: p.sentHash,
       owner: p.owner,
       answer: null,
       resource_id: p.resourceId,
@@ -193,45 +283,49 @@ const insertKey = query((db, p: Key & { hash: string; owner: string; resourceId:
     .onConflict((conflict) => conflict.doNothing()),
 );
 
-const findKey = query((db, p: Key) =>
+const findKeys = query((db, p: Named) =>
   db
     .selectFrom('idempotency_keys')
     .selectAll()
     .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key),
+    .where('idempotency_key', 'in', [p.key, p.ownKey]),
 );
 
+const isOwn = (eb: ExpressionBuilder<Schema, 'idempotency_keys'>, p: Named) =>
+  eb.and([
+    eb('account_id', '=', p.accountId),
+    eb('idempotency_key', 'in', [p.key, p.ownKey]),
+    eb.or([eb('credential', '=', p.credential), eb('credential', 'is', null)]),
+  ]);
+
 /** Each of these changes a key only if its owner is still the same. */
-const takeOver = query((db, p: Key & { from: string; owner: string; now: number }) =>
+const takeOver = query((db, p: Named & { from: string; owner: string; now: number }) =>
   db
     .updateTable('idempotency_keys')
     .set({ owner: p.owner, created_at: p.now })
-    .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key)
+    .where((eb) => isOwn(eb, p))
     .where('owner', '=', p.from),
 );
 
-const keepAnswer = query((db, p: Key & { owner: string; answer: string }) =>
+const keepAnswer = query((db, p: Named & { owner: string; answer: string }) =>
   db
     .updateTable('idempotency_keys')
     .set({ answer: p.answer })
-    .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key)
+    .where((eb) => isOwn(eb, p))
     .where('owner', '=', p.owner),
 );
 
-const dropKey = query((db, p: Key & { owner: string }) =>
+const dropKey = query((db, p: Named & { owner: string }) =>
   db
     .deleteFrom('idempotency_keys')
-    .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key)
+    .where((eb) => isOwn(eb, p))
     .where('owner', '=', p.owner),
 );
 
-const dropOld = query((db, p: Key & { before: number }) =>
+const dropOld = query((db, p: Named & { before: number }) =>
   db
     .deleteFrom('idempotency_keys')
     .where('account_id', '=', p.accountId)
-    .where('idempotency_key', '=', p.key)
+    .where('idempotency_key', 'in', [p.key, p.ownKey])
     .where('created_at', '<', p.before),
 );

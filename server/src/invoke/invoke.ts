@@ -1,14 +1,16 @@
 import type { Watch } from '../auth/credentialWatches.ts';
 import { addressDenialOf } from '../auth/keyScope.ts';
 import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
-import { AppError, invalidField, toProblem } from '../errors.ts';
+import { AppError, asAppError, type ErrorCode, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { ConfirmationRule } from './confirmationRule.ts';
 import type { Services } from './context.ts';
+import type { DerivedSessions } from './derivedSession.ts';
 import type { Filters } from './filters.ts';
-import { underGivenNames, underPresentNames } from './formerNames.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
-import type { Idempotency } from './idempotency.ts';
+import type { EarlierRun, Idempotency } from './idempotency.ts';
+import { isStorable, validator } from './input/validate.ts';
+import type { Key } from './keyReleases.ts';
 import type { NetworkIds } from './networkIds.ts';
 import {
   type Answer,
@@ -23,15 +25,23 @@ import {
 import { type Owners, runAtOwner } from './owners.ts';
 import { projector } from './project.ts';
 import { requireRecipients } from './recipients.ts';
-import type { SessionScopes } from './sessionScope.ts';
-import { validator } from './validate.ts';
+import { isWithin, type SessionScopes } from './sessionScope.ts';
+import type { TypedNumbers } from './typedNumbers.ts';
 
 type Input = Record<string, unknown>;
+
+/** Errors of the limits of a key that can also mean that what the input names is gone. */
+const GONE: readonly ErrorCode[] = ['not_found', 'session_required'];
+
+/** Errors that stand although the same request succeeded before: the caller is no longer allowed to make it. */
+const DENIALS: readonly ErrorCode[] = ['unauthorized', 'permission_denied'];
 
 interface Parts {
   readonly services: Services;
   readonly owners: Owners;
+  readonly typedNumbers: TypedNumbers;
   readonly networkIds: NetworkIds;
+  readonly derivedSessions: DerivedSessions;
   readonly filters: Filters;
   readonly sessionScopes: SessionScopes;
   readonly confirmationRule: ConfirmationRule;
@@ -86,6 +96,8 @@ class Invocation {
   #allowance: RequestAllowance | undefined;
   #forwardedTo: string | undefined;
   #cursors: readonly string[] | undefined;
+  /** The input, as far as it has been read. */
+  #input: Input = {};
 
   constructor(parts: Parts, prepared: Prepared, call: Call) {
     this.#parts = parts;
@@ -100,7 +112,7 @@ class Invocation {
     try {
       answer = await this.#answerOrThrow();
     } catch (error) {
-      answer = this.#fail(underGivenNames(this.#operation, this.#call.input, error));
+      answer = this.#fail(error);
     } finally {
       for (const watch of this.#watches) watch.close();
     }
@@ -117,7 +129,7 @@ class Invocation {
     const allowance = this.#call.allowance ?? services.requestLimits.take(this.#call);
     this.#allowance = allowance;
     if (!allowance.allowed) throw rateLimited(allowance);
-    const outcome = await this.#runOrForward(await this.#readInput());
+    const outcome = await this.#outcome();
     // Applied last, because the stored answer of an idempotency key is the same for every caller.
     const { messageContent } = operation;
     const isHidden =
@@ -129,11 +141,73 @@ class Invocation {
       output,
       // The cast is safe: `represent` and `preview` take the output of this operation.
       represent: async (type) => (await operation.representations?.[type]?.(output as never, services)) ?? null,
-      preview: async () => operation.preview?.(output as never, services),
+      preview: async () => operation.preview?.(output as never, services, caller?.accountId ?? ''),
       allowance,
       replayed: outcome.replayed,
       ...(this.#cursors && { cursors: this.#cursors }),
     };
+  }
+
+  /**
+   * Runs the operation. A request whose input is refused by now returns the outcome of its earlier run: a chat that it
+   * names may be gone, or the time that it names past. The limits of the key apply to that outcome too.
+   */
+  async #outcome(): Promise<Outcome> {
+    try {
+      await this.#readInput();
+    } catch (error) {
+      const earlier = await this.#earlierRun(error);
+      await this.#limitInput().catch(unlessGone);
+      return this.#earlierOutcome(earlier, error);
+    }
+    try {
+      await this.#limitInput();
+    } catch (error) {
+      unlessGone(error);
+      return this.#earlierOutcome(await this.#earlierRun(error), error);
+    }
+    const outcome = await this.#runOrForward(this.#input);
+    // The key may have been moved to other sessions since, and the request names none.
+    if (outcome.replayed && !this.#mayRead(outcome.output)) throw new AppError('idempotency_mismatch');
+    return outcome;
+  }
+
+  /**
+   * Returns what is known of an earlier run of the same request.
+   * @throws `error` if there is none
+   */
+  async #earlierRun(error: unknown): Promise<EarlierRun> {
+    const { idempotencyKey: own, ...sent } = (this.#call.input ?? {}) as Input;
+    const key = this.#keyOf(this.#call.idempotencyKey ?? own);
+    if (key === undefined || !(error instanceof AppError) || DENIALS.includes(error.code)) throw error;
+    const earlier = await this.#parts.idempotency.earlier({ ...key, operationId: this.#operation.id, sent });
+    if (earlier === undefined) throw error;
+    return earlier;
+  }
+
+  /** @throws `error` if the run has stored nothing, or something outside the sessions of the caller's key */
+  async #earlierOutcome({ resourceId, answer }: EarlierRun, error: unknown): Promise<Outcome> {
+    // Without an answer, the run was interrupted or has not ended.
+    const output = answer ?? (await this.#storedUnder(resourceId, this.#input));
+    if (output === undefined || !this.#mayRead(output)) throw error;
+    return { output, replayed: answer !== undefined };
+  }
+
+  /** Whether a stored output belongs to the sessions of the caller's key. */
+  #mayRead(output: unknown): boolean {
+    const { caller } = this.#call;
+    const sessionIds = caller && sessionsOf({ caller });
+    return sessionIds === undefined || isWithin(sessionIds, this.#input, output);
+  }
+
+  /** Returns the idempotency key of the call; undefined if it has none, or the operation ignores it. */
+  #keyOf(key: unknown): Key | undefined {
+    const { caller } = this.#call;
+    if (!this.#operation.idempotent || typeof key !== 'string' || caller === undefined) return undefined;
+    // The key of an input that was refused may be the reason.
+    if (!isStorable(key)) return undefined;
+    const { accountId, credential } = caller;
+    return { accountId, credential: credential.type === 'api_key' ? credential.keyId : 'login', key };
   }
 
   /** The node that forwarded a call has checked the address of its caller. */
@@ -142,29 +216,44 @@ class Invocation {
     return caller === undefined || isForwarded === true ? undefined : addressDenialOf(caller, address);
   }
 
-  /** The validated input, which names nothing that the caller's key may not reach. */
-  async #readInput(): Promise<Input> {
+  /** Validates the input, and replaces what it names by what the account knows. */
+  async #readInput(): Promise<void> {
     const { caller } = this.#call;
     const operation = this.#operation;
-    const given = underPresentNames(operation, this.#prepared.validate(this.#call.input));
-    if (operation.credential === 'none' || caller === undefined) return given;
-    const { services, networkIds, filters, sessionScopes, confirmationRule } = this.#parts;
-    const input = await filters.check(operation, caller, await networkIds.replace(operation, caller, given));
-    const { scope, recipients } = operation;
+    this.#input = (this.#call.input ?? {}) as Input;
+    this.#input = this.#prepared.validate(this.#call.input);
+    if (operation.credential === 'none' || caller === undefined) return;
+    const { typedNumbers, networkIds, derivedSessions, filters } = this.#parts;
+    this.#input = await typedNumbers.check(operation, caller, this.#input);
+    this.#input = await networkIds.replace(operation, caller, this.#input);
+    this.#input = await derivedSessions.derive(operation, this.#call, this.#input);
+    this.#input = await filters.check(operation, caller, this.#input);
+  }
+
+  /** Checks that the caller's key may reach what the input names, and asks its user if it has to. */
+  async #limitInput(): Promise<void> {
+    const { caller } = this.#call;
+    const operation = this.#operation;
+    if (operation.credential === 'none' || caller === undefined) return;
+    const { services, sessionScopes, confirmationRule } = this.#parts;
+    const { recipients, input } = operation;
     const sessionIds = sessionsOf({ caller });
-    const limited = sessionIds === undefined ? input : await sessionScopes.limit(scope, caller, sessionIds, input);
-    if (recipients !== undefined) await requireRecipients(recipients, caller, limited, services.database.reader);
-    return confirmationRule.require(operation, this.#call, limited);
+    if (sessionIds !== undefined) this.#input = await sessionScopes.limit(operation, caller, sessionIds, this.#input);
+    if (recipients !== undefined)
+      await requireRecipients({ recipients, input }, caller, this.#input, services.database.reader);
+    this.#input = await confirmationRule.require(operation, this.#call, this.#input);
   }
 
   #fail(error: unknown): Answer {
     const { log } = this.#parts.services;
     const { requestId } = this.#call;
-    const problem = toProblem(error, requestId);
+    const known = asAppError(error);
+    const problem = toProblem(known, requestId);
     const about = { requestId, operation: this.#operation.id, code: problem.code };
-    if (problem.status === 503) log.warn({ ...about, reason: problem.detail }, 'operation unavailable');
+    const cause = known.cause instanceof Error ? known.cause.message : undefined;
+    if (problem.status === 503) log.warn({ ...about, reason: problem.detail, cause }, 'operation unavailable');
     else if (problem.status >= 500) log.error({ ...about, err: error }, 'operation failed');
-    const retryAfterSeconds = error instanceof AppError ? error.retryAfterSeconds : undefined;
+    const { retryAfterSeconds } = known;
     return {
       ok: false,
       status: problem.status,
@@ -202,24 +291,46 @@ class Invocation {
     if (owner === undefined || caller === undefined || isForwarded === true)
       return this.#runOnce(input, idempotencyKey);
     return runAtOwner(
-      () => owners.find(owner, caller.accountId, input),
+      () => owners.find({ owner, input: this.#operation.input }, caller.accountId, input),
       () => this.#runOnce(input, idempotencyKey),
       (node) => {
         this.#forwardedTo = node.nodeId;
         const run = (key: string) => this.#runOnce(input, key);
-        const readStored = (key: string) => this.#readStored(key);
-        return forwardCall(services, node, this.#operation, this.#call, { run, readStored });
+        const readStored = (key: string) => this.#readStored(key, input);
+        return forwardCall(services, node, this.#operation, this.#forwarded(input), { run, readStored });
       },
     );
   }
 
+  /** The call as the owner gets it. Its input stays as it was sent, because idempotency keys are compared by it. */
+  #forwarded({ sessionId }: Input): Call {
+    const isDerived = this.#call.channel === 'mcp' && typeof sessionId === 'string';
+    return isDerived ? { ...this.#call, derivedSessionId: sessionId } : this.#call;
+  }
+
   async #runOnce(input: Input, idempotencyKey: string | undefined): Promise<Outcome> {
-    const { caller } = this.#call;
-    const key = idempotencyKey ?? input['idempotencyKey'];
-    if (!this.#operation.idempotent || typeof key !== 'string' || caller === undefined)
-      return { output: await this.#run(input, undefined), replayed: false };
-    const request = { accountId: caller.accountId, key, operationId: this.#operation.id, input };
-    return this.#parts.idempotency.once(request, (resourceId) => this.#run(input, resourceId));
+    const key = this.#keyOf(idempotencyKey ?? input['idempotencyKey']);
+    if (key === undefined) return { output: await this.#run(input, undefined), replayed: false };
+    const request = { ...key, operationId: this.#operation.id, sent: this.#call.input as Input, input };
+    return this.#parts.idempotency.once(request, (resourceId, isResumed) =>
+      isResumed ? this.#resume(input, resourceId) : this.#run(input, resourceId),
+    );
+  }
+
+  /**
+   * Continues a run that did not end. If it is refused for what has changed since, and has stored something before, that
+   * is its outcome: the time of a scheduled message may have passed.
+   */
+  async #resume(input: Input, resourceId: string): Promise<unknown> {
+    const before = await this.#storedUnder(resourceId, input);
+    try {
+      return await this.#run(input, resourceId);
+    } catch (error) {
+      if (before === undefined || !(error instanceof AppError) || DENIALS.includes(error.code)) throw error;
+      const now = await this.#storedUnder(resourceId, input);
+      if (now === undefined || (hasFailed(now) && !hasFailed(before))) throw error; // the run itself has failed
+      return now;
+    }
   }
 
   async #run(input: Input, resourceId: string | undefined): Promise<unknown> {
@@ -229,15 +340,24 @@ class Invocation {
         ? await operation.run(this.#publicContext(), input)
         : await operation.run(this.#context(resourceId), input);
     this.#cursors = cursorsOf(result);
-    return this.#prepared.project(result);
+    const output = this.#prepared.project(result);
+    // Only the owner of a session asks its network. Everything else was shown when it was stored.
+    const { caller } = this.#call;
+    if (operation.owner !== undefined && caller !== undefined)
+      await this.#parts.typedNumbers.noteOutput(caller.accountId, output);
+    return output;
   }
 
-  async #readStored(key: string): Promise<unknown> {
+  async #readStored(idempotencyKey: string, input: Input): Promise<unknown> {
+    const key = this.#keyOf(idempotencyKey);
+    const resourceId = key && (await this.#parts.idempotency.resourceOf(key));
+    return resourceId && this.#storedUnder(resourceId, input);
+  }
+
+  async #storedUnder(resourceId: string, input: Input): Promise<unknown> {
     const operation = this.#operation;
-    const { caller } = this.#call;
-    if (operation.credential === 'none' || operation.readStored === undefined || caller === undefined) return undefined;
-    const resourceId = await this.#parts.idempotency.resourceOf({ accountId: caller.accountId, key });
-    const output = resourceId && (await operation.readStored(this.#context(resourceId)));
+    if (operation.credential === 'none' || operation.readStored === undefined) return undefined;
+    const output = await operation.readStored(this.#context(resourceId), input);
     return output && this.#prepared.project(output);
   }
 
@@ -267,6 +387,17 @@ class Invocation {
 /** Returns the cursors that `toPage` adds for callers inside the process; the projection drops them. */
 function cursorsOf(result: unknown): readonly string[] | undefined {
   return (result as { cursors?: readonly string[] }).cursors;
+}
+
+/** @throws `error` unless it can mean that what the input names is gone */
+function unlessGone(error: unknown): void {
+  if (!(error instanceof AppError) || !GONE.includes(error.code)) throw error;
+}
+
+/** Whether a stored message, status or post has failed. */
+function hasFailed(output: unknown): boolean {
+  const { status, state } = output as { readonly status?: unknown; readonly state?: unknown };
+  return status === 'failed' || state === 'failed';
 }
 
 async function noContent(): Promise<Content> {

@@ -3,6 +3,8 @@ import { isAway } from '../errors.ts';
 
 export interface Key {
   readonly accountId: string;
+  /** Whose key it is: the id of an API key, which a rotation keeps, or `login`. */
+  readonly credential: string;
   readonly key: string;
 }
 
@@ -37,11 +39,11 @@ export class KeyReleases {
     this.#clock = clock;
   }
 
-  add({ accountId, key }: Key): void {
+  add({ accountId, credential, key }: Key): void {
     if (this.#isStopped) return;
-    const name = nameOf({ accountId, key });
+    const name = nameOf({ accountId, credential, key });
     if (this.#waiting.size >= MAX_KEYS && !this.#waiting.has(name)) return;
-    this.#waiting.set(name, { accountId, key, attempts: 0 });
+    this.#waiting.set(name, { accountId, credential, key, attempts: 0 });
     if (this.#passing === undefined) this.#schedule();
   }
 
@@ -88,7 +90,7 @@ export class KeyReleases {
   }
 }
 
-/** Makes a unique name of a key across accounts. */
-export function nameOf({ accountId, key }: Key): string {
-  return `${accountId} ${key}`;
+/** Makes a unique name of a key across accounts and credentials. */
+export function nameOf({ accountId, credential, key }: Key): string {
+  return `${accountId} ${credential} ${key}`;
 }

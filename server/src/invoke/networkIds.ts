@@ -1,12 +1,13 @@
 import type { Caller } from '../auth/authenticate.ts';
-import { isPlaceholder } from '../connectors/connector.ts';
+import { isPlaceholder } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
+import { digitsOf } from './input/phoneNumbers.ts';
+import { changedAt, fieldsOf, type Place, placesOf, textsAt } from './input/references.ts';
 import { type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
-import { digitsOf } from './phoneNumbers.ts';
 
 /*
  * The network's ids are accepted wherever an input names a group or a person. They are replaced before anything else
@@ -20,14 +21,8 @@ const GROUP_ADDRESS = /^[0-9A-Za-z-]{1,64}@(?:g\.us|sandbox)$/;
 
 export const isGroupAddress = (text: unknown): text is string => typeof text === 'string' && GROUP_ADDRESS.test(text);
 
-/** Fields that name one group, or a person. */
-const FIELDS = ['to', 'chatId', 'groupId'] as const;
-/** Fields that name people. Not `contactId`: a contact has both ids. */
-const PEOPLE = ['to', 'from', 'phoneNumber', 'phoneNumbers', 'mentions', 'allowedRecipients', 'filters'] as const;
 /** Bounds the look-ups of one input, each in the data of one session. */
 const MAX_LOOK_UPS = 2000;
-/** Lists that select groups. An address selects the group of every session. */
-const LISTS = [['allowedRecipients'], ['filters', 'chats'], ['filters', 'ignoredChats']] as const;
 /** Bounds a list after the replacement. */
 const MAX_ENTRIES = 1000;
 
@@ -51,19 +46,21 @@ export class NetworkIds {
    */
   async replace(operation: Pick<Operation, 'input'>, caller: Caller, input: Input): Promise<Input> {
     let replaced = input;
-    for (const field of FIELDS) {
-      const address = input[field];
-      if (isGroupAddress(address))
-        replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, address) };
+    for (const { field, to } of fieldsOf(operation.input, ['recipient', 'chat', 'group'])) {
+      const given = input[field];
+      const placeholder = to === 'chat' ? placeholderOf(given) : undefined;
+      if (isGroupAddress(given))
+        replaced = { ...replaced, [field]: await this.#oneOf(operation, caller, input, field, given) };
+      else if (placeholder !== undefined) {
+        const current = await this.#currentChat(caller, input['sessionId'], placeholder);
+        if (current !== placeholder) replaced = { ...replaced, [field]: current };
+      }
     }
-    const chat = placeholderOf(input['chatId']);
-    if (chat !== undefined) {
-      const current = await this.#currentChat(caller, input['sessionId'], chat);
-      if (current !== chat) replaced = { ...replaced, chatId: current };
-    }
+    const places = placesOf(operation.input);
     // An operation that looks up LIDs has a field for them.
-    if (!('lids' in operation.input.properties)) replaced = await this.#replacePeople(caller, replaced);
-    for (const [field, part] of LISTS) replaced = await this.#replaceIn(caller, replaced, field, part);
+    if (!places.some(({ to }) => to === 'lid')) replaced = await this.#replacePeople(caller, places, replaced);
+    for (const { path, to } of places)
+      if (to === 'chats') replaced = await this.#replaceList(caller, path.slice(0, -1), replaced);
     return replaced;
   }
 
@@ -86,7 +83,8 @@ export class NetworkIds {
     if (group === undefined) throw noSuch('group', address, field);
     if (another === undefined) return group.group_id;
     if (properties['sessionId'] !== undefined) {
-      const message = 'is required because several sessions are in the group';
+      const sessions = candidates.map(({ session_id: id }) => id).join(', ');
+      const message = `is required because several sessions are in the group: ${sessions}`;
       throw new AppError('session_required', `\`sessionId\` ${message}`, {
         fields: [{ field: 'sessionId', code: 'required', message }],
       });
@@ -106,18 +104,13 @@ export class NetworkIds {
     return (await this.#numbersOf(searched, [placeholder])).get(placeholder) ?? placeholder;
   }
 
-  async #replacePeople(caller: Caller, input: Input): Promise<Input> {
-    const named = PEOPLE.filter((field) => field in input && !(field === 'to' && Array.isArray(input[field])));
-    const hidden = named.flatMap((field) => textsIn(input[field])).flatMap((text) => placeholderOf(text) ?? []);
+  async #replacePeople(caller: Caller, places: readonly Place[], input: Input): Promise<Input> {
+    const paths = places.filter(isOfPeople).map(({ path }) => path);
+    const hidden = paths.flatMap((path) => textsAt(input, path)).flatMap(({ text }) => placeholderOf(text) ?? []);
     if (hidden.length === 0) return input;
     const numbers = await this.#numbersOf(await this.#sessionsWith(caller, input['sessionId'], NONE), hidden);
-    const replace = (value: unknown): unknown => {
-      if (Array.isArray(value)) return value.map(replace);
-      if (typeof value === 'object' && value !== null)
-        return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, replace(part)]));
-      return numbers.get(placeholderOf(value) ?? '') ?? value;
-    };
-    return { ...input, ...Object.fromEntries(named.map((field) => [field, replace(input[field])])) };
+    const replace = (text: string) => numbers.get(placeholderOf(text) ?? '') ?? text;
+    return paths.reduce((replaced, path) => changedAt(replaced, path, replace), input);
   }
 
   /** The sessions that the caller may search, or the named one of them, with the chat if they have it. */
@@ -141,25 +134,15 @@ export class NetworkIds {
   async #sessionOf(accountId: string, { sessionId, messageId }: Input): Promise<string | undefined> {
     if (typeof sessionId === 'string') return sessionId;
     if (typeof messageId !== 'string') return undefined;
-    return findSessionOf(this.#services.database.reader, 'messageId', { accountId, id: messageId });
+    return findSessionOf(this.#services.database.reader, 'message', { accountId, id: messageId });
   }
 
-  async #replaceIn({ accountId }: Caller, input: Input, field: string, part: string | undefined): Promise<Input> {
-    const value = input[field];
-    if (part !== undefined) {
-      if (typeof value !== 'object' || value === null) return input;
-      const inner = await this.#replaceList(accountId, `${field}.${part}`, (value as Input)[part]);
-      return inner === undefined ? input : { ...input, [field]: { ...value, [part]: inner } };
-    }
-    const list = await this.#replaceList(accountId, field, value);
-    return list === undefined ? input : { ...input, [field]: list };
-  }
-
-  /** Returns undefined if the list stays as it is. */
-  async #replaceList(accountId: string, field: string, list: unknown): Promise<unknown[] | undefined> {
-    if (!Array.isArray(list)) return undefined;
+  /** Replaces the addresses in a list of chats. One that several sessions are in becomes the group of each. */
+  async #replaceList({ accountId }: Caller, path: readonly string[], input: Input): Promise<Input> {
+    const field = path.join('.');
+    const list = textsAt(input, [...path, '*']).map(({ text }) => text);
     const addresses = list.filter(isGroupAddress);
-    if (addresses.length === 0) return undefined;
+    if (addresses.length === 0) return input;
     const groups = await groupsAt(this.#services.database.reader, accountId, addresses);
     const byAddress = Map.groupBy(groups, ({ network_id: address }) => address);
     const replaced = list.flatMap((entry, index) => {
@@ -174,7 +157,7 @@ export class NetworkIds {
         `must have at most ${MAX_ENTRIES} entries, counting a group once per session`,
         'maxItems',
       );
-    return replaced;
+    return withList(input, path, replaced);
   }
 }
 
@@ -211,10 +194,13 @@ function placeholderOf(text: unknown): string | undefined {
   return digits !== undefined && isPlaceholder(digits) ? digits : undefined;
 }
 
-/** All texts in a value. */
-function textsIn(value: unknown): string[] {
-  if (typeof value === 'string') return [value];
-  return typeof value === 'object' && value !== null ? Object.values(value).flatMap(textsIn) : [];
+/** Not the recipients of a bulk message, each of which has a result of its own. */
+const isOfPeople = ({ path, to }: Place) =>
+  to === 'person' || to === 'chats' || (to === 'recipient' && path.length === 1);
+
+/** Returns the value with another list at a path that it has. */
+function withList(value: Input, [name = '', ...rest]: readonly string[], list: readonly string[]): Input {
+  return { ...value, [name]: rest.length === 0 ? list : withList(value[name] as Input, rest, list) };
 }
 
 /** Asks one session after the other, because an account can have many. */

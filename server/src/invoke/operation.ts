@@ -8,7 +8,7 @@ import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
 import type { Confirm } from './confirmations.ts';
 import type { Services } from './context.ts';
-import { strictObject } from './fields.ts';
+import { strictObject } from './input/fields.ts';
 import type { OwnerRule } from './owners.ts';
 import type { RecipientField } from './recipients.ts';
 import { isOpenToSessions, type SessionScope } from './sessionScope.ts';
@@ -47,7 +47,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** A text or list of the output that can be too long for one MCP response, and is read there in parts. */
   readonly longField?: string & keyof Static<O>;
   /** Renders a small picture of the output, for MCP. */
-  readonly preview?: (output: Static<O>, services: Services) => Promise<Preview>;
+  readonly preview?: (output: Static<O>, services: Services, accountId: string) => Promise<Preview>;
   /** In addition to those that every operation can return. */
   readonly errors?: readonly ErrorCode[];
   /** Whether it accepts an `Idempotency-Key`, which makes it safe to repeat. */
@@ -77,9 +77,18 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
   readonly scope: SessionScope;
   /** The people or groups whom it reaches, for keys with `allowedRecipients`. */
   readonly recipients?: RecipientField | undefined;
+  /**
+   * Whether keys with `requiresApproval` can call it although it is not a read. `held`: what it sends waits for
+   * approval. `free`: nobody else gets anything that the caller wrote or chose. `checked`: the handler refuses the part
+   * that is not free. By default, it is refused.
+   */
+  readonly approval?: 'held' | 'free' | 'checked' | undefined;
   run(ctx: Context, input: Static<I>): Promise<Static<O>>;
-  /** Returns what a run on another node has stored under `ctx.resourceId`, in case that node does not answer. */
-  readStored?(ctx: Context): Promise<Static<O> | undefined>;
+  /**
+   * Returns what an earlier run of the same request has stored under `ctx.resourceId`: on another node, which does not
+   * answer, or here, if the request is refused by now.
+   */
+  readStored?(ctx: Context, input: Static<I>): Promise<Static<O> | undefined>;
 }
 
 interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {
@@ -115,6 +124,19 @@ export function isContentHidden({ caller }: Pick<Context, 'caller'>, resource: C
 export function sessionsOf({ caller }: Pick<Context, 'caller'>): readonly string[] | undefined {
   return scopeOf(caller)?.sessionIds;
 }
+
+/** Returns whether what the caller's key sends waits for approval. */
+export function needsApproval({ caller }: Pick<Context, 'caller'>): boolean {
+  return scopeOf(caller)?.requiresApproval === true;
+}
+
+/** @throws {AppError} `permission_denied` for a key with `requiresApproval` */
+export function requireNoApproval(ctx: Pick<Context, 'caller'>, what: string): void {
+  if (needsApproval(ctx)) throw cannotWait(what);
+}
+
+const cannotWait = (what: string) =>
+  new AppError('permission_denied', `“${what}” cannot wait for approval, which this API key requires`);
 
 /** @throws {AppError} `permission_denied` if message content is hidden from the caller */
 export function requireContent(ctx: Pick<Context, 'caller'>, resource: ContentResource): void {
@@ -187,6 +209,8 @@ export interface Call {
   readonly credential?: string | undefined;
   /** Whether another node forwarded it: then it is not forwarded again. */
   readonly isForwarded?: boolean;
+  /** The session that the forwarding node has derived from the input. Our ids are the same on all nodes. */
+  readonly derivedSessionId?: string;
   /** Set if the channel has already counted the call, together with the others of its request. */
   readonly allowance?: RequestAllowance;
   readonly openContent?: () => Promise<Content>;
@@ -226,6 +250,8 @@ export function denialOf(operation: Operation, caller: Caller | undefined): AppE
   if (operation.credential === 'jwt' && credential.type !== 'jwt') return new AppError('jwt_required');
   if (!permits(credential.permissions, operation))
     return new AppError('permission_denied', `This requires the permission ${operation.permission}`);
+  if (needsApproval({ caller }) && operation.effect !== 'read' && operation.approval === undefined)
+    return cannotWait(operation.summary);
   if (sessionsOf({ caller }) === undefined || isOpenToSessions(operation.scope)) return undefined;
   return new AppError('permission_denied', 'This concerns the whole account, but the API key is limited to sessions');
 }

@@ -1,16 +1,20 @@
+import type { TSchema } from 'typebox';
 import { MovedError } from '../cluster/leases.ts';
 import type { Member } from '../cluster/members.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { Services } from './context.ts';
+import { type Reference, referenceOf } from './input/references.ts';
 
 /** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {
   /** Names the session or webhook; by default the account's only session or its default webhook. */
-  readonly field: 'sessionId' | keyof typeof ofOneSession | 'webhookId';
+  readonly field: 'sessionId' | 'messageId' | 'groupId' | 'channelId' | 'statusId' | 'webhookId';
   /** Field of the input with which every node can run the operation. */
   readonly localWith?: 'sendAt';
+  /** Field of the input without which every node can run the operation. */
+  readonly onlyWith?: 'options';
   /** The operation acquires a session without an owner, so the node must accept work. */
   readonly acquires?: true;
 }
@@ -29,16 +33,21 @@ export class Owners {
    * session also runs here, so that `run` returns the error.
    */
   async find(
-    { field, localWith, acquires }: OwnerRule,
+    { owner, input: schema }: { readonly owner: OwnerRule; readonly input: TSchema },
     accountId: string,
     input: Readonly<Record<string, unknown>>,
   ): Promise<Member | undefined> {
+    const { field, localWith, onlyWith, acquires } = owner;
     if (!this.#services.cluster.hasOthers()) return undefined;
     if (localWith !== undefined && input[localWith] !== undefined) return undefined;
+    if (onlyWith !== undefined && input[onlyWith] === undefined) return undefined;
     // Validated by the schema of the input.
     const id = input[field] as string | undefined;
+    const reference = referenceOf(schema, [field]);
+    // Operations on the default webhook have no field for it.
     if (field === 'webhookId') return this.#ofWebhook(accountId, id);
-    const sessionId = await this.#sessionIdOf(field, accountId, id);
+    if (reference !== 'session' && !isOfOneSession(reference)) throw new Error(`${field} refers to no session`);
+    const sessionId = await this.#sessionIdOf(reference, accountId, id);
     return sessionId === undefined ? undefined : this.ofSession({ accountId, sessionId }, acquires);
   }
 
@@ -61,7 +70,7 @@ export class Owners {
   }
 
   async #sessionIdOf(
-    field: keyof typeof sessionOf,
+    reference: keyof typeof sessionOf,
     accountId: string,
     id: string | undefined,
   ): Promise<string | undefined> {
@@ -70,8 +79,8 @@ export class Owners {
       const sole = await sessions.sole.of(accountId);
       return typeof sole === 'object' ? sole.sessionId : undefined;
     }
-    if (field === 'sessionId' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
-    return findSessionOf(database.reader, field, { accountId, id });
+    if (reference === 'session' && liveSessions.stateOf({ accountId, sessionId: id }) !== undefined) return id;
+    return findSessionOf(database.reader, reference, { accountId, id });
   }
 }
 
@@ -97,37 +106,36 @@ export async function runAtOwner<T>(
 
 type ById = { accountId: string; id: string };
 
-/** Resources of one session, which their id determines, by the input fields that name them. */
-export const ofOneSession = {
-  messageId: 'message',
-  groupId: 'group',
-  channelId: 'channel',
-  statusId: 'status',
-} as const;
+/** Resources of one session, which their id determines. */
+export const ofOneSession = ['message', 'group', 'channel', 'status'] as const;
+export type OfOneSession = (typeof ofOneSession)[number];
+
+export const isOfOneSession = (reference: Reference | undefined): reference is OfOneSession =>
+  ofOneSession.some((one) => one === reference);
 
 /** Returns the session of a resource, or the session itself; undefined if the account has no such thing. */
 export async function findSessionOf(
   on: Queryable,
-  field: keyof typeof sessionOf,
+  reference: keyof typeof sessionOf,
   { accountId, id }: ById,
 ): Promise<string | undefined> {
-  return (await sessionOf[field].first(on, { accountId, id }))?.session_id;
+  return (await sessionOf[reference].first(on, { accountId, id }))?.session_id;
 }
 
 const sessionOf = {
-  sessionId: query((db, p: ById) =>
+  session: query((db, p: ById) =>
     db.selectFrom('sessions').select('session_id').where('account_id', '=', p.accountId).where('session_id', '=', p.id),
   ),
-  messageId: query((db, p: ById) =>
+  message: query((db, p: ById) =>
     db.selectFrom('messages').select('session_id').where('account_id', '=', p.accountId).where('message_id', '=', p.id),
   ),
-  groupId: query((db, p: ById) =>
+  group: query((db, p: ById) =>
     db.selectFrom('groups').select('session_id').where('account_id', '=', p.accountId).where('group_id', '=', p.id),
   ),
-  channelId: query((db, p: ById) =>
+  channel: query((db, p: ById) =>
     db.selectFrom('channels').select('session_id').where('account_id', '=', p.accountId).where('channel_id', '=', p.id),
   ),
-  statusId: query((db, p: ById) =>
+  status: query((db, p: ById) =>
     db.selectFrom('statuses').select('session_id').where('account_id', '=', p.accountId).where('status_id', '=', p.id),
   ),
 };

@@ -1,21 +1,30 @@
-import { type SelectQueryBuilder, sql } from 'kysely';
+import { type RawBuilder, type SelectQueryBuilder, sql } from 'kysely';
 import { type Static, type TObject, type TSchema, Type } from 'typebox';
+import type { Schema } from '../db/schema.ts';
 import { invalidField } from '../errors.ts';
-import { integer, list, object, optional, orNull, string } from './fields.ts';
+import { integer, list, object, optional, orNull, string, token } from './input/fields.ts';
 
 /** The input fields of every paged list. */
 export const pageInput = {
   limit: optional(integer('Number of entries per page.', { minimum: 1, maximum: 200, default: 50 })),
-  cursor: optional(string('`nextCursor` of the previous page. Leave it out for the first page.', { maxLength: 500 })),
+  cursor: optional(
+    string('`nextCursor` of the previous page. Leave it out for the first page.', {
+      ...token('exact'),
+      maxLength: 500,
+    }),
+  ),
 };
 
 export const pageOf = <T extends TSchema>(item: T) =>
   object({
     data: list(item, 'Entries of this page.'),
-    nextCursor: orNull(Type.String(), 'Pass it as `cursor` to get the next page; null on the last page.'),
+    nextCursor: orNull(
+      Type.String(),
+      'Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow.',
+    ),
   });
 
-type PageInput = Static<TObject<typeof pageInput>>;
+export type PageInput = Static<TObject<typeof pageInput>>;
 
 /** The lists that have cursors. A cursor contains the name of its list, because no other list can continue after it. */
 type List =
@@ -38,9 +47,16 @@ type List =
   | 'subscriptions';
 
 /**
+ * Rows that a page passes at most when its filter has no dedicated index. A page that has passed them ends there, with
+ * a cursor, so a filter that matches nothing costs the same in a large account as in a small one.
+ */
+export const MOST_PASSED = 2000;
+
+/**
  * Reads a page of rows, the newest first or, with `asc`, the smallest key first.
  * @param key a column of the result that orders it, and has no value twice
  * @param show converts the rows of the page
+ * @param passed keys of the rows that have to be read to find the selected ones; undefined if an index finds them
  */
 export async function readPage<D, T extends keyof D, R, I>(
   list: List,
@@ -49,12 +65,40 @@ export async function readPage<D, T extends keyof D, R, I>(
   input: PageInput,
   show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
   order: 'asc' | 'desc' = 'desc',
+  passed?: Keys,
 ) {
   const { after, limit, rows } = pageStart(list, input);
   const column = sql.ref(key);
   const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
-  const found = await rest.orderBy(column, order).limit(rows).execute();
-  return toPage(list, found, limit, (row) => String(row[key]), show);
+  const last = passed && (await endOfWindow(passed, after, order));
+  const window = last === undefined ? rest : rest.where(column, order === 'asc' ? '<=' : '>=', last);
+  const found = await window.orderBy(column, order).limit(rows).execute();
+  const page = await toPage(list, found, limit, (row) => String(row[key]), show);
+  return last === undefined || page.nextCursor !== null ? page : { ...page, nextCursor: encodeCursor(list, last) };
+}
+
+/** Returns the keys of the rows of a selection. */
+export const keysOf = <D, T extends keyof D>(select: SelectQueryBuilder<D, T, object>, key: string): Keys => {
+  const column = sql<string>`${sql.ref(key)}`;
+  // The caller's table is one of the schema; a window reads nothing else of it.
+  return { select: select.select(column.as('key')) as unknown as Keys['select'], column };
+};
+
+/** A query of keys, in a column `key`. */
+interface Keys {
+  readonly select: SelectQueryBuilder<Schema, never, { key: string }>;
+  readonly column: RawBuilder<string>;
+}
+
+/** Returns the last key of a window; undefined if fewer rows are left. */
+async function endOfWindow({ select, column }: Keys, after: string | undefined, order: 'asc' | 'desc') {
+  const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
+  const end = await rest
+    .orderBy(column, order)
+    .offset(MOST_PASSED - 1)
+    .limit(1)
+    .executeTakeFirst();
+  return end?.key;
 }
 
 /** The start of a page: the id after which it continues, and how many rows to read to know whether more follow. */
@@ -80,12 +124,12 @@ export async function toPage<R, I>(
   return { data: [...(await show(page))], nextCursor, cursors };
 }
 
-const encodeCursor = (list: List, key: string) => Buffer.from(`${list}~${key}`).toString('base64url');
+export const encodeCursor = (list: List, key: string) => Buffer.from(`${list}~${key}`).toString('base64url');
 
 /** @throws {AppError} `validation_failed` if it is a cursor of another list */
 function decodeCursor(wanted: List, cursor: string): string {
   const text = Buffer.from(cursor, 'base64url').toString();
-  // Ids and chat ids: no other values are used as keys. Cursors of earlier versions do not name their list.
+  // Ids and chat ids: no other values are used as keys. The example of the API description names no list.
   const { list = wanted, key } = /^(?:(?<list>\w+)~)?(?<key>[\w:|.@-]{1,200})$/.exec(text)?.groups ?? {};
   if (key === undefined || list !== wanted)
     throw invalidField('cursor', 'is not a cursor of this list; pass `nextCursor` of the previous page');

@@ -6,8 +6,8 @@ import type { MessageRow } from '../db/schema.ts';
 import { noSuch } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
 import { findMessage, findSession } from '../messages/store.ts';
+import { digitsOf } from './input/phoneNumbers.ts';
 import type { Operation } from './operation.ts';
-import { digitsOf } from './phoneNumbers.ts';
 
 /* Says to a person what a call will do, and to whom. Names are text of third parties: they are quoted and short. */
 

@@ -1,10 +1,12 @@
+import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { scopeOf } from '../auth/keyScope.ts';
 import { isRecipient } from '../auth/recipientPatterns.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
-import { digitsOf } from './phoneNumbers.ts';
+import { digitsOf } from './input/phoneNumbers.ts';
+import { referenceOf } from './input/references.ts';
 
 /**
  * The input field that names the people or groups whom an operation reaches. `messageId` stands for the chat of the
@@ -15,7 +17,7 @@ export type RecipientField = 'to' | 'chatId' | 'phoneNumbers' | 'messageId' | 'e
 
 /** @throws {AppError} `permission_denied` naming the first recipient whom the caller's key may not reach */
 export async function requireRecipients(
-  field: RecipientField,
+  { recipients: field, input: schema }: { readonly recipients: RecipientField; readonly input: TSchema },
   caller: Caller,
   input: Readonly<Record<string, unknown>>,
   on: Queryable,
@@ -24,7 +26,10 @@ export async function requireRecipients(
   // Validated by the schema of the input.
   const named = [input[field]].flat() as string[];
   for (const one of named) {
-    const recipient = field === 'messageId' ? await chatOfMessage(on, caller.accountId, one) : (digitsOf(one) ?? one);
+    const recipient =
+      referenceOf(schema, [field]) === 'message'
+        ? await chatOfMessage(on, caller.accountId, one)
+        : (digitsOf(one) ?? one);
     if (recipient !== undefined) requireRecipient({ caller }, recipient);
   }
 }

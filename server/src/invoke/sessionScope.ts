@@ -1,10 +1,12 @@
+import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
-import { mediaTypes } from '../connectors/connector.ts';
+import { mediaTypes } from '../connectors/contract/content.ts';
 import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
 import { firstIdAt } from '../ids.ts';
 import type { Services } from './context.ts';
+import { fieldsOf, placesOf, textsAt } from './input/references.ts';
 import { findSessionOf, ofOneSession } from './owners.ts';
 import { isPosted } from './postedFiles.ts';
 
@@ -20,20 +22,12 @@ import { isPosted } from './postedFiles.ts';
  */
 export type SessionScope = 'account' | 'none' | 'filtered' | IdField;
 
-type IdField = keyof typeof resources;
+const FIELDS = ['sessionId', 'messageId', 'groupId', 'channelId', 'statusId', 'deliveryId', 'mediaId'] as const;
+type IdField = (typeof FIELDS)[number];
 
-/** The resources that belong to sessions, by the input fields that name them. */
-const resources = {
-  sessionId: 'session',
-  ...ofOneSession,
-  deliveryId: 'delivery',
-  mediaId: 'file',
-} as const;
-
-/** Fields that name files, at any depth of an input. */
-const FILE_FIELDS: readonly string[] = ['mediaId', 'pictureMediaId'];
-/** Fields that name a file or have a URL. */
-const FILE_OR_URL_FIELDS: readonly string[] = ['image'];
+/** Resources that belong to sessions. */
+const resources = ['session', ...ofOneSession, 'delivery', 'file'] as const;
+type Resource = (typeof resources)[number];
 
 /** Files are stored before their messages, but the id of a message with a key is older than its file. */
 const OLDEST_MESSAGE_MS = 3_600_000;
@@ -44,10 +38,15 @@ export function isOpenToSessions(scope: SessionScope): boolean {
 }
 
 function isIdField(scope: SessionScope): scope is IdField {
-  return Object.hasOwn(resources, scope);
+  return FIELDS.some((field) => field === scope);
 }
 
 type Input = Record<string, unknown>;
+
+interface Scoped {
+  readonly scope: SessionScope;
+  readonly input: TSchema;
+}
 
 /** Keeps the calls of keys that are limited to sessions within their sessions. */
 export class SessionScopes {
@@ -61,30 +60,35 @@ export class SessionScopes {
    * Returns the input, with the key's only session if it names none.
    * @throws {AppError} `not_found` for an id outside the sessions, as if it did not exist; `session_required`
    */
-  async limit(scope: SessionScope, caller: Caller, sessionIds: readonly string[], input: Input): Promise<Input> {
-    const fields = new Set<IdField>(['sessionId', ...(isIdField(scope) ? [scope] : [])]);
-    for (const field of fields) {
+  async limit(
+    { scope, input: schema }: Scoped,
+    caller: Caller,
+    sessionIds: readonly string[],
+    input: Input,
+  ): Promise<Input> {
+    const scoped = fieldsOf(schema, resources).filter(({ field }) => field === scope);
+    for (const { field, to } of [...fieldsOf(schema, ['session']), ...scoped]) {
       const id = input[field];
-      if (typeof id === 'string' && !(await this.#belongs(field, caller, sessionIds, id)))
-        throw noSuch(resources[field], id, field === 'sessionId' ? field : undefined);
+      if (typeof id === 'string' && !(await this.#belongs(to, caller, sessionIds, id)))
+        throw noSuch(to, id, to === 'session' ? field : undefined);
     }
-    for (const id of filesIn(input))
-      if (!(await this.#hasMedia(caller, sessionIds, id))) throw noSuch(resources.mediaId, id);
+    for (const id of filesIn(schema, input))
+      if (!(await this.#hasMedia(caller, sessionIds, id))) throw noSuch('file', id);
     if (scope !== 'sessionId' || input['sessionId'] !== undefined) return input;
     return { ...input, sessionId: await this.#soleOf(caller.accountId, sessionIds) };
   }
 
   /** Whether a resource belongs to one of the sessions. */
-  async #belongs(kind: IdField, caller: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
-    if (kind === 'mediaId') return this.#hasMedia(caller, sessionIds, id);
-    const sessionId = await this.#sessionIdOf(kind, caller.accountId, id);
+  async #belongs(to: Resource, caller: Caller, sessionIds: readonly string[], id: string): Promise<boolean> {
+    if (to === 'file') return this.#hasMedia(caller, sessionIds, id);
+    const sessionId = await this.#sessionIdOf(to, caller.accountId, id);
     return sessionId !== undefined && sessionIds.includes(sessionId);
   }
 
-  async #sessionIdOf(field: Exclude<IdField, 'mediaId'>, accountId: string, id: string): Promise<string | undefined> {
+  async #sessionIdOf(to: Exclude<Resource, 'file'>, accountId: string, id: string): Promise<string | undefined> {
     const { reader } = this.#services.database;
-    if (field === 'sessionId') return id; // whether it exists is for the operation to find
-    if (field !== 'deliveryId') return findSessionOf(reader, field, { accountId, id });
+    if (to === 'session') return id; // whether it exists is for the operation to find
+    if (to !== 'delivery') return findSessionOf(reader, to, { accountId, id });
     const delivery = await conversationOf.first(reader, { accountId, id });
     return delivery && sessionOfConversation(delivery.conversation);
   }
@@ -103,7 +107,7 @@ export class SessionScopes {
       content: `%"mediaId":"${id}"%`,
       from: firstIdAt('msg', steady.fromWall(file.created_at - OLDEST_MESSAGE_MS)),
     };
-    if ((await groupWithPicture.first(database.reader, found)) !== undefined) return true;
+    if ((await groupWithPicture.first(database.longReader, found)) !== undefined) return true;
     if (await isPosted(database.reader, found)) return true;
     return (await messageWithFile.first(database.longReader, found)) !== undefined;
   }
@@ -129,21 +133,32 @@ export class SessionScopes {
   }
 }
 
-/** The ids of all files that an input names. Does not recurse, because free JSON of the caller can be nested deeply. */
-function filesIn(input: Input): ReadonlySet<string> {
-  const ids = new Set<string>();
-  const open: unknown[] = [input];
-  for (let part = open.pop(); part !== undefined; part = open.pop()) {
-    for (const [field, value] of Object.entries(part as object)) {
-      if (typeof value === 'object' && value !== null) open.push(value);
-      else if (typeof value === 'string' && isFileId(field, value)) ids.add(value);
-    }
-  }
-  return ids;
+/**
+ * Whether an output that was stored for an earlier request belongs to the sessions. One that names no session belongs
+ * to the session of the input.
+ */
+export function isWithin(sessionIds: readonly string[], input: Input, output: unknown): boolean {
+  const named = sessionsIn(output);
+  return (named.length === 0 ? [input['sessionId']] : named).every((id) => sessionIds.includes(id as string));
 }
 
-const isFileId = (field: string, value: string): boolean =>
-  FILE_FIELDS.includes(field) || (FILE_OR_URL_FIELDS.includes(field) && value.startsWith('med_'));
+/** The sessions of a resource, or of the entries of a list in it. */
+function sessionsIn(output: unknown): unknown[] {
+  const { sessionId, ...rest } = output as Input;
+  if (sessionId !== undefined) return [sessionId];
+  return Object.values(rest).flatMap((value) =>
+    Array.isArray(value) ? value.flatMap((entry: { sessionId?: unknown } | null) => entry?.sessionId ?? []) : [],
+  );
+}
+
+/** The ids of all files that an input names. */
+function filesIn(schema: TSchema, input: Input): ReadonlySet<string> {
+  const named = placesOf(schema).flatMap(({ path, to }) => {
+    if (to !== 'file' && to !== 'fileOrUrl') return [];
+    return textsAt(input, path).filter(({ text }) => to === 'file' || text.startsWith('med_'));
+  });
+  return new Set(named.map(({ text }) => text));
+}
 
 const presentSessions = query((db, p: { accountId: string; sessionIds: string }, dialect) =>
   db

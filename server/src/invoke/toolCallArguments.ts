@@ -1,5 +1,7 @@
+import type { TSchema } from 'typebox';
+import { digitsOf } from './input/phoneNumbers.ts';
+import { referenceOf } from './input/references.ts';
 import type { Operation } from './operation.ts';
-import { digitsOf } from './phoneNumbers.ts';
 
 /*
  * The list of tool calls keeps these arguments: ids, recipients, event types, choices, times, whole numbers and
@@ -22,13 +24,12 @@ const isNumber = (text: string) => text.length <= 40 && digitsOf(text) !== undef
 const isTime = (text: string) => TIME.test(text);
 
 /**
- * The texts that a field may have, by its name. Other fields keep no text, except times where their schema wants one, and
- * choices.
+ * The texts that a field may have, by its name, besides those that refer to something. Other fields keep no text, except
+ * times where their schema wants one, and choices.
  */
 const rules: readonly (readonly [names: RegExp, isKept: (text: string) => boolean])[] = [
-  [/^(?:to|from|replyTo|phoneNumbers?|\w+Ids?)$/, isReference],
-  [/^(?:events?|kinds)$/, (text) => EVENT_TYPE.test(text)],
-  [/^(?:after|afterCursor)$/, (text) => CURSOR.test(text)],
+  [/^events?$/, (text) => EVENT_TYPE.test(text)],
+  [/^afterCursor$/, (text) => CURSOR.test(text)],
 ];
 
 /** Entries of a list. */
@@ -47,25 +48,32 @@ interface Shape {
 
 type Kept = Readonly<Record<string, unknown>>;
 
+type Called = Pick<Operation, 'input'> & { readonly recipients?: string | undefined };
+
 /** Phone numbers that are not the recipients of a message, but part of it. */
-const isContent = (operation: object, field: string) =>
-  field === 'phoneNumbers' && (operation as { recipients?: string }).recipients === 'to';
+const isContent = ({ input, recipients }: Called, field: string) =>
+  recipients === 'to' && referenceIn(input, field) === 'person';
+
+/** Returns the reference of a field, or of the entries of a list. */
+const referenceIn = (input: TSchema, field: string) => referenceOf(input, [field]) ?? referenceOf(input, [field, '*']);
 
 /** Returns the arguments of a call as they are stored: bounded, and without texts. Unknown fields are left out. */
-export function keptArguments(operation: Pick<Operation, 'input'>, input: unknown): Kept {
+export function keptArguments(operation: Called, input: unknown): Kept {
   if (typeof input !== 'object' || input === null) return {};
   const { properties } = operation.input;
   const known = Object.entries(input).filter(([name]) => Object.hasOwn(properties, name));
   const kept = known.map(([name, value]): [string, unknown] => [
     name,
-    isContent(operation, name) ? sizeOf(value) : keep(name, value, properties[name] as Shape),
+    isContent(operation, name)
+      ? sizeOf(value)
+      : keep(name, value, properties[name] as Shape, referenceIn(operation.input, name) !== undefined),
   ]);
   const whole = Object.fromEntries(kept);
   if (JSON.stringify(whole).length <= MAX_LENGTH) return whole;
   return Object.fromEntries(kept.map(([name, value]) => [name, Array.isArray(value) ? sizeOf(value) : value]));
 }
 
-function keep(name: string, value: unknown, shape: Shape): unknown {
+function keep(name: string, value: unknown, shape: Shape, refers: boolean): unknown {
   if (value === null || typeof value === 'boolean') return value;
   if (typeof value === 'number' && typesOf(shape).includes('integer')) return value;
   if (typeof value === 'number' || typeof value === 'string') {
@@ -73,11 +81,12 @@ function keep(name: string, value: unknown, shape: Shape): unknown {
     const isKept =
       choicesOf(shape).includes(text) ||
       (shape.format === 'date-time' && isTime(text)) ||
+      (refers && isReference(text)) ||
       rules.some(([names, fits]) => names.test(name) && fits(text));
     return isKept ? text : sizeOf(value);
   }
   if (!Array.isArray(value)) return sizeOf(value);
-  const entries = value.slice(0, MAX_ENTRIES).map((entry) => keep(name, entry, shape.items ?? {}));
+  const entries = value.slice(0, MAX_ENTRIES).map((entry) => keep(name, entry, shape.items ?? {}, refers));
   return value.length > MAX_ENTRIES ? [...entries, `(${value.length - MAX_ENTRIES} more)`] : entries;
 }
 

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
-import type { JointWork, Tx } from '../db/commit.ts';
+import type { JointWork } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { batch } from '../db/query.ts';
+import { LISTED_ROWS } from '../db/pace.ts';
+import { batch, query } from '../db/query.ts';
 import type { ToolCallTable } from '../db/schema.ts';
 import { isAway } from '../errors.ts';
 import { firstIdAt } from '../ids.ts';
+import { type Cleaning, forEachAccount, type Steps } from '../jobs/cleaning.ts';
 import type { Log } from '../log.ts';
 
 const FLUSH_EVERY_MS = 1000;
@@ -72,13 +74,19 @@ export class ToolCalls {
     const { database, log } = this.#options;
     if (this.#waiting.length === 0) return;
     const calls = this.#waiting.slice();
+    const unstored: ToolCallTable[] = [];
     try {
       await database.commit((tx) => insertCalls.run(tx, calls));
     } catch (error) {
       if (isAway(error)) return; // the next round tries again
-      log.error({ err: error, calls: calls.length }, 'failed to store tool calls');
+      // The database refuses one of them.
+      for (const call of calls)
+        await database.commitJointly(store, call).catch((cause) => {
+          if (isAway(cause)) unstored.push(call);
+          else log.error({ err: cause, requestId: call.request_id }, 'failed to store a tool call');
+        });
     }
-    this.#waiting = this.#waiting.slice(calls.length);
+    this.#waiting = [...unstored, ...this.#waiting.slice(calls.length)];
     if (this.#dropped > 0) log.warn({ calls: this.#dropped }, 'dropped tool calls that could not be stored');
     this.#dropped = 0;
   }
@@ -110,30 +118,51 @@ const insertCalls = batch(columns, ({ row, from }) => {
 
 /** Calls per account that are listed; older ones are deleted. */
 const MAX_PER_ACCOUNT = 100_000;
-/** Rows per transaction; other writes go in between. */
-const CHUNK = 500;
-
 /**
- * Deletes some calls that are too old, or beyond the most of an account.
- * @param before in steady time, like ids
- * @returns how many; the caller repeats until fewer than a chunk remain
+ * Deletes calls that are too old, or beyond the most of an account.
+ * @param before returns a moment of steady time, like ids
  */
-export async function pruneToolCalls(
-  { kysely }: Pick<Tx, 'kysely'>,
-  accountId: string,
-  before: number,
-  most = MAX_PER_ACCOUNT,
-): Promise<number> {
-  const own = () => kysely.selectFrom('tool_calls').select('call_id').where('account_id', '=', accountId);
-  const excess = await own().orderBy('call_id', 'desc').offset(most).limit(1).executeTakeFirst();
-  const aged = firstIdAt('cal', before);
-  let old = own().orderBy('call_id').limit(CHUNK);
-  old =
-    excess !== undefined && excess.call_id >= aged
-      ? old.where('call_id', '<=', excess.call_id)
-      : old.where('call_id', '<', aged);
-  const ids = (await old.execute()).map(({ call_id }) => call_id);
-  if (ids.length === 0) return 0;
-  await kysely.deleteFrom('tool_calls').where('account_id', '=', accountId).where('call_id', 'in', ids).execute();
-  return ids.length;
+export function prunesToolCalls(before: () => number, most = MAX_PER_ACCOUNT): Cleaning {
+  return {
+    name: 'old tool calls',
+    run: (steps) => {
+      const aged = firstIdAt('cal', before());
+      return forEachAccount(steps, (accountId) => pruneCalls(steps, accountId, aged, most));
+    },
+  };
 }
+
+async function pruneCalls(steps: Steps, accountId: string, aged: string, most: number): Promise<number> {
+  const { longReader } = steps.database;
+  const excess = (await excessCall.first(longReader, { accountId, most }))?.call_id ?? '';
+  for (let total = 0; ; ) {
+    const old = await oldCalls.all(longReader, { accountId, aged, excess, limit: LISTED_ROWS });
+    if (old.length === 0 || steps.isStopped) return total;
+    const ids = old.map(({ call_id }) => call_id);
+    total += await steps.inChunks(ids, (tx, chunk) => deleteCalls.run(tx, { accountId, ids: JSON.stringify(chunk) }));
+  }
+}
+
+const excessCall = query((db, p: { accountId: string; most: number }) =>
+  db
+    .selectFrom('tool_calls')
+    .select('call_id')
+    .where('account_id', '=', p.accountId)
+    .orderBy('call_id', 'desc')
+    .limit(1)
+    .offset(p.most),
+);
+
+const oldCalls = query((db, p: { accountId: string; aged: string; excess: string; limit: number }) =>
+  db
+    .selectFrom('tool_calls')
+    .select('call_id')
+    .where('account_id', '=', p.accountId)
+    .where((eb) => eb.or([eb('call_id', '<', p.aged), eb('call_id', '<=', p.excess)]))
+    .orderBy('call_id')
+    .limit(p.limit),
+);
+
+const deleteCalls = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db.deleteFrom('tool_calls').where('account_id', '=', p.accountId).where('call_id', 'in', dialect.texts(p.ids)),
+);

@@ -1,0 +1,89 @@
+import { type RawBuilder, sql } from 'kysely';
+import { allows } from '../../auth/permissions.ts';
+import type { Tx } from '../../db/commit.ts';
+import { hasRareStatus } from '../../db/messageStatus.ts';
+import { query } from '../../db/query.ts';
+import type { ApiKeyTable, MessageRow } from '../../db/schema.ts';
+import type { Context } from '../../invoke/operation.ts';
+import { optionsColumn, readOptions } from '../../sessions/options.ts';
+import { pauseWebhooksOf, removeWebhooksOf } from '../../webhooks/endpoints/keyWebhooks.ts';
+
+/* Messages, webhooks and texts that an API key has made, when the key changes or ends. */
+
+interface OwnKey {
+  readonly accountId: string;
+  readonly keyId: string;
+}
+
+/** Pauses the webhooks of a key that may no longer set webhooks. Call it in the transaction that changes the key. */
+export async function limitCreated(ctx: Context, tx: Tx, row: ApiKeyTable): Promise<void> {
+  const permissions: string[] = JSON.parse(row.permissions);
+  const maySet = allows(permissions, 'webhooks:write') && row.session_ids === null && row.requires_approval === null;
+  if (!maySet) await pauseWebhooksOf(ctx, tx, { accountId: row.account_id, keyId: row.key_id });
+}
+
+/** Cancels the messages of a key that have not been sent, and removes its webhooks and texts for callers. */
+export async function removeCreated(ctx: Context, key: OwnKey): Promise<{ messages: number; webhooks: number }> {
+  await removeCallTexts(ctx, key);
+  return { messages: await cancelMessages(ctx, key), webhooks: await removeWebhooksOf(ctx, key) };
+}
+
+const BATCH = 100;
+
+async function cancelMessages({ database, sender }: Context, key: OwnKey): Promise<number> {
+  let cancelled = 0;
+  // Queued ones are last, because a scheduled message can be queued during the cancellation.
+  for (const waiting of [scheduled, unapproved, queued]) {
+    const cancel = (row: MessageRow) => (waiting === queued ? sender.cancelQueued(row) : sender.cancel(row));
+    for (let after = '', hasMore = true; hasMore; ) {
+      const rows = await waiting.all(database.longReader, { ...key, after, limit: BATCH });
+      for (const row of rows) if (await cancel(row)) cancelled++;
+      hasMore = rows.length === BATCH;
+      after = rows.at(-1)?.message_id ?? after;
+    }
+  }
+  return cancelled;
+}
+
+async function removeCallTexts({ database }: Context, { accountId, keyId }: OwnKey): Promise<void> {
+  const { seal } = database;
+  await database.commit(async ({ kysely }) => {
+    const rows = await kysely
+      .selectFrom('sessions')
+      .selectAll()
+      .where('account_id', '=', accountId)
+      .where('call_text_key', '=', keyId)
+      .execute();
+    for (const row of rows) {
+      const { calls, ...options } = readOptions(seal, row);
+      const { message: _, ...others } = { ...(calls as { readonly message?: string } | undefined) };
+      await kysely
+        .updateTable('sessions')
+        .set({ options: optionsColumn(seal, row.session_id, { ...options, calls: others }), call_text_key: null })
+        .where('account_id', '=', accountId)
+        .where('session_id', '=', row.session_id)
+        .execute();
+    }
+  });
+}
+
+type Page = OwnKey & { readonly after: string; readonly limit: number };
+
+const scheduled = waitingAs(hasRareStatus('scheduled'));
+const unapproved = waitingAs(sql`status = 'pending_approval'`); // a literal, so that planners can use the partial index
+const queued = waitingAs(hasRareStatus('queued'));
+
+/** The account's messages of other keys are passed, in the thread for long reads. */
+function waitingAs(isWaiting: RawBuilder<boolean>) {
+  return query((db, p: Page) =>
+    db
+      .selectFrom('messages')
+      .selectAll()
+      .where('account_id', '=', p.accountId)
+      .where(isWaiting)
+      .where('key_id', '=', p.keyId)
+      .where('message_id', '>', p.after)
+      .orderBy('message_id')
+      .limit(p.limit),
+  );
+}

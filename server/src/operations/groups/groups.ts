@@ -1,0 +1,498 @@
+import { Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import type { GroupInvite, GroupSettings } from '../../connectors/contract/groups.ts';
+import { contains } from '../../db/contains.ts';
+import { query } from '../../db/query.ts';
+import type { GroupParticipantTable, GroupTable } from '../../db/schema.ts';
+import { noSuch } from '../../errors.ts';
+import { Participant } from '../../events/parts.ts';
+import {
+  boolean,
+  entries,
+  IdempotencyKey,
+  integer,
+  named,
+  notForAgents,
+  object,
+  oneOf,
+  onlyTrue,
+  optional,
+  orNull,
+  strictPart,
+  string,
+  time,
+} from '../../invoke/input/fields.ts';
+import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { ref } from '../../invoke/input/references.ts';
+import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
+import { requireRecipient } from '../../invoke/recipients.ts';
+import type { SessionRef } from '../../messages/store.ts';
+import { PictureMediaId, pictureOf } from '../shared/pictures.ts';
+import {
+  isOfSessions,
+  ListedSessionId,
+  listedSessions,
+  OptionalSessionId,
+  resolveSession,
+  SessionId,
+} from '../shared/sessionFields.ts';
+import { requireTimer } from '../shared/timers.ts';
+import { InviteInput } from './groupInvites.ts';
+
+export const GroupId = string('Id of the group (`grp_…`).', { ...ref('group'), maxLength: 100 });
+export const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
+const Description = orNull(Type.String({ maxLength: 2048 }), 'Text that describes the group; null removes it.');
+export const PhoneNumbers = PhoneNumberList('Participants, up to 1024.', { minItems: 1, maxItems: 1024 });
+
+export const Group = named('Group', {
+  groupId: GroupId,
+  sessionId: SessionId,
+  subject: Subject,
+  description: orNull(Type.String(), 'Text that describes the group; null if there is none.'),
+  participants: entries('Members of the group, with their roles.', {
+    ...Participant.properties,
+    name: optional(string('Name of the person, if it is known: as saved on the phone, or as the person chose.')),
+  }),
+  settings: object({
+    announce: boolean('Only admins can send messages.'),
+    locked: boolean('Only admins can change subject, description and picture.'),
+    joinApproval: boolean('An admin must approve people who join with the invite link.'),
+    memberAdd: optional({
+      ...oneOf(['admins', 'all'], 'People who can add members, if it is known.'),
+      ...notForAgents,
+    }),
+    disappearingSeconds: optional({
+      ...integer('Seconds until messages disappear, if it is known; 0 if they stay.', { minimum: 0 }),
+      ...notForAgents,
+    }),
+  }),
+  pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
+  createdAt: time('When the group was created.'),
+  networkGroupId: optional({ ...string('Address of the group at the network, such as `…@g.us`.'), ...notForAgents }),
+  isCommunity: optional({ ...onlyTrue('Present if it is a community.'), ...notForAgents }),
+  communityId: optional({
+    ...string('Id of its community (`grp_…`), if the session is a member of it.'),
+    ...notForAgents,
+  }),
+  isAnnouncementGroup: optional({
+    ...onlyTrue('Present if it is the group of its community in which only admins write.'),
+    ...notForAgents,
+  }),
+});
+
+/** For operations on one group, which the node of its session runs. */
+export const changing = {
+  owner: { field: 'groupId' },
+  permission: 'groups:write',
+  scope: 'groupId',
+  effect: 'destructive',
+  errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
+} as const;
+
+export const listGroups = defineOperation({
+  id: 'groups.list',
+  route: 'GET /groups',
+  permission: 'groups:read',
+  scope: 'filtered',
+  effect: 'read',
+  tool: true,
+  thirdPartyText: true,
+  summary: 'List groups',
+  description:
+    'List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId` by name (`q`).',
+  input: {
+    sessionId: ListedSessionId,
+    q: optional(string('Part of the name.', { minLength: 1, maxLength: 100 })),
+    ...pageInput,
+  },
+  output: pageOf(Group),
+  errors: ['not_found'],
+  async run(ctx, input) {
+    const sessionIds = await listedSessions(ctx, input.sessionId);
+    const own = ctx.database.longReader.kysely.selectFrom('groups').where('account_id', '=', ctx.accountId);
+    let present = own.selectAll().where(isOfSessions(ctx, sessionIds)).where('left_at', 'is', null);
+    if (input.q !== undefined) present = present.where(contains('subject', input.q));
+    const show = async (rows: readonly GroupTable[]) => rows.map(await groupReader(ctx, rows));
+    return readPage('groups', present, 'group_id', input, show, 'desc', keysOf(own, 'group_id'));
+  },
+});
+
+export const getGroup = defineOperation({
+  id: 'groups.get',
+  route: 'GET /groups/{groupId}',
+  permission: 'groups:read',
+  scope: 'groupId',
+  effect: 'read',
+  tool: true,
+  thirdPartyText: true,
+  longField: 'participants',
+  summary: 'Get a group',
+  description: 'Get one group with its participants, their roles, and its settings. Use it to see who is an admin.',
+  input: { groupId: GroupId },
+  output: Group,
+  errors: ['not_found'],
+  run: async (ctx, { groupId }) => toGroup(ctx, await findGroup(ctx, groupId)),
+});
+
+export const createGroup = defineOperation({
+  id: 'groups.create',
+  route: 'POST /groups',
+  owner: { field: 'sessionId' },
+  permission: 'groups:write',
+  scope: 'sessionId',
+  recipients: 'phoneNumbers',
+  effect: 'write',
+  tool: true,
+  thirdPartyText: true,
+  summary: 'Create a group',
+  description:
+    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
+  status: 201,
+  idempotent: true,
+  input: {
+    sessionId: OptionalSessionId,
+    subject: Subject,
+    phoneNumbers: PhoneNumbers,
+    idempotencyKey: IdempotencyKey,
+  },
+  output: Group,
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
+  example: { subject: 'Support', phoneNumbers: ['491707654321'] },
+  async run(ctx, input) {
+    const session = await resolveSession(ctx, input.sessionId);
+    const phoneNumbers = normalize(input.phoneNumbers);
+    // The network reports the new group to the session, which stores it and emits the event.
+    const groups = await ctx.liveSessions.part(session, 'groups');
+    const { networkId } = await groups.create(input.subject, phoneNumbers);
+    return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
+  },
+});
+
+export const updateGroup = defineOperation({
+  id: 'groups.update',
+  route: 'PATCH /groups/{groupId}',
+  ...changing,
+  tool: true,
+  thirdPartyText: true,
+  summary: 'Update a group',
+  description:
+    'Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group.',
+  input: {
+    groupId: GroupId,
+    subject: optional(Subject),
+    description: optional(Description),
+    settings: optional(
+      strictPart('Settings to change.', {
+        announce: optional(boolean('Only admins can send messages.')),
+        locked: optional(boolean('Only admins can change the group.')),
+        joinApproval: optional(boolean('Admins approve people who join by link.')),
+        memberAdd: optional({ ...oneOf(['admins', 'all'], 'People who can add members.'), ...notForAgents }),
+        disappearingSeconds: optional({
+          ...integer('Seconds until messages disappear: 86400, 604800 or 7776000; 0 turns this off.', {
+            minimum: 0,
+            maximum: 31_536_000,
+          }),
+          ...notForAgents,
+        }),
+      }),
+    ),
+    pictureMediaId: optional(PictureMediaId),
+  },
+  output: Group,
+  example: { groupId: 'grp_01JZ0000000000000000000000', subject: 'Support', settings: { locked: true } },
+  async run(ctx, { groupId, subject, description, settings, pictureMediaId }) {
+    const { row, groups } = await reachGroup(ctx, groupId);
+    const changes = changedSettings(row, settings);
+    if (changes.disappearingSeconds !== undefined)
+      requireTimer('settings.disappearingSeconds', changes.disappearingSeconds, 0);
+    // All members see these, and the timer applies to every message that is written to the group.
+    const reaching = [subject, description, pictureMediaId, changes.disappearingSeconds];
+    if (reaching.some((value) => value !== undefined)) requireRecipient(ctx, groupId);
+    await requireSettings(ctx, row, changes);
+    const picture = pictureMediaId === undefined ? undefined : await pictureOf(ctx, pictureMediaId);
+    if (subject !== undefined && subject !== row.subject) await groups.setSubject(row.network_id, subject);
+    if (description !== undefined && description !== row.description)
+      await groups.setDescription(row.network_id, description);
+    if (Object.keys(changes).length > 0) await groups.setSettings(row.network_id, changes);
+    if (picture !== undefined) await groups.setPicture(row.network_id, picture);
+    return toGroup(ctx, await findGroup(ctx, groupId));
+  },
+});
+
+export const updateParticipants = defineOperation({
+  id: 'groups.update_participants',
+  route: 'POST /groups/{groupId}/participants',
+  ...changing,
+  recipients: 'phoneNumbers',
+  tool: true,
+  summary: 'Update group participants',
+  description:
+    'Add, remove, promote or demote participants of a group. The session must be an admin. Returns one result per number, because some can fail.',
+  input: {
+    groupId: GroupId,
+    action: oneOf(
+      ['add', 'remove', 'promote', 'demote'],
+      '`promote` makes participants admins; `demote` makes them members again.',
+    ),
+    phoneNumbers: PhoneNumbers,
+  },
+  output: object({
+    groupId: GroupId,
+    results: entries('One entry per number.', {
+      phoneNumber: string('Phone number digits of the participant.'),
+      ok: boolean('Whether the change was made.'),
+      reason: optional(string('Why the change was not made.')),
+    }),
+  }),
+  async run(ctx, { groupId, action, phoneNumbers }) {
+    const { row, groups } = await reachGroup(ctx, groupId);
+    const results = await groups.updateParticipants(row.network_id, action, normalize(phoneNumbers));
+    return { groupId, results: [...results] };
+  },
+});
+
+const Invite = named('GroupInvite', {
+  groupId: GroupId,
+  inviteCode: string('Code at the end of the link. `groups.join` accepts the code or the link.'),
+  inviteLink: string('Link to send to people. Anyone with the link can join.'),
+});
+
+export const getInviteLink = defineOperation({
+  id: 'groups.get_invite_link',
+  route: 'GET /groups/{groupId}/invite-link',
+  ...changing,
+  permission: 'groups:invite',
+  effect: 'write',
+  isRepeatable: true,
+  tool: true,
+  summary: 'Get the invite link of a group',
+  description:
+    'Get the invite link of a group, or create it. Anyone with the link can join. The session must be an admin.',
+  input: { groupId: GroupId },
+  output: Invite,
+  async run(ctx, { groupId }) {
+    const { row, groups } = await reachGroup(ctx, groupId);
+    return toInvite(groupId, await groups.invite(row.network_id));
+  },
+});
+
+export const revokeInviteLink = defineOperation({
+  id: 'groups.revoke_invite_link',
+  route: 'DELETE /groups/{groupId}/invite-link',
+  ...changing,
+  summary: 'Revoke the invite link of a group',
+  description:
+    'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
+  input: { groupId: GroupId },
+  output: Invite,
+  async run(ctx, { groupId }) {
+    const { row, groups } = await reachGroup(ctx, groupId);
+    return toInvite(groupId, await groups.renewInvite(row.network_id));
+  },
+});
+
+export const joinGroup = defineOperation({
+  id: 'groups.join',
+  route: 'POST /groups/join',
+  owner: { field: 'sessionId' },
+  permission: 'groups:write',
+  scope: 'sessionId',
+  effect: 'write',
+  reachesStrangers: true,
+  isRepeatable: true,
+  tool: true,
+  thirdPartyText: true,
+  summary: 'Join a group',
+  description:
+    'Join a group with an invite link or the code after its last slash. If the status is `requested`, an admin must approve first.',
+  input: {
+    sessionId: OptionalSessionId,
+    invite: InviteInput,
+  },
+  output: object({
+    status: oneOf(['joined', 'requested'], '`requested`: an admin must approve first.'),
+    group: orNull(Group, 'The group. Null until an admin approves; then `groups.list` has it.'),
+  }),
+  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
+  example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
+  async run(ctx, { sessionId, invite }) {
+    const session = await resolveSession(ctx, sessionId);
+    const groups = await ctx.liveSessions.part(session, 'groups');
+    const joined = await groups.join(invite);
+    if (joined === null) return { status: 'requested' as const, group: null };
+    return {
+      status: 'joined' as const,
+      group: await toGroup(ctx, await groupOnNetwork(ctx, session, joined.networkId)),
+    };
+  },
+});
+
+export const leaveGroup = defineOperation({
+  id: 'groups.leave',
+  route: 'POST /groups/{groupId}/leave',
+  ...changing,
+  tool: true,
+  summary: 'Leave a group',
+  description: 'Leave a group. The session needs an invite to come back. Existing messages stay readable.',
+  input: { groupId: GroupId },
+  output: object({ groupId: GroupId, left: onlyTrue() }),
+  async run(ctx, { groupId }) {
+    const { row, groups } = await reachGroup(ctx, groupId);
+    await groups.leave(row.network_id);
+    return { groupId, left: true as const };
+  },
+});
+
+/** The group, and the actions of its session on groups. */
+export async function reachGroup(ctx: Context, groupId: string) {
+  const row = await findGroup(ctx, groupId);
+  const session = { accountId: ctx.accountId, sessionId: row.session_id };
+  return { row, groups: await ctx.liveSessions.part(session, 'groups') };
+}
+
+/** The group as the network reported it to the session. */
+export function groupOnNetwork(
+  ctx: Context,
+  { accountId, sessionId }: SessionRef,
+  networkId: string,
+): Promise<GroupTable> {
+  return ctx.database.reader.kysely
+    .selectFrom('groups')
+    .selectAll()
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .executeTakeFirstOrThrow();
+}
+
+function toInvite(groupId: string, { code, link }: GroupInvite) {
+  return { groupId, inviteCode: code, inviteLink: link };
+}
+
+function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): Partial<GroupSettings> {
+  const present = settingsOf(row);
+  const isChanged = (name: keyof GroupSettings) => wanted[name] !== undefined && wanted[name] !== present[name];
+  return Object.fromEntries(settingNames.filter(isChanged).map((name) => [name, wanted[name]]));
+}
+
+const settingNames = [
+  'announce',
+  'locked',
+  'joinApproval',
+  'memberAdd',
+  'disappearingSeconds',
+] as const satisfies readonly (keyof GroupSettings)[];
+
+/** @throws {AppError} `not_supported` before anything changes, if the network lacks one of the settings */
+async function requireSettings(ctx: Context, row: GroupTable, changes: Partial<GroupSettings>): Promise<void> {
+  const session = { accountId: ctx.accountId, sessionId: row.session_id };
+  if (changes.memberAdd !== undefined) await ctx.liveSessions.requireCapability(session, 'group_member_add_mode');
+  if (changes.disappearingSeconds !== undefined)
+    await ctx.liveSessions.requireCapability(session, 'group_disappearing');
+}
+
+function settingsOf(row: GroupTable): GroupSettings {
+  return {
+    announce: row.announce === 1,
+    locked: row.locked === 1,
+    joinApproval: row.join_approval === 1,
+    ...(row.member_add !== null && { memberAdd: row.member_add }),
+    ...(row.disappearing_seconds !== null && { disappearingSeconds: row.disappearing_seconds }),
+  };
+}
+
+export function normalize(phoneNumbers: readonly string[]): string[] {
+  return phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
+}
+
+export async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {
+  const row = await ctx.database.reader.kysely
+    .selectFrom('groups')
+    .selectAll()
+    .where('account_id', '=', ctx.accountId)
+    .where('group_id', '=', groupId)
+    .executeTakeFirst();
+  if (row === undefined) throw noSuch('group', groupId);
+  return row;
+}
+
+export async function toGroup(ctx: Context, row: GroupTable) {
+  return (await groupReader(ctx, [row]))(row);
+}
+
+/** Reads the participants of all groups at once, and returns a function that shows a group. */
+export async function groupReader(ctx: Context, rows: readonly GroupTable[]) {
+  const groupIds = JSON.stringify(rows.map(({ group_id }) => group_id));
+  const participants = await participantsOf.all(ctx.database.reader, { accountId: ctx.accountId, groupIds });
+  const byGroup = Map.groupBy(participants, ({ group_id }) => group_id);
+  const communities = await communitiesOf(ctx, rows);
+  return (row: GroupTable) => groupOf(row, byGroup.get(row.group_id) ?? [], communities.get(row.group_id));
+}
+
+/** Returns the ids of the communities that groups belong to, by the ids of the groups. */
+async function communitiesOf(ctx: Context, rows: readonly GroupTable[]): Promise<ReadonlyMap<string, string>> {
+  const linked = rows.filter(({ community }) => community !== null);
+  if (linked.length === 0) return new Map();
+  const networkIds = JSON.stringify([...new Set(linked.map(({ community }) => community))]);
+  const sessionIds = JSON.stringify([...new Set(linked.map(({ session_id }) => session_id))]);
+  const found = await groupsAt.all(ctx.database.reader, { accountId: ctx.accountId, sessionIds, networkIds });
+  const ids = new Map(found.map((row) => [`${row.session_id} ${row.network_id}`, row.group_id]));
+  return new Map(
+    linked.flatMap(({ group_id, session_id, community }) => {
+      const id = ids.get(`${session_id} ${community}`);
+      return id === undefined ? [] : [[group_id, id]];
+    }),
+  );
+}
+
+const groupsAt = query((db, p: { accountId: string; sessionIds: string; networkIds: string }, dialect) =>
+  db
+    .selectFrom('groups')
+    .select(['session_id', 'network_id', 'group_id'])
+    .where('account_id', '=', p.accountId)
+    .where('session_id', 'in', dialect.texts(p.sessionIds))
+    .where('network_id', 'in', dialect.texts(p.networkIds)),
+);
+
+const participantsOf = query((db, p: { accountId: string; groupIds: string }, dialect) =>
+  db
+    .selectFrom('group_participants as p')
+    .innerJoin('groups as g', (join) =>
+      join.onRef('g.account_id', '=', 'p.account_id').onRef('g.group_id', '=', 'p.group_id'),
+    )
+    .leftJoin('contacts as c', (join) =>
+      join
+        .onRef('c.account_id', '=', 'p.account_id')
+        .onRef('c.session_id', '=', 'g.session_id')
+        .onRef('c.phone_number', '=', 'p.phone_number'),
+    )
+    .select(({ fn }) => ['p.group_id', 'p.phone_number', 'p.role', fn.coalesce('c.saved_name', 'c.name').as('name')])
+    .where('p.account_id', '=', p.accountId)
+    .where('p.group_id', 'in', dialect.texts(p.groupIds))
+    .orderBy('p.joined_at')
+    .orderBy('p.phone_number'),
+);
+
+type NamedParticipant = Pick<GroupParticipantTable, 'phone_number' | 'role'> & { readonly name: string | null };
+
+function groupOf(row: GroupTable, participants: readonly NamedParticipant[], communityId: string | undefined) {
+  return {
+    groupId: row.group_id,
+    sessionId: row.session_id,
+    subject: row.subject,
+    description: row.description,
+    participants: participants.map(({ phone_number, role, name }) => ({
+      phoneNumber: phone_number,
+      role,
+      ...(name !== null && { name }),
+    })),
+    settings: settingsOf(row),
+    pictureMediaId: row.picture_media_id,
+    createdAt: isoTime(row.created_at),
+    networkGroupId: row.network_id,
+    ...(row.is_community === 1 && { isCommunity: true as const }),
+    ...(communityId !== undefined && { communityId }),
+    ...(row.is_announcement_group === 1 && { isAnnouncementGroup: true as const }),
+  };
+}

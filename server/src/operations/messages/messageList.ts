@@ -1,0 +1,230 @@
+import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { hasRareStatus, RARE_STATUSES } from '../../db/messageStatus.ts';
+import { listed } from '../../db/query.ts';
+import type { MessageRow, MessageStatus, Schema } from '../../db/schema.ts';
+import { invalidField } from '../../errors.ts';
+import { notForAgents, oneOf, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
+import { phoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
+import { ref } from '../../invoke/input/references.ts';
+import { parseTime } from '../../invoke/input/validate.ts';
+import { type Context, defineOperation, requireContent, sessionsOf } from '../../invoke/operation.ts';
+import {
+  encodeCursor,
+  keysOf,
+  MOST_PASSED,
+  type PageInput,
+  pageInput,
+  pageOf,
+  pageStart,
+  readPage,
+  toPage,
+} from '../../invoke/pages.ts';
+import { timeRange } from '../../invoke/timeRange.ts';
+import { wordsOf } from '../../messages/search.ts';
+import { findByWords } from '../../messages/wordSearch.ts';
+import { Direction, Message, MessageType, messageReader, Status } from './messages.ts';
+
+export const listMessages = defineOperation({
+  id: 'messages.list',
+  route: 'GET /messages',
+  permission: 'messages:read',
+  scope: 'filtered',
+  messageContent: 'messages',
+  effect: 'read',
+  tool: true,
+  thirdPartyText: true,
+  summary: 'List messages',
+  description:
+    'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered).',
+  input: {
+    sessionId: optional(string('Only those of this session (`ses_…`).', ref('session'))),
+    chatId: optional(
+      string('Only this chat: phone number digits or group id (`grp_…`).', { ...ref('chat'), maxLength: 200 }),
+    ),
+    from: optional(string('Only those from this phone number.', { ...ref('person'), ...typed, maxLength: 100 })),
+    direction: optional({ ...Direction, description: 'Only received or only sent ones.' }),
+    type: optional({ ...MessageType, description: 'Only those of this type.' }),
+    status: optional({ ...Status, description: 'Only those with this status.' }),
+    origin: optional({
+      ...oneOf(['history', 'live'], '`history`: only those from before the session was linked; `live`: only others.'),
+      ...notForAgents,
+    }),
+    starred: optional({ ...onlyTrue('Only starred ones.'), ...notForAgents }),
+    labelId: optional({
+      ...string('Only those with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
+      ...notForAgents,
+    }),
+    ...timeRange,
+    q: optional(
+      string('Only those with all of these words; the last can be the start of a word. Requires `messages:read`.', {
+        minLength: 1,
+        maxLength: 200,
+      }),
+    ),
+    ...pageInput,
+  },
+  output: pageOf(Message),
+  errors: ['not_found'],
+  async run(ctx, input) {
+    const { q } = input;
+    // A search reveals content: which messages contain a word.
+    if (q !== undefined) requireContent(ctx, 'messages');
+    const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
+    if (q === undefined && input.labelId !== undefined) return readLabelled(ctx, input, input.labelId, show);
+    if (q === undefined) {
+      const { select, passed } = listOf(ctx, input);
+      return readPage('messages', select, 'message_id', input, show, 'desc', passed);
+    }
+    const { after, limit, rows } = pageStart('search', input);
+    const { found, end } = await search(ctx, input, wordsOf(q), after, rows);
+    const page = await toPage('search', found, limit, ({ seq }) => String(seq), show);
+    return end === undefined || page.nextCursor !== null
+      ? page
+      : { ...page, nextCursor: encodeCursor('search', String(end)) };
+  },
+});
+
+interface Filters {
+  readonly sessionId?: string | undefined;
+  readonly chatId?: string | undefined;
+  readonly from?: string | undefined;
+  readonly direction?: 'incoming' | 'outgoing' | undefined;
+  readonly type?: MessageRow['type'] | undefined;
+  readonly status?: MessageStatus | undefined;
+  readonly origin?: 'history' | 'live' | undefined;
+  readonly starred?: true | undefined;
+  readonly labelId?: string | undefined;
+  readonly afterTime?: string | undefined;
+  readonly beforeTime?: string | undefined;
+}
+
+function messagesOf(ctx: Context, filters: Filters, path?: Path) {
+  let select = messagesThrough(ctx, path).selectAll('m');
+  const sessionIds = sessionsOf(ctx);
+  const { sessionId, chatId, from, direction, type, status, origin, afterTime, beforeTime, starred, labelId } = filters;
+  if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
+  else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
+  if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
+  if (from !== undefined) select = select.where('m.from_number', '=', phoneNumber('from', from));
+  if (direction !== undefined) select = select.where('m.direction', '=', direction);
+  if (type !== undefined) select = select.where('m.type', '=', type);
+  if (status !== undefined) select = select.where('m.status', '=', status);
+  if (origin === 'history') select = select.where('m.origin', '=', 'history');
+  if (origin === 'live') select = select.where('m.origin', 'is', null);
+  if (starred === true) select = select.where('m.starred_at', 'is not', null);
+  if (labelId !== undefined)
+    select = select.where(({ exists, selectFrom }) =>
+      exists(
+        selectFrom('message_labels as l')
+          .select('l.label_id')
+          .whereRef('l.account_id', '=', 'm.account_id')
+          .whereRef('l.message_id', '=', 'm.message_id')
+          .where('l.label_id', '=', labelId),
+      ),
+    );
+  if (afterTime !== undefined) select = select.where('m.timestamp', '>=', parseTime('afterTime', afterTime));
+  if (beforeTime !== undefined) select = select.where('m.timestamp', '<', parseTime('beforeTime', beforeTime));
+  return select;
+}
+
+/** An index of `messages`, and the condition that leads to it. */
+interface Path {
+  /** Null for the primary key. */
+  readonly index: string | null;
+  /** In literals where the index is partial, so that the planners can use it. */
+  readonly where: RawBuilder<boolean>;
+}
+
+/** Returns the most selective index for the filters; undefined for the one of all messages of the account. */
+function pathOf({ sessionId, chatId, from, type, status, origin, starred }: Filters): Path | undefined {
+  if (status === 'pending_approval') return { index: 'messages_approval', where: sql`m.status = 'pending_approval'` };
+  const rare = RARE_STATUSES.find((one) => one === status);
+  if (rare !== undefined) return { index: 'messages_status', where: hasRareStatus(rare, 'm') };
+  if (starred === true) return { index: 'messages_starred', where: sql`m.starred_at is not null` };
+  if (chatId !== undefined) return { index: 'messages_chat', where: sql`m.chat_id = ${chatId}` };
+  if (from !== undefined) return { index: 'messages_from', where: sql`m.from_number = ${phoneNumber('from', from)}` };
+  if (type !== undefined && type !== 'text')
+    return { index: 'messages_type', where: sql`m.type = ${type} and m.type <> 'text'` };
+  if (sessionId !== undefined)
+    return { index: 'messages_session', where: sql`${listed('m.session_id')} = ${sessionId}` };
+  return origin === 'history' ? { index: 'messages_origin', where: sql`m.origin = 'history'` } : undefined;
+}
+
+/** Selects from the messages of the account as `m`, through an index. */
+function messagesThrough({ accountId, database }: Context, path?: Path) {
+  const { kysely, dialect } = database.longReader;
+  const hint = path === undefined ? sql`` : dialect.through(path.index);
+  const table = sql<Selectable<Schema['messages']>>`messages`.as<'m'>(sql`m ${hint}`);
+  const select = kysely.selectFrom(table).where('m.account_id', '=', accountId);
+  return path === undefined ? select : select.where(path.where);
+}
+
+/** Selects the messages of a list, and the keys of those that it has to pass, undefined without a filter. */
+function listOf(ctx: Context, filters: Filters) {
+  const { direction, afterTime, beforeTime, type, status, origin } = filters;
+  const path = pathOf(filters);
+  const select = messagesOf(ctx, filters, path);
+  const others = [direction, afterTime, beforeTime, type, status, origin, sessionsOf(ctx)];
+  const isWhole = path === undefined && others.every((filter) => filter === undefined);
+  return isWhole ? { select } : { select, passed: keysOf(messagesThrough(ctx, path), 'm.message_id') };
+}
+
+/** Reads a page of the messages with a label, which leads to them. */
+async function readLabelled<I>(
+  ctx: Context,
+  { limit, cursor, ...filters }: Filters & PageInput,
+  labelId: string,
+  show: (rows: readonly MessageRow[]) => Promise<readonly I[]>,
+) {
+  const { kysely, dialect } = ctx.database.longReader;
+  const { after, rows } = pageStart('messages', { limit, cursor });
+  const others = { ...filters, labelId: undefined };
+  const most = isFiltered(ctx, others) ? MOST_PASSED : rows;
+  let labelled = kysely
+    .selectFrom('message_labels')
+    .select('message_id')
+    .where('account_id', '=', ctx.accountId)
+    .where('label_id', '=', labelId);
+  if (after !== undefined) labelled = labelled.where('message_id', '<', after);
+  const ids = (await labelled.orderBy('message_id', 'desc').limit(most).execute()).map((row) => row.message_id);
+  const select = messagesOf(ctx, others).where('m.message_id', 'in', dialect.texts(JSON.stringify(ids)));
+  const page = await readPage('messages', select, 'message_id', { limit, cursor }, show);
+  const end = ids.length < most ? undefined : ids.at(-1);
+  return end === undefined || page.nextCursor !== null ? page : { ...page, nextCursor: encodeCursor('messages', end) };
+}
+
+/** Messages that contain all the words, newest first. */
+async function search(
+  ctx: Context,
+  filters: Filters,
+  words: readonly string[],
+  cursor: string | undefined,
+  rows: number,
+) {
+  if (words.length === 0) return { found: [] };
+  if (cursor !== undefined && !/^\d{1,15}$/.test(cursor))
+    throw invalidField('cursor', 'is not a cursor of a search; pass `nextCursor` of the previous page');
+  const { longReader } = ctx.database;
+  const before = cursor === undefined ? undefined : Number(cursor);
+  const most = isFiltered(ctx, filters) ? MOST_PASSED : rows;
+  const { seqs, end } = await findByWords(longReader, { accountId: ctx.accountId, words, before, most });
+  if (seqs.length === 0) return { found: [], end };
+  const path = { index: null, where: sql<boolean>`m.seq in ${longReader.dialect.integers(JSON.stringify(seqs))}` };
+  const found = await messagesOf(ctx, filters, path).orderBy('m.seq', 'desc').limit(rows).execute();
+  return { found, end };
+}
+
+const isFiltered = (ctx: Context, { sessionId, chatId, from, direction, type, status, origin, ...others }: Filters) =>
+  [
+    sessionId ?? sessionsOf(ctx),
+    chatId,
+    from,
+    direction,
+    type,
+    status,
+    origin,
+    others.starred,
+    others.labelId,
+    others.afterTime,
+    others.beforeTime,
+  ].some((filter) => filter !== undefined);

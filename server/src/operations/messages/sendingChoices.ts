@@ -1,0 +1,93 @@
+import { Type } from 'typebox';
+import { invalidField } from '../../errors.ts';
+import { list, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
+import { HTTP_URL } from '../../invoke/input/patterns.ts';
+import { defineOperation } from '../../invoke/operation.ts';
+import { envelope, send, sendOperation } from './send.ts';
+
+export const sendTemplate = defineOperation({
+  ...sendOperation,
+  id: 'messages.send_template',
+  route: 'POST /messages/send-template',
+  summary: 'Send a template',
+  description:
+    'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
+  input: {
+    ...envelope,
+    name: string('Name of the template at the network, such as `order_sent`.', { minLength: 1, maxLength: 512 }),
+    language: string('Language of the template, such as `en_US`.', { minLength: 2, maxLength: 20 }),
+    components: optional(
+      list(Type.Record(Type.String(), Type.Unknown()), "Values for the template, in the network's format.", {
+        maxItems: 20,
+      }),
+    ),
+  },
+  example: {
+    to: '491707654321',
+    name: 'order_sent',
+    language: 'en_US',
+    components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }],
+  },
+  run(ctx, input) {
+    const { name, language, components = [] } = input;
+    return send(ctx, input, { type: 'template', text: '', content: { template: { name, language, components } } });
+  },
+});
+
+const Choice = {
+  id: string("Your id for this choice. The recipient's reply contains it as `payload`.", {
+    minLength: 1,
+    maxLength: 200,
+  }),
+  title: string('Text of the button or row.', { minLength: 1, maxLength: 24 }),
+};
+
+export const sendInteractive = defineOperation({
+  ...sendOperation,
+  id: 'messages.send_interactive',
+  route: 'POST /messages/send-interactive',
+  summary: 'Send an interactive message',
+  description:
+    'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
+  input: {
+    ...envelope,
+    message: string('Text above the choices.', { minLength: 1, maxLength: 1024 }),
+    header: optional(string('Bold line above the text.', { minLength: 1, maxLength: 60 })),
+    footer: optional(string('Small line below the text.', { minLength: 1, maxLength: 60 })),
+    buttons: optional(list(strictObject(Choice), 'Up to three buttons.', { minItems: 1, maxItems: 3 })),
+    list: optional(
+      strictPart('A list that the recipient opens to choose a row.', {
+        title: string('Text of the button that opens the list.', { minLength: 1, maxLength: 20 }),
+        rows: list(
+          strictObject({
+            ...Choice,
+            description: optional(string('Second line of the row.', { minLength: 1, maxLength: 72 })),
+            section: optional(
+              string('Heading; rows with the same section are grouped.', { minLength: 1, maxLength: 24 }),
+            ),
+          }),
+          'Up to ten rows.',
+          { minItems: 1, maxItems: 10 },
+        ),
+      }),
+    ),
+    link: optional(
+      strictPart('A button that opens a URL.', {
+        title: string('Text of the button.', { minLength: 1, maxLength: 20 }),
+        url: string('http or https URL that the button opens.', { pattern: HTTP_URL, maxLength: 2000 }),
+      }),
+    ),
+  },
+  example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
+  run(ctx, input) {
+    const { message, header, footer, buttons, list: menu, link } = input;
+    if ([buttons, menu, link].filter((part) => part !== undefined).length !== 1)
+      throw invalidField('buttons', 'Pass exactly one of `buttons`, `list` and `link`', 'required');
+    const ids = (buttons ?? menu?.rows ?? []).map(({ id }) => id);
+    if (new Set(ids).size < ids.length)
+      throw invalidField(buttons ? 'buttons' : 'list.rows', 'Each id must be unique, but two are the same');
+    const given = { header, footer, buttons, list: menu, link };
+    const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
+    return send(ctx, input, { type: 'interactive', text: message, content: { interactive } });
+  },
+});
