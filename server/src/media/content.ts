@@ -11,6 +11,8 @@ export interface Content {
   readonly declaredBytes?: number;
   /** Whether it belongs to a status or a post, with which it is deleted unless it is used for something else. */
   readonly isTransient?: boolean;
+  /** Whether it is stored even if the account has reached its limit, so that no message is lost. */
+  readonly isUnlimited?: boolean;
 }
 
 const MAX_NAME_LENGTH = 200;

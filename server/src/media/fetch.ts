@@ -36,7 +36,7 @@ export function createUseFetched(options: FetchOptions): UseFetched {
     const cancel = clock.after(timeoutMs, () => deadline.abort());
     const failed = (cause: unknown) => explain(cause, deadline.signal.aborted ? timeoutMs : undefined);
     try {
-      let url = allowedUrl(first, policy, field);
+      let url = requireFetchable(first, policy, field);
       for (let redirects = 0; ; redirects++) {
         const response = await request(url, {
           headers: { 'user-agent': `Switchboard/${version}`, 'accept-encoding': 'identity' },
@@ -53,7 +53,7 @@ export function createUseFetched(options: FetchOptions): UseFetched {
           throw new AppError('fetch_failed', `The URL redirects more than ${MAX_REDIRECTS} times`);
         await response.body.dump().catch(() => {}); // the body of a redirect is irrelevant
         if (!URL.canParse(location, url)) throw new AppError('fetch_failed', 'The URL redirects to an invalid URL');
-        url = allowedUrl(new URL(location, url).href, policy, field);
+        url = requireFetchable(new URL(location, url).href, policy, field);
       }
     } finally {
       cancel();
@@ -62,7 +62,11 @@ export function createUseFetched(options: FetchOptions): UseFetched {
   };
 }
 
-function allowedUrl(text: string, policy: TargetPolicy, field: string): URL {
+/**
+ * Returns the URL if it may be fetched.
+ * @throws {AppError} `validation_failed`
+ */
+export function requireFetchable(text: string, policy: TargetPolicy, field: string): URL {
   const verdict = checkUrl(text, policy);
   if (!verdict.ok) throw invalidField(field, verdict.message, verdict.rule);
   if (verdict.url.protocol !== 'https:') throw invalidField(field, 'The URL must use https', 'scheme');

@@ -1,9 +1,14 @@
 import type { Readable } from 'node:stream';
-import { Parser } from 'htmlparser2';
+import { FairTurns, KeyedQueue, withTimeout } from '../async.ts';
+import type { ChildHealth } from '../childHealth.ts';
+import { systemClock } from '../clock.ts';
 import type { Log } from '../log.ts';
 import type { OutgoingConnections } from '../outgoing.ts';
-import { plainLine } from './content.ts';
+import { ThreadPool } from '../threadPool.ts';
+import type { Content } from './content.ts';
 import type { UseFetched } from './fetch.ts';
+import type { Head } from './pageHead.ts';
+import type { PageResult, PageTask } from './pageThread.ts';
 
 /** The title, description and picture of a page. */
 export interface Page {
@@ -19,15 +24,17 @@ const PAGE_BYTES = 512 * 1024;
 export const PREVIEW_IMAGE_BYTES = 1024 * 1024;
 /** For a page, and again for its picture, including redirects. */
 export const PREVIEW_MS = 4000;
-const TITLE_CHARACTERS = 200;
-const DESCRIPTION_CHARACTERS = 500;
+/** Pages of one account that may wait for one another. The others have no preview. */
+const PAGES_PER_ACCOUNT = 8;
+/** Milliseconds after which the thread that reads pages ends. */
+const IDLE_MS = 60_000;
 /** A decoded picture of this many pixels takes 64 MB, and one is decoded at a time. */
 const MAX_PIXELS = 16_000_000;
 const MAX_SECONDS = 5;
 const SIDE = 320;
 /** Goes with the message to each device of the recipient. */
 const THUMBNAIL_BYTES = 40 * 1024;
-const MAX_WAITING = 16;
+const MAX_WAITING = { inAll: 16, perKey: 4 };
 
 interface Options {
   /** Fetches pages; vets the URL and each redirect. */
@@ -35,38 +42,47 @@ interface Options {
   /** The same for pictures, with their limit. */
   readonly fetchingImage: UseFetched;
   readonly outgoing: OutgoingConnections;
+  readonly health: ChildHealth;
   readonly log: Log;
 }
 
 /**
  * Reads the titles, descriptions and pictures of pages. The account chooses the URL, so it is vetted like that of a file to send (see
- * `fetch.ts`), and bytes, pixels and time are bounded. Only https is fetched.
+ * `fetch.ts`), and bytes, pixels and time are bounded. Only https is fetched. A thread parses the pages, and each account
+ * has one page in progress.
  */
 export class LinkPreviews {
   readonly #options: Options;
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #pages = new KeyedQueue();
+  readonly #pictures = new FairTurns(MAX_WAITING);
+  readonly #parsing: ThreadPool<PageTask, PageResult>;
 
   constructor(options: Options) {
     this.#options = options;
+    this.#parsing = new ThreadPool({
+      script: new URL('./pageThread.ts', import.meta.url),
+      size: 1,
+      timeoutMs: PREVIEW_MS,
+      idleMs: IDLE_MS,
+      health: options.health,
+      purpose: 'read pages',
+    });
+  }
+
+  async stop(): Promise<void> {
+    await this.#parsing.stop();
   }
 
   /** Never rejects: a page that cannot be read has no preview. */
   async of(accountId: string, url: string): Promise<Page | undefined> {
-    const { fetching, outgoing, log } = this.#options;
+    if (this.#pages.length(accountId) >= PAGES_PER_ACCOUNT) return undefined;
+    let isLate = false;
+    const page = this.#pages.run(accountId, async () => (isLate ? undefined : this.#read(accountId, url)));
     try {
-      const found = await outgoing.use(accountId, () =>
-        fetching(url, ({ stream, mimeType }) => readPage(stream, mimeType)),
-      );
-      if (found?.title === undefined) return undefined;
-      const thumbnail = found.image && (await this.#thumbnailAt(accountId, found.image, url));
-      return {
-        title: found.title,
-        ...(found.description && { description: found.description }),
-        ...(thumbnail && { thumbnail }),
-      };
+      return await withTimeout(systemClock, 3 * PREVIEW_MS, page);
     } catch (error) {
-      log.debug({ err: error }, 'failed to make the preview of a link');
+      isLate = true;
+      this.#options.log.debug({ err: error }, 'failed to make the preview of a link');
       return undefined;
     }
   }
@@ -75,23 +91,36 @@ export class LinkPreviews {
   fetchThumbnail(accountId: string, url: string): Promise<string | undefined> {
     const { fetchingImage, outgoing } = this.#options;
     return outgoing.use(accountId, () =>
-      fetchingImage(url, async ({ stream }) => this.thumbnail(await readUpTo(stream, PREVIEW_IMAGE_BYTES + 1))),
+      fetchingImage(url, async ({ stream }) =>
+        this.thumbnail(accountId, await readUpTo(stream, PREVIEW_IMAGE_BYTES + 1)),
+      ),
     );
   }
 
   /** Scales a picture down. Returns undefined if it is none, is too large, or there is no image library. */
-  async thumbnail(picture: Buffer): Promise<string | undefined> {
-    if (picture.length > PREVIEW_IMAGE_BYTES || this.#waiting >= MAX_WAITING) return undefined;
-    this.#waiting += 1;
-    const turn = this.#last.then(() => scale(picture));
-    this.#last = turn.catch(() => {});
-    try {
-      return (await turn)?.toString('base64');
-    } catch {
-      return undefined; // damaged, or too many pixels
-    } finally {
-      this.#waiting -= 1;
-    }
+  async thumbnail(accountId: string, picture: Buffer): Promise<string | undefined> {
+    if (picture.length > PREVIEW_IMAGE_BYTES || !this.#pictures.hasRoomFor(accountId)) return undefined;
+    // It may be damaged, or have too many pixels.
+    const scaled = await this.#pictures.run(accountId, () => scale(picture)).catch(() => undefined);
+    return scaled?.toString('base64');
+  }
+
+  async #read(accountId: string, url: string): Promise<Page | undefined> {
+    const { fetching, outgoing } = this.#options;
+    const found = await outgoing.use(accountId, () => fetching(url, (content) => this.#headOf(content)));
+    if (found?.title === undefined) return undefined;
+    const thumbnail = found.image && (await this.#thumbnailAt(accountId, found.image, url));
+    return {
+      title: found.title,
+      ...(found.description && { description: found.description }),
+      ...(thumbnail && { thumbnail }),
+    };
+  }
+
+  async #headOf({ stream, mimeType: contentType }: Content): Promise<Head | undefined> {
+    if (contentType !== null && !/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(contentType)) return undefined;
+    const bytes = await readUpTo(stream, PAGE_BYTES);
+    return (await this.#parsing.run({ bytes, contentType })) ?? undefined;
   }
 
   async #thumbnailAt(accountId: string, image: string, page: string): Promise<string | undefined> {
@@ -122,18 +151,6 @@ async function scale(picture: Buffer): Promise<Buffer | undefined> {
   return undefined;
 }
 
-interface Head {
-  readonly title?: string;
-  readonly description?: string;
-  readonly image?: string;
-}
-
-async function readPage(stream: Readable, contentType: string | null): Promise<Head | undefined> {
-  if (contentType !== null && !/^\s*(text\/html|application\/xhtml\+xml)\b/i.test(contentType)) return undefined;
-  const bytes = await readUpTo(stream, PAGE_BYTES);
-  return readHead(decoded(bytes, contentType));
-}
-
 async function readUpTo(stream: Readable, limit: number): Promise<Buffer> {
   const chunks: Buffer[] = [];
   let size = 0;
@@ -144,62 +161,3 @@ async function readUpTo(stream: Readable, limit: number): Promise<Buffer> {
   }
   return Buffer.concat(chunks).subarray(0, limit);
 }
-
-/** Decodes a page by the character set that its server or the page itself names. */
-function decoded(bytes: Buffer, contentType: string | null): string {
-  const named =
-    /charset\s*=\s*"?([\w-]+)/i.exec(contentType ?? '') ??
-    /<meta[^>]{0,200}?charset\s*=\s*["']?([\w-]+)/i.exec(bytes.toString('latin1', 0, 2048));
-  try {
-    return new TextDecoder(named?.[1] ?? 'utf-8').decode(bytes);
-  } catch {
-    return bytes.toString(); // an unknown character set
-  }
-}
-
-/** Names of `<meta>` elements, the preferred one first. */
-const TITLES = ['og:title', 'twitter:title'];
-const DESCRIPTIONS = ['og:description', 'twitter:description', 'description'];
-const IMAGES = ['og:image:secure_url', 'og:image', 'og:image:url', 'twitter:image'];
-
-/** Exported for tests. */
-export function readHead(html: string): Head {
-  const named = new Map<string, string>();
-  let title = '';
-  let isInTitle = false;
-  let isDone = false;
-  const parser = new Parser({
-    onopentag(element, attributes) {
-      if (element === 'body') isDone = true;
-      if (isDone) return;
-      isInTitle = element === 'title' && title === '';
-      const name = (attributes['property'] ?? attributes['name'] ?? '').toLowerCase();
-      const content = attributes['content'];
-      if (element === 'meta' && content && !named.has(name) && named.size < 200) named.set(name, content);
-    },
-    ontext(text) {
-      if (isInTitle && title.length < TITLE_CHARACTERS) title += text;
-    },
-    onclosetag(element) {
-      if (element === 'title') isInTitle = false;
-      if (element === 'head') isDone = true;
-    },
-  });
-  parser.write(html);
-  parser.end();
-  const first = (names: readonly string[]) => names.map((name) => named.get(name)).find(Boolean);
-  const shown = clean(first(TITLES) ?? title, TITLE_CHARACTERS);
-  const description = clean(first(DESCRIPTIONS) ?? '', DESCRIPTION_CHARACTERS);
-  const image = first(IMAGES);
-  return {
-    ...(shown && { title: shown }),
-    ...(description && { description }),
-    ...(image && { image: image.trim() }),
-  };
-}
-
-/** Makes one line of a text, without splitting a surrogate pair. */
-const clean = (text: string, characters: number): string =>
-  plainLine(text)
-    .slice(0, characters)
-    .replace(/[\ud800-\udbff]$/, '');

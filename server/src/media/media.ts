@@ -6,7 +6,7 @@ import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { Clock } from '../clock.ts';
-import type { MediaFacts } from '../connectors/media.ts';
+import type { MediaFacts } from '../connectors/contract/media.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MediaTable } from '../db/schema.ts';
@@ -18,11 +18,13 @@ import { type Content, cleanFileName, tooLarge } from './content.ts';
 import type { UseFetched } from './fetch.ts';
 import { sniffType } from './sniff.ts';
 import type { ByteRange, ContentStore } from './store.ts';
+import type { StoredBytes } from './storedBytes.ts';
 import type { UnusedContents } from './unusedContents.ts';
 
 export interface MediaOptions {
   readonly store: ContentStore;
   readonly contents: UnusedContents;
+  readonly storedBytes: StoredBytes;
   /** Folder for incoming files, used by this process alone. */
   readonly incoming: string;
   readonly fetching: UseFetched;
@@ -70,18 +72,25 @@ export class Media {
   /**
    * Stores a file for an account. The same content returns the row that the account already has for it.
    * @param requireType throws if the media type is not wanted; then nothing is stored
-   * @throws {AppError} `payload_too_large`; `validation_failed` if it is empty
+   * @throws {AppError} `payload_too_large`; `too_many` if the account stores too many bytes; `validation_failed` if it
+   * is empty
    */
   async keep(accountId: string, content: Content, requireType?: (mimeType: string) => void): Promise<MediaTable> {
-    const { store, incoming, maxBytes } = this.#options;
+    const { store, incoming, maxBytes, storedBytes } = this.#options;
     const { stream, fileName, mimeType: declared, declaredBytes = 0, isTransient = false } = content;
     const file = join(incoming, randomUUID());
+    let reserved = 0;
     try {
       if (declaredBytes > maxBytes) throw tooLarge(maxBytes);
       const { hash, size } = await receive(stream, file, maxBytes);
       if (size === 0) throw invalidField('body', 'The file is empty', 'empty');
       const mimeType = await sniffType(file, declared);
       requireType?.(mimeType);
+      if (storedBytes.isLimited && !(await this.#isKnown(accountId, hash))) {
+        if (content.isUnlimited === true) await storedBytes.add(accountId, size);
+        else await storedBytes.reserve(accountId, size);
+        reserved = size;
+      }
       const pending = join(incoming, hash + PENDING);
       await writeFile(pending, '');
       await this.#options.contents.claim(hash);
@@ -96,6 +105,7 @@ export class Media {
       await rm(pending, { force: true });
       return row;
     } catch (error) {
+      await storedBytes.add(accountId, -reserved);
       throw isDiskFailure(error) ? new AppError('storage_unavailable', NO_ROOM, { cause: error }) : error;
     } finally {
       stream.destroy();
@@ -159,6 +169,10 @@ export class Media {
     const { publicUrl } = this.#options;
     const path = `/api/v1/media/${mediaId}/content`;
     return publicUrl === undefined ? path : new URL(path, publicUrl).href;
+  }
+
+  async #isKnown(accountId: string, hash: string): Promise<boolean> {
+    return (await findOwnByHash.first(this.#options.database.reader, { accountId, hash })) !== undefined;
   }
 
   #storeRow(
@@ -258,6 +272,10 @@ const findById = query((db, p: { accountId: string; mediaId: string }) =>
 /** Of any account: whether a content is still in use. */
 const findAnyByHash = query((db, p: { hash: string }) =>
   db.selectFrom('media').select('media_id').where('hash', '=', p.hash).limit(1),
+);
+
+const findOwnByHash = query((db, p: { accountId: string; hash: string }) =>
+  db.selectFrom('media').select('media_id').where('hash', '=', p.hash).where('account_id', '=', p.accountId),
 );
 
 const findThumbnail = query((db, p: { hash: string }) =>

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { Clock } from '../clock.ts';
-import type { MediaRules } from '../connectors/media.ts';
+import type { MediaRules } from '../connectors/contract/media.ts';
 import type { Database } from '../db/database.ts';
 import { query } from '../db/query.ts';
 import type { MediaTable } from '../db/schema.ts';
@@ -138,7 +138,7 @@ export class Preparation {
     const { content, mimeType, extension } = converted;
     const fileName = row.file_name === null ? null : `${row.file_name.replace(/\.[^.]{1,8}$/, '')}.${extension}`;
     const stream = Readable.from([Buffer.from(content)]);
-    const stored = await media.keep(row.account_id, { stream, mimeType, fileName });
+    const stored = await media.keep(row.account_id, { stream, mimeType, fileName, isUnlimited: true });
     return media.addFacts(stored, facts, thumbnail);
   }
 

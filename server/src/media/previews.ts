@@ -1,4 +1,5 @@
 import type { Sharp } from 'sharp';
+import { FairTurns } from '../async.ts';
 import { AppError } from '../errors.ts';
 import type { Media } from './media.ts';
 
@@ -25,7 +26,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 /** A decoded WebP of this many pixels takes 160 MB, and one is decoded at a time. */
 const MAX_PIXELS = 40_000_000;
 const MAX_SECONDS = 10;
-const MAX_WAITING = 16;
+const MAX_WAITING = { inAll: 16, perKey: 4 };
 /** With base64 a third more, which fits into an answer of 60,000 bytes. */
 const PREVIEW_BYTES = 40_000;
 /** Longest side and quality, tried in order until the bytes fit. The last one always fits. */
@@ -43,29 +44,24 @@ const STEPS = [
  */
 export class Previews {
   readonly #media: Media;
-  #waiting = 0;
-  #last: Promise<unknown> = Promise.resolve();
+  readonly #turns = new FairTurns(MAX_WAITING);
 
   constructor(media: Media) {
     this.#media = media;
   }
 
   /** Never rejects: a file that cannot be shown returns the reason. */
-  async of(file: File): Promise<Preview> {
+  async of(accountId: string, file: File): Promise<Preview> {
     const format = FORMATS[file.mimeType];
     if (format === undefined) return none(`A file of type ${file.mimeType} cannot be shown as an image.`);
     if (file.size > MAX_BYTES) return none(`Images of more than ${MAX_BYTES} bytes are not shown.`);
-    if (this.#waiting >= MAX_WAITING) return none('The server is busy with other images. Call again in a few seconds.');
-    this.#waiting += 1;
-    const turn = this.#last.then(() => this.#scale(file.hash, format));
-    this.#last = turn.catch(() => {});
+    if (!this.#turns.hasRoomFor(accountId))
+      return none('The server is busy with other images. Call again in a few seconds.');
     try {
-      return await turn;
+      return await this.#turns.run(accountId, () => this.#scale(file.hash, format));
     } catch (error) {
       if (error instanceof AppError) return none(`${error.message}.`);
       return none(`The image cannot be shown: it is damaged or has more than ${MAX_PIXELS} pixels.`);
-    } finally {
-      this.#waiting -= 1;
     }
   }
 

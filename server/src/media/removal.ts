@@ -3,14 +3,17 @@ import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { hasRareStatus } from '../db/messageStatus.ts';
+import { query, unindexed } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { StoredBytes } from './storedBytes.ts';
 import type { UnusedContents } from './unusedContents.ts';
 
 interface Options {
   readonly database: Database;
   readonly contents: UnusedContents;
+  readonly storedBytes: StoredBytes;
   readonly clock: Clock;
   readonly log: Log;
   /** How long a file is kept after its last use; 0 keeps it until it is deleted. */
@@ -24,10 +27,14 @@ const TRANSIENT_MS = 60 * 60 * 1000;
 /** Files per transaction. */
 const CHUNK = 100;
 
-interface File {
+interface FileRef {
   readonly accountId: string;
   readonly mediaId: string;
+}
+
+interface File extends FileRef {
   readonly hash: string;
+  readonly size: number;
 }
 
 /**
@@ -63,17 +70,19 @@ export class MediaRemoval {
    * @throws {AppError} `not_found`; `message_state` if a message or a group still needs it
    */
   async delete(accountId: string, mediaId: string): Promise<void> {
-    await this.#options.database.commit(async (tx) => {
+    const { database } = this.#options;
+    const waiting = await WaitingUsers.read(database, [{ accountId, mediaId }]);
+    await database.commit(async (tx) => {
       const row = await tx.kysely
         .selectFrom('media')
-        .select('hash')
+        .select(['hash', 'size'])
         .where('account_id', '=', accountId)
         .where('media_id', '=', mediaId)
         .executeTakeFirst();
       if (row === undefined) throw noSuch('file', mediaId);
-      const user = await userOf(tx, accountId, mediaId);
+      const user = await waiting.userOf(tx, { accountId, mediaId });
       if (user !== undefined) throw new AppError('message_state', `The file is in use: ${user}`);
-      await this.#deleteRow(tx, { accountId, mediaId, hash: row.hash });
+      await this.#deleteRow(tx, { accountId, mediaId, ...row });
     }, accountId);
   }
 
@@ -101,25 +110,13 @@ export class MediaRemoval {
     const before = clock.now() - retentionDays * DAY_MS;
     let total = 0;
     for (let after = ''; !this.#isStopped; ) {
-      const old = await findOld.all(database.reader, { before, after, limit: CHUNK });
+      const old = await findOld.all(database.longReader, { before, after, limit: CHUNK });
       const last = old.at(-1);
       if (last === undefined) return total;
-      after = last.media_id; // those in use stay, and must not come again
-      total += await database.commit((tx) => this.#pruneRows(tx, old, before));
+      after = last.mediaId; // those in use stay, and must not come again
+      total += await this.#deleteUnused(old, before, findStillOld);
     }
     return total;
-  }
-
-  async #pruneRows(tx: Tx, old: readonly Old[], before: number): Promise<number> {
-    let deleted = 0;
-    for (const { account_id: accountId, media_id: mediaId, hash } of old) {
-      if ((await userOf(tx, accountId, mediaId)) !== undefined) continue;
-      // It may have been used since it was read.
-      if ((await findStillOld.first(tx, { accountId, mediaId, before })) === undefined) continue;
-      await this.#deleteRow(tx, { accountId, mediaId, hash });
-      deleted += 1;
-    }
-    return deleted;
   }
 
   async #pruneTransient(): Promise<number> {
@@ -130,50 +127,80 @@ export class MediaRemoval {
       const unused = await findUnusedTransient.all(database.longReader, { before, after, limit: CHUNK });
       const last = unused.at(-1);
       if (last === undefined) return total;
-      after = last.media_id;
-      total += await database.commit(async (tx) => {
-        let deleted = 0;
-        for (const { account_id: accountId, media_id: mediaId, hash } of unused) {
-          if ((await userOf(tx, accountId, mediaId)) !== undefined) continue;
-          // It may have been used since it was read.
-          if ((await findStillTransient.first(tx, { accountId, mediaId, before })) === undefined) continue;
-          await this.#deleteRow(tx, { accountId, mediaId, hash });
-          deleted += 1;
-        }
-        return deleted;
-      });
+      after = last.mediaId;
+      total += await this.#deleteUnused(unused, before, findStillTransient);
     }
     return total;
   }
 
-  async #deleteRow(tx: Tx, { accountId, mediaId, hash }: File): Promise<void> {
-    await deleteConversions.run(tx, { accountId, mediaId, hash });
+  /** @param findStill finds a file that has not been used since it was read */
+  async #deleteUnused(files: readonly File[], before: number, findStill: typeof findStillOld): Promise<number> {
+    const { database } = this.#options;
+    const waiting = await WaitingUsers.read(database, files);
+    return database.commit(async (tx) => {
+      let deleted = 0;
+      for (const file of files) {
+        if ((await waiting.userOf(tx, file)) !== undefined) continue;
+        if ((await findStill.first(tx, { ...file, before })) === undefined) continue;
+        await this.#deleteRow(tx, file);
+        deleted += 1;
+      }
+      return deleted;
+    });
+  }
+
+  async #deleteRow(tx: Tx, { accountId, mediaId, hash, size }: File): Promise<void> {
+    await deleteConversions.run(tx, { accountId, mediaId });
+    await deleteConversionsOf.run(tx, { accountId, hash });
     await deleteKeyMedia.run(tx, { accountId, mediaId });
     await deleteMedia.run(tx, { accountId, mediaId });
     await this.#options.contents.mark(tx, hash);
+    // Not in the transaction, which can be repeated, and which must not wait for a sum that is being read.
+    tx.afterCommit(() => void this.#options.storedBytes.add(accountId, -Number(size)));
   }
 }
 
-/** Returns the user of a file, as a clause; undefined if there is none. */
-async function userOf(on: Queryable, accountId: string, mediaId: string): Promise<string | undefined> {
-  const message = await findWaiting.first(on, { accountId, text: `%"mediaId":"${mediaId}"%` });
-  if (message !== undefined) return `the message ${message.message_id} will be sent`;
-  const group = await findGroup.first(on, { accountId, mediaId });
-  return group && `it is the picture of the group ${group.group_id}`;
+/**
+ * The messages that will be sent with some files. An account can have many that wait, so they are read outside of the
+ * transaction that deletes a file, which then looks only at those that were stored after that.
+ */
+class WaitingUsers {
+  readonly #found: ReadonlyMap<string, string>;
+  readonly #seen: number;
+
+  private constructor(found: ReadonlyMap<string, string>, seen: number) {
+    this.#found = found;
+    this.#seen = seen;
+  }
+
+  static async read({ reader, longReader }: Database, files: readonly FileRef[]): Promise<WaitingUsers> {
+    const newest = await newestMessage.first(reader, {});
+    const found = new Map<string, string>();
+    for (const { accountId, mediaId } of files) {
+      const messageId = await findWaiting(longReader, { accountId, text: contentOf(mediaId) });
+      if (messageId !== undefined) found.set(mediaId, messageId);
+    }
+    return new WaitingUsers(found, Number(newest?.seq ?? 0));
+  }
+
+  /** Returns the user of a file, as a clause; undefined if there is none. */
+  async userOf(tx: Tx, { accountId, mediaId }: FileRef): Promise<string | undefined> {
+    const after = { accountId, text: contentOf(mediaId), seq: this.#seen };
+    const messageId = this.#found.get(mediaId) ?? (await findNewer.first(tx, after))?.message_id;
+    if (messageId !== undefined) return `the message ${messageId} will be sent`;
+    const group = await findGroup.first(tx, { accountId, mediaId });
+    return group && `it is the picture of the group ${group.group_id}`;
+  }
 }
 
-interface Old {
-  readonly account_id: string;
-  readonly media_id: string;
-  readonly hash: string;
-}
+const contentOf = (mediaId: string) => `%"mediaId":"${mediaId}"%`;
 
 const lastUse = sql<number>`coalesce(used_at, created_at)`;
 
 const findOld = query((db, p: { before: number; after: string; limit: number }) =>
   db
     .selectFrom('media')
-    .select(['account_id', 'media_id', 'hash'])
+    .select(['account_id as accountId', 'media_id as mediaId', 'hash', 'size'])
     .where(lastUse, '<', p.before)
     .where('media_id', '>', p.after)
     .orderBy('media_id')
@@ -183,7 +210,7 @@ const findOld = query((db, p: { before: number; after: string; limit: number }) 
 const findUnusedTransient = query((db, p: { before: number; after: string; limit: number }) =>
   db
     .selectFrom('media as m')
-    .select(['m.account_id', 'm.media_id', 'm.hash'])
+    .select(['m.account_id as accountId', 'm.media_id as mediaId', 'm.hash', 'm.size'])
     .where('m.transient_since', '<', p.before)
     .where('m.media_id', '>', p.after)
     .where(({ not, exists, selectFrom }) =>
@@ -228,17 +255,42 @@ const findStillOld = query((db, p: { accountId: string; mediaId: string; before:
     .where(lastUse, '<', p.before),
 );
 
-/** Of the messages that wait, of which there are few. */
-const findWaiting = query((db, p: { accountId: string; text: string }) =>
+/** Finds a message that waits and contains a text. */
+async function findWaiting(on: Queryable, p: { accountId: string; text: string }): Promise<string | undefined> {
+  for (const waiting of waitingWith) {
+    const message = await waiting.first(on, p);
+    if (message !== undefined) return message.message_id;
+  }
+  return undefined;
+}
+
+/** In the order in which a message can go from one to the next between two reads. */
+const waitingWith = [
+  sql<boolean>`status = 'pending_approval'`, // a literal, so that planners can use the partial index
+  hasRareStatus('scheduled'),
+  hasRareStatus('queued'),
+].map((isWaiting) =>
+  query((db, p: { accountId: string; text: string }) =>
+    db
+      .selectFrom('messages')
+      .select('message_id')
+      .where('account_id', '=', p.accountId)
+      .where(isWaiting)
+      .where('content', 'like', p.text)
+      .limit(1),
+  ),
+);
+
+const newestMessage = query((db, _: object) => db.selectFrom('messages').select(({ fn }) => fn.max('seq').as('seq')));
+
+/** Of those that were stored later, whatever their account. */
+const findNewer = query((db, p: { accountId: string; text: string; seq: number }) =>
   db
     .selectFrom('messages')
     .select('message_id')
-    .where('account_id', '=', p.accountId)
-    .where('status', 'in', [
-      sql.lit('pending_approval' as const),
-      sql.lit('queued' as const),
-      sql.lit('scheduled' as const),
-    ])
+    .where('seq', '>', p.seq)
+    .where(unindexed('account_id'), '=', p.accountId)
+    .where('status', 'in', ['pending_approval', 'queued', 'scheduled'])
     .where('content', 'like', p.text)
     .limit(1),
 );
@@ -252,15 +304,23 @@ const findGroup = query((db, p: { accountId: string; mediaId: string }) =>
     .limit(1),
 );
 
-const deleteConversions = query((db, p: { accountId: string; mediaId: string; hash: string }) =>
-  db
-    .deleteFrom('media_conversions')
-    .where('account_id', '=', p.accountId)
-    .where((eb) => eb.or([eb('media_id', '=', p.mediaId), eb('hash', '=', p.hash)])),
+const deleteConversions = query((db, p: FileRef) =>
+  db.deleteFrom('media_conversions').where('account_id', '=', p.accountId).where('media_id', '=', p.mediaId),
 );
 
-const deleteKeyMedia = query((db, p: { accountId: string; mediaId: string }) =>
-  db.deleteFrom('key_media').where('account_id', '=', p.accountId).where('media_id', '=', p.mediaId),
+const deleteConversionsOf = query((db, p: { accountId: string; hash: string }) =>
+  db.deleteFrom('media_conversions').where('account_id', '=', p.accountId).where('hash', '=', p.hash),
+);
+
+/** From key to key, because one can have a million files. `prunesKeyFiles` deletes those of deleted keys. */
+const deleteKeyMedia = query((db, p: FileRef) =>
+  db
+    .deleteFrom('key_media')
+    .where('account_id', '=', p.accountId)
+    .where('key_id', 'in', (eb) =>
+      eb.selectFrom('api_keys').select('key_id').where('api_keys.account_id', '=', p.accountId),
+    )
+    .where('media_id', '=', p.mediaId),
 );
 
 const deleteMedia = query((db, p: { accountId: string; mediaId: string }) =>

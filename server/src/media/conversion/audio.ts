@@ -1,4 +1,4 @@
-import type { FileRule } from '../../connectors/media.ts';
+import type { FileRule } from '../../connectors/contract/media.ts';
 import { Ffmpeg, type Probe, type Stream } from './ffmpeg.ts';
 import { requireIntactOgg } from './ogg.ts';
 import { ConversionError, type Prepared } from './task.ts';

@@ -1,47 +1,60 @@
-import { type ChildProcess, fork } from 'node:child_process';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { ChildHealth } from '../../childHealth.ts';
 import { AppError } from '../../errors.ts';
-import { ConversionError, type Order, type Prepared, type Report } from './task.ts';
+import { AccountTime } from './accountTime.ts';
+import { ConverterProcess, type Job, type ProcessLimits } from './converterProcess.ts';
+import type { Order, Prepared } from './task.ts';
 
-/** Files in conversion at one time. */
+/** Files in conversion at one time, without long ones. */
 const PROCESSES = 2;
+/** Including long ones, so that two of them leave room for everything else. */
+const MAX_PROCESSES = 3;
+/** Time after which a conversion counts as long. Most take less than a second. */
+const LONG_MS = 10_000;
 const MAX_WAITING = 32;
+/** Each account can always queue one file. */
+const MAX_WAITING_ACCOUNTS = 1000;
 const WAITING_PER_ACCOUNT = 8;
+const WAIT_MS = 120_000;
 const IDLE_MS = 30_000;
 const TIMEOUT_MS = 120_000;
-/** For decoded images; the memory of ffmpeg has a limit of its own, in `ffmpeg.ts`. */
+const BUDGET_MS = 300_000;
+/** For decoded images; the memory of ffmpeg has its own limit, in `ffmpeg.ts`. */
 const MAX_BYTES = 1024 * 1024 * 1024;
 const KEPT_BYTES = MAX_BYTES / 2;
 
-interface Job {
-  readonly accountId: string;
-  readonly order: Order;
-  /** Reads the file, once its turn has come: those that wait are not in memory. */
-  readonly read: () => Promise<Uint8Array>;
-  readonly resolve: (prepared: Prepared) => void;
-  readonly reject: (error: Error) => void;
+interface Options extends Partial<ProcessLimits> {
+  readonly health?: ChildHealth;
+  /** Processing time per account in ten minutes, in ms. */
+  readonly budgetMs?: number;
+  readonly longMs?: number;
+  /** Deadline for a file that waits for its turn, in ms. */
+  readonly waitMs?: number;
 }
 
-interface Options {
-  /** How long one file may take, in ms. */
-  readonly timeoutMs?: number;
-  /** How long a process without work is kept, in ms. */
-  readonly idleMs?: number;
-  /** Memory with which a process ends itself, in bytes. */
-  readonly maxBytes?: number;
-  /** Memory with which a process takes no further file, in bytes. */
-  readonly keptBytes?: number;
+interface Waiting {
+  readonly job: Job;
+  readonly timer: NodeJS.Timeout;
 }
 
 /**
- * Converts files in processes of their own, which are started when there is work, and ended soon after it. A file that
- * takes too long, or too much memory, costs its process and nothing else. Timers are real: they guard processes.
+ * Converts files in child processes, which are started when there is work, and ended soon after it. A file that takes
+ * too long, or too much memory, costs its process and nothing else.
+ *
+ * Accounts take turns: the next file belongs to the account with the least processing time so far, and an account has
+ * one file in conversion. Long conversions do not keep others waiting: they leave a process free, and if they do
+ * occupy all of them, the account that has used the most time loses its process.
+ *
+ * Timers are real: they guard processes.
  */
 export class Converter {
-  readonly #limits: Required<Options>;
-  readonly #queue: Job[] = [];
+  readonly #limits: ProcessLimits;
+  readonly #health: ChildHealth;
+  readonly #time: AccountTime;
+  readonly #longMs: number;
+  readonly #waitMs: number;
+  readonly #queue: Waiting[] = [];
   readonly #workers = new Set<ConverterProcess>();
+  #retry: NodeJS.Timeout | undefined;
   #isStopped = false;
 
   constructor({
@@ -49,8 +62,17 @@ export class Converter {
     idleMs = IDLE_MS,
     maxBytes = MAX_BYTES,
     keptBytes = KEPT_BYTES,
+    program = process.execPath,
+    health = new ChildHealth('media_conversion'),
+    budgetMs = BUDGET_MS,
+    longMs = LONG_MS,
+    waitMs = WAIT_MS,
   }: Options = {}) {
-    this.#limits = { timeoutMs, idleMs, maxBytes, keptBytes };
+    this.#limits = { timeoutMs, idleMs, maxBytes, keptBytes, program };
+    this.#health = health;
+    this.#time = new AccountTime(budgetMs);
+    this.#longMs = longMs;
+    this.#waitMs = waitMs;
   }
 
   /** Number of running processes. */
@@ -60,164 +82,144 @@ export class Converter {
 
   stop(): void {
     this.#isStopped = true;
-    for (const { reject } of this.#queue.splice(0)) reject(new AppError('shutting_down'));
+    clearTimeout(this.#retry);
+    this.#refuseWaiting(new AppError('shutting_down'));
     for (const worker of this.#workers) worker.end(new AppError('shutting_down'));
   }
 
   /**
    * @throws {ConversionError}
-   * @throws {AppError} `too_busy`, `shutting_down`
+   * @throws {AppError} `too_busy`, `rate_limited`, `shutting_down`
    */
   prepare(accountId: string, order: Order, read: () => Promise<Uint8Array>): Promise<Prepared> {
+    const refusal = this.#refusalFor(accountId);
+    if (refusal !== undefined) return Promise.reject(refusal);
     return new Promise((resolve, reject) => {
-      const own = this.#queue.filter((job) => job.accountId === accountId).length;
-      if (this.#isStopped) reject(new AppError('shutting_down'));
-      else if (this.#queue.length >= MAX_WAITING || own >= WAITING_PER_ACCOUNT)
-        reject(new AppError('too_busy', 'Too many files are being converted; try again'));
-      else {
-        this.#queue.push({ accountId, order, read, resolve, reject });
-        this.#dispatch();
-      }
+      this.#queue.push(this.#waiting({ accountId, order, read, resolve, reject }));
+      this.#dispatch();
     });
+  }
+
+  #refusalFor(accountId: string): AppError | undefined {
+    if (this.#isStopped) return new AppError('shutting_down');
+    if (this.#health.isDown && this.#retry !== undefined) return unavailable();
+    const own = this.#queue.filter(({ job }) => job.accountId === accountId).length;
+    const limit = own === 0 ? MAX_WAITING_ACCOUNTS : MAX_WAITING;
+    if (this.#queue.length >= limit || own >= WAITING_PER_ACCOUNT) return tooMany();
+    const waitMs = this.#time.waitMs(accountId);
+    if (waitMs === 0) return undefined;
+    return new AppError('rate_limited', 'The account has used up its time for converting files; try again later', {
+      retryAfterSeconds: Math.ceil(waitMs / 1000),
+    });
+  }
+
+  #waiting(job: Job): Waiting {
+    const timer = setTimeout(() => {
+      const index = this.#queue.findIndex((waiting) => waiting.job === job);
+      if (index >= 0) this.#queue.splice(index, 1);
+      job.reject(tooMany());
+    }, this.#waitMs);
+    return { job, timer };
   }
 
   #dispatch(): void {
     for (;;) {
-      const running = [...this.#workers].flatMap(({ job }) => (job === undefined ? [] : [job.accountId]));
-      // The other process stays free for other accounts.
-      const index = this.#queue.findIndex(({ accountId }) => !running.includes(accountId));
-      const [job] = index < 0 ? [] : this.#queue.slice(index, index + 1);
-      if (job === undefined) return;
-      const idle = [...this.#workers].find((worker) => worker.isIdle);
-      const worker = idle ?? (this.#workers.size < PROCESSES ? this.#startWorker() : undefined);
-      if (worker === undefined) return;
-      this.#queue.splice(index, 1);
-      void worker.run(job);
+      const next = this.#nextJob();
+      if (next === undefined) return;
+      const worker = this.#findWorker();
+      if (worker === undefined) {
+        this.#takeBackProcess(next.job);
+        return;
+      }
+      this.#queue.splice(this.#queue.indexOf(next), 1);
+      clearTimeout(next.timer);
+      void worker.run(next.job);
     }
   }
 
-  #startWorker(): ConverterProcess {
-    const worker: ConverterProcess = new ConverterProcess(this.#limits, (hasEnded) => {
-      if (hasEnded) this.#workers.delete(worker);
-      if (!this.#isStopped) this.#dispatch();
-    });
-    this.#workers.add(worker);
-    return worker;
+  /** Returns the first file of the account that has used the least time and has no file in conversion. */
+  #nextJob(): Waiting | undefined {
+    const running = new Set([...this.#workers].map(({ job }) => job?.accountId));
+    const waiting = this.#queue.filter(({ job }) => !running.has(job.accountId));
+    const usedBy = new Map(waiting.map(({ job }) => [job.accountId, this.#time.usedBy(job.accountId)]));
+    const least = Math.min(...usedBy.values());
+    return waiting.find(({ job }) => usedBy.get(job.accountId) === least);
   }
-}
 
-class ConverterProcess {
-  job: Job | undefined;
-  readonly #child: ChildProcess;
-  readonly #limits: Required<Options>;
-  readonly #onFree: (hasEnded: boolean) => void;
-  #timer: NodeJS.Timeout | undefined;
-  #isEnding = false;
-  #error: Error = new ConversionError('failed', 'it needs too much memory, or is damaged');
+  /** Returns a process for another file; undefined if too many are in use, or none can be started. */
+  #findWorker(): ConverterProcess | undefined {
+    const short = [...this.#workers].filter(({ job, runMs }) => job !== undefined && runMs < this.#longMs).length;
+    if (short >= PROCESSES) return undefined;
+    const idle = [...this.#workers].find(({ isIdle }) => isIdle);
+    if (idle !== undefined || this.#workers.size >= MAX_PROCESSES) return idle;
+    return this.#retry === undefined ? this.#startWorker() : undefined;
+  }
 
-  constructor(limits: Required<Options>, onFree: (hasEnded: boolean) => void) {
-    this.#limits = limits;
-    this.#onFree = onFree;
-    this.#child = fork(
-      fileURLToPath(new URL('./process.ts', import.meta.url)),
-      [limits.maxBytes, limits.keptBytes].map(String),
-      {
-        execArgv: [
-          '--max-old-space-size=256',
-          '--expose-gc',
-          '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
-          ...confined(),
-        ],
-        // Nothing of the server's environment, which has secrets.
-        env: {},
-        serialization: 'advanced',
-        stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-      },
+  /** Ends a long conversion for a file that waits, if its account has used more time than the waiting one. */
+  #takeBackProcess(waiting: Job): void {
+    const running = [...this.#workers].filter(({ job }) => job !== undefined);
+    if (running.length < MAX_PROCESSES || running.some(({ runMs }) => runMs < this.#longMs)) return;
+    const usedBy = ({ job, runMs }: ConverterProcess) => runMs + (job ? this.#time.usedBy(job.accountId) : 0);
+    const [most] = running.sort((a, b) => usedBy(b) - usedBy(a));
+    if (most === undefined || usedBy(most) <= this.#time.usedBy(waiting.accountId)) return;
+    most.end(
+      new AppError('too_busy', `The conversion took longer than ${this.#longMs / 1000} s while other files waited`),
     );
-    this.#child.unref();
-    this.#child.channel?.unref();
-    this.#child.on('message', (outcome: Report | 'ready') => {
-      if (outcome === 'ready') return;
-      if (outcome.isLast) this.#isEnding = true;
-      this.#settle(({ resolve, reject }) => {
-        if ('prepared' in outcome) resolve(outcome.prepared);
-        else reject(new ConversionError(outcome.failure.reason, outcome.failure.message));
-      });
-    });
-    this.#child.on('error', () => this.end());
-    this.#child.on('exit', () => {
-      clearTimeout(this.#timer);
-      this.#finish()?.reject(this.#error);
-      this.#onFree(true);
-    });
   }
 
-  /** Whether it can get a job. A process that was killed, or has taken its last job, takes a moment to exit. */
-  get isIdle(): boolean {
-    return this.job === undefined && !this.#isEnding;
-  }
-
-  async run(job: Job): Promise<void> {
-    const { timeoutMs } = this.#limits;
-    this.job = job;
-    clearTimeout(this.#timer);
-    let content: Uint8Array;
+  #startWorker(): ConverterProcess | undefined {
     try {
-      content = await job.read();
+      const worker: ConverterProcess = new ConverterProcess(this.#limits, {
+        onReady: () => this.#health.works(),
+        // A conversion that has become long makes room for others.
+        onBegun: () => void setTimeout(() => this.#dispatch(), this.#longMs + 10).unref(),
+        onUsed: (accountId, ms) => this.#time.add(accountId, ms),
+        onFailed: (error, job) => this.#failed(error, job),
+        onFree: (hasEnded) => {
+          if (hasEnded) this.#workers.delete(worker);
+          if (!this.#isStopped) this.#dispatch();
+        },
+      });
+      this.#workers.add(worker);
+      return worker;
     } catch (error) {
-      if (this.job === job)
-        this.#settle(({ reject }) => reject(error instanceof Error ? error : new Error(String(error))));
+      this.#failed(error, undefined);
+      return undefined;
+    }
+  }
+
+  /**
+   * Tries again after a pause, with the same job first. Once several attempts have failed, files are refused, and the
+   * attempts go on without them.
+   */
+  #failed(error: unknown, job: Job | undefined): void {
+    if (this.#isStopped) {
+      job?.reject(new AppError('shutting_down'));
       return;
     }
-    if (this.job !== job) return;
-    const late = new ConversionError('failed', `its conversion takes longer than ${timeoutMs / 1000} s`);
-    this.#timer = setTimeout(() => this.end(late), timeoutMs);
-    this.#child.send({ ...job.order, content }, (error) => {
-      if (error !== null) this.end();
-    });
+    this.#health.failed(error);
+    if (job !== undefined) this.#queue.unshift(this.#waiting(job));
+    if (this.#health.isDown) this.#refuseWaiting(unavailable());
+    clearTimeout(this.#retry);
+    this.#retry = setTimeout(() => {
+      this.#retry = undefined;
+      if (this.#queue.length > 0) this.#dispatch();
+      else if (this.#workers.size === 0) this.#startWorker();
+    }, this.#health.retryMs);
+    this.#retry.unref();
   }
 
-  /** @param error for the job that it has */
-  end(error: Error = this.#error): void {
-    this.#isEnding = true;
-    this.#error = error;
-    this.#child.ref(); // waiting jobs depend on its exit
-    this.#child.kill('SIGKILL');
-  }
-
-  #settle(settle: (job: Job) => void): void {
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.end(), this.#limits.idleMs);
-    this.#timer.unref();
-    const job = this.#finish();
-    if (job !== undefined) settle(job);
-    this.#onFree(false);
-  }
-
-  #finish(): Job | undefined {
-    const { job } = this;
-    this.job = undefined;
-    return job;
-  }
-}
-
-/** Node's permissions: the process reads installed packages and this code. sharp is an addon, which it may load. */
-function confined(): string[] {
-  const here = dirname(fileURLToPath(import.meta.url));
-  const source = join(here, '..', '..');
-  const folders = new Set([source, ...packageFolders()]);
-  return ['--permission', '--allow-addons', ...[...folders].map((folder) => `--allow-fs-read=${folder}`)];
-}
-
-/** The folders `node_modules` in which the libraries are. */
-function packageFolders(): string[] {
-  return ['sharp', '@ffmpeg/core', 'mediabunny'].flatMap((name) => {
-    try {
-      const path = fileURLToPath(import.meta.resolve(name));
-      const end = path.lastIndexOf('node_modules');
-      return end < 0 ? [] : [path.slice(0, end + 'node_modules'.length)];
-    } catch {
-      return [];
+  #refuseWaiting(error: AppError): void {
+    for (const { job, timer } of this.#queue.splice(0)) {
+      clearTimeout(timer);
+      job.reject(error);
     }
-  });
+  }
 }
+
+const tooMany = () => new AppError('too_busy', 'Too many files are being converted; try again');
+
+const unavailable = () =>
+  new AppError('too_busy', 'The server cannot start a process to convert files at the moment; try again', {
+    retryAfterSeconds: 5,
+  });

@@ -100,6 +100,15 @@ export class Ffmpeg {
     return { streams, durationSeconds: Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined };
   }
 
+  /** Counts the frames of the first video track by reading the file, because its header can state anything. */
+  countFrames(): number {
+    const args = ['-v', 'error', '-print_format', 'json', '-select_streams', 'v:0', '-count_packets'];
+    const shown = ['-show_entries', 'stream=nb_read_packets'];
+    this.#run(() => this.#core.ffprobe(...args, ...shown, '-o', '/frames.json', ...this.#input));
+    const { streams = [] } = parsed(this.#read('/frames.json')) as { streams?: { nb_read_packets?: string }[] };
+    return Number(streams[0]?.nb_read_packets ?? 0);
+  }
+
   /**
    * Converts the file, and returns the outputs.
    * @param before options of the input

@@ -1,5 +1,5 @@
 import type { Metadata, Sharp, SharpOptions } from 'sharp';
-import type { FileRule, StickerRule } from '../../connectors/media.ts';
+import type { FileRule, StickerRule } from '../../connectors/contract/media.ts';
 import { Ffmpeg } from './ffmpeg.ts';
 import { ConversionError, type Prepared } from './task.ts';
 

@@ -1,17 +1,25 @@
 import { constants, setPriority } from 'node:os';
+import { Worker } from 'node:worker_threads';
 import { ConversionError, type Outcome, type Prepared, type Task } from './task.ts';
+import type { Watched } from './watchdog.ts';
 
 /*
  * The process that decodes files, which come from strangers. It may read the installed packages and nothing else, and
  * has no network. The server ends it when it takes too long.
  */
 
-const [MAX_BYTES = 0, KEPT_BYTES = 0] = process.argv.slice(2).map(Number);
-const CHECK_MS = 50;
+const [MAX_BYTES = 0, KEPT_BYTES = 0, SERVER_PID = 0] = process.argv.slice(2).map(Number);
+const isBusy = new Int32Array(new SharedArrayBuffer(4));
 
 setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 for (const name of ['fetch', 'WebSocket', 'EventSource', 'XMLHttpRequest'])
   Object.defineProperty(globalThis, name, { value: undefined });
+
+const watched: Watched = { serverPid: SERVER_PID, maxBytes: MAX_BYTES, isBusy };
+const watchdog = new Worker(new URL('./watchdog.ts', import.meta.url), { workerData: watched });
+// Without it, the process could outlive the server, so it does not work without it either.
+watchdog.on('error', () => process.exit(1));
+watchdog.on('online', () => process.send?.('ready'));
 
 process.on('message', (task: Task) => {
   void outcomeOf(task).then((outcome) => {
@@ -22,12 +30,9 @@ process.on('message', (task: Task) => {
   });
 });
 process.on('disconnect', () => process.exit());
-process.send?.('ready');
 
 async function outcomeOf(task: Task): Promise<Outcome> {
-  const watch = setInterval(() => {
-    if (process.memoryUsage.rss() > MAX_BYTES) process.exit(1);
-  }, CHECK_MS);
+  Atomics.store(isBusy, 0, 1);
   try {
     return { prepared: await prepare(task) };
   } catch (error) {
@@ -35,7 +40,7 @@ async function outcomeOf(task: Task): Promise<Outcome> {
       error instanceof ConversionError ? error : ({ reason: 'unreadable', message: 'its content is damaged' } as const);
     return { failure: { reason, message } };
   } finally {
-    clearInterval(watch);
+    Atomics.store(isBusy, 0, 0);
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FileRule, MediaFacts, MediaRules } from '../../connectors/media.ts';
+import type { FileRule, MediaFacts, MediaRules } from '../../connectors/contract/media.ts';
 
 /** The purposes for which a file is prepared. */
 export type Purpose = keyof MediaRules;

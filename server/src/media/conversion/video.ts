@@ -1,4 +1,4 @@
-import type { FileRule } from '../../connectors/media.ts';
+import type { FileRule } from '../../connectors/contract/media.ts';
 import { durationOf } from './audio.ts';
 import { Ffmpeg, type Probe, type Stream } from './ffmpeg.ts';
 import { loadSharp, thumbnailOf } from './images.ts';
@@ -7,6 +7,11 @@ import { ConversionError, type Prepared } from './task.ts';
 /** Longer videos are not converted: a second takes up to half a second of a core. */
 const MAX_CONVERTED_SECONDS = 60;
 const MAX_PIXELS = 4096 * 2304;
+/**
+ * Pixels of all frames together in a video to convert: a minute of 1920 × 1080 at 30 frames per second, which takes about
+ * half a minute. A movie of a few kilobytes can have any number of frames of a single color.
+ */
+const MAX_MOVIE_PIXELS = 4_000_000_000;
 /** The longest side after a conversion. */
 const SIDE = 848;
 
@@ -37,6 +42,7 @@ export async function prepareVideo(content: Uint8Array, mimeType: string, rule: 
   if (problem === undefined && fits && isContainer) return { facts, ...shown };
   // Other containers of the same content are only repackaged.
   const how = problem === undefined && fits ? ['-c', 'copy'] : conversionOf(probe, problem ?? 'it is too large');
+  if (!how.includes('copy')) requireMoviePixels(picture, ffmpeg.countFrames());
   const [mp4] = ffmpeg.convert([], [[...TRACKS, ...how, ...MP4]]);
   if (mp4 === undefined || mp4.length === 0) throw new ConversionError('unreadable', 'its content is damaged');
   if (mp4.length > rule.maxBytes)
@@ -56,6 +62,16 @@ function pictureOf({ streams }: Probe): Stream {
 /** @throws {ConversionError} `refused` */
 export function requirePixels({ width = 0, height = 0 }: { width?: number; height?: number }): void {
   if (width * height > MAX_PIXELS) throw new ConversionError('refused', 'it has more pixels than 4096 × 2304');
+}
+
+/** @throws {ConversionError} `refused` */
+function requireMoviePixels({ width = 0, height = 0 }: Stream, frames: number): void {
+  if (width * height * frames <= MAX_MOVIE_PIXELS) return;
+  const size = `its ${frames} frames of ${width} × ${height} pixels`;
+  throw new ConversionError(
+    'refused',
+    `${size} are too many to convert; send it smaller, or as MP4 with H.264 and AAC`,
+  );
 }
 
 /** Why phones would not play it, as a clause; undefined if they do. */
