@@ -14,12 +14,16 @@ import {
 } from './app/parts.ts';
 import { sleep, withTimeout } from './async.ts';
 import { KeyChanges } from './auth/keyChanges.ts';
+import type { Children } from './childHealth.ts';
 import { type Clock, systemClock } from './clock.ts';
 import type { Settings } from './config.ts';
+import type { Shared } from './db/dialect.ts';
+import { areUnreadable, type MetricsOptions, MetricsServer } from './http/metricsRoute.ts';
 import { createServer } from './http/server.ts';
 import { ConfirmationRule } from './invoke/confirmationRule.ts';
 import { Confirmations } from './invoke/confirmations.ts';
 import type { Services } from './invoke/context.ts';
+import { DerivedSessions } from './invoke/derivedSession.ts';
 import { Filters } from './invoke/filters.ts';
 import { Idempotency } from './invoke/idempotency.ts';
 import { Invoker } from './invoke/invoke.ts';
@@ -28,12 +32,17 @@ import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
 import { SessionScopes } from './invoke/sessionScope.ts';
 import { ToolCalls } from './invoke/toolCalls.ts';
+import { TypedNumbers } from './invoke/typedNumbers.ts';
 import type { Converter } from './media/conversion/converter.ts';
-import type { Retention } from './webhooks/retention.ts';
+import { WordMove } from './messages/wordMove.ts';
+import type { Retention } from './webhooks/retention/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
 const SWEEP_MS = 50;
 const DELIVERY_GRACE_MS = 5000;
+/** A stop does not wait for a shared database that has not answered for this long. */
+const DATABASE_GRACE_MS = 4000;
+const DATABASE_PING_MS = 500;
 
 /** Builds the whole server, in order. The only place that knows all parts. */
 export async function createApp(settings: Settings, overrides: Overrides = {}): Promise<App> {
@@ -44,32 +53,75 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
   const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
-  const { engine, deliver, outgoing, verifier, keeper, emit, eventLog, filteredEventLog, addFields, feed } = delivery;
+  const { engine, deliver, outgoing, verifier, keeper, deletions, emit } = delivery;
+  const { eventLog, filteredEventLog, addFields, feed } = delivery;
   const keyChanges = new KeyChanges(auth.authenticator, keeper);
   const oauth = createOAuth(foundation, keyChanges);
   const files = createFiles(foundation, store, outgoing);
-  const messaging = createMessaging(foundation, cluster, files.media, emit);
+  const messaging = createMessaging(foundation, cluster, files.media, emit, deletions);
 
   const webhooks = { engine, deliver, targets, outgoing, verifier, keeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };
   const { converter, ...forCalls } = files;
-  const parts = { ...auth, keyChanges, oauth, ...forCalls, ...messaging, ...reading, cluster, forward, emit, webhooks };
+  const parts = {
+    ...auth,
+    keyChanges,
+    oauth,
+    ...forCalls,
+    ...messaging,
+    ...reading,
+    cluster,
+    forward,
+    emit,
+    webhooks,
+    deletions,
+  };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
+  const typedNumbers = new TypedNumbers(services, delivery.networkNumbers);
   const networkIds = new NetworkIds(services);
+  const derivedSessions = new DerivedSessions(services);
   const filters = new Filters(services);
   const sessionScopes = new SessionScopes(services);
   const confirmationRule = new ConfirmationRule(services);
   const limits = { filters, sessionScopes, confirmationRule };
-  const invoker = new Invoker({ services, owners, networkIds, ...limits, idempotency });
+  const invoker = new Invoker({ services, owners, typedNumbers, networkIds, derivedSessions, ...limits, idempotency });
   const untraced: Invoke = (operation, call) => invoker.invoke(operation, call);
   const invoke = tracing?.invoke(untraced) ?? untraced;
   const monitoring = new Monitoring(foundation, cluster, engine, messaging.sessions);
   const toolCalls = new ToolCalls(foundation);
   const agents = { confirmations: new Confirmations(foundation), toolCalls };
-  const http = await createServer({ ...services, signatures, owners, invoke, monitoring, ...agents });
-  return new App({ foundation, services, delivery, messaging, converter, idempotency, toolCalls, monitoring, http });
+  const metricsOptions = metricsOptionsOf(foundation, monitoring);
+  const metricsServer = metricsOptions && new MetricsServer(metricsOptions);
+  const http = await createServer({ ...services, signatures, owners, invoke, monitoring, metricsOptions, ...agents });
+  return new App({
+    foundation,
+    services,
+    delivery,
+    messaging,
+    converter,
+    idempotency,
+    toolCalls,
+    wordMove: new WordMove(foundation),
+    monitoring,
+    metricsServer,
+    http,
+  });
+}
+
+/** Undefined if metrics are off. */
+function metricsOptionsOf(
+  { settings, targets, log }: Foundation,
+  { readMetrics }: Monitoring,
+): MetricsOptions | undefined {
+  const { metrics: isOn, metricsPort: port, metricsToken: token, host } = settings;
+  if (!isOn) return undefined;
+  // Loopback targets are allowed only if no other machine reaches the server.
+  const options = { read: readMetrics, token, port, host, isReachable: !targets.allowLoopback };
+  if (areUnreadable(options))
+    log.warn('other machines can reach the server, so GET /metrics is disabled; set METRICS_PORT or METRICS_TOKEN');
+  return options;
 }
 
 interface Parts {
@@ -80,7 +132,9 @@ interface Parts {
   readonly converter: Converter;
   readonly idempotency: Idempotency;
   readonly toolCalls: ToolCalls;
+  readonly wordMove: WordMove;
   readonly monitoring: Monitoring;
+  readonly metricsServer: MetricsServer | undefined;
   readonly http: FastifyInstance;
 }
 
@@ -88,24 +142,29 @@ export class App {
   readonly http: FastifyInstance;
   readonly retention: Retention;
   readonly services: Services;
+  readonly children: Children;
+  /** Address of the separate port for metrics, once it listens. */
+  metricsUrl: string | undefined;
   readonly #parts: Parts;
-  #stopping: Promise<void> | undefined;
+  #stopping: Promise<'complete' | 'without database'> | undefined;
 
   constructor(parts: Parts) {
     this.http = parts.http;
     this.retention = parts.delivery.retention;
     this.services = parts.services;
+    this.children = parts.foundation.children;
     this.#parts = parts;
   }
 
   /** Starts all parts and listens. Returns the address, such as `http://127.0.0.1:8080`. */
   async start(): Promise<string> {
     const { settings, database } = this.#parts.foundation;
-    const { cluster, authenticator, media, removal } = this.services;
-    const { engine, retention, keeper } = this.#parts.delivery;
+    const { cluster, authenticator, media, removal, deletions } = this.services;
+    const { engine, retention, keeper, logEpochs } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     this.#warnOfOpenRegistration();
     this.#warnOfFewOpenFiles();
+    await logEpochs.start();
     authenticator.start();
     this.#parts.toolCalls.start();
     engine.start();
@@ -119,36 +178,60 @@ export class App {
     sandbox.mailboxes.start();
     await cluster.start({ sessions, webhooks: engine });
     sender.start();
+    deletions.start();
     const address = await this.http.listen({ host: settings.host, port: settings.port });
+    this.metricsUrl = await this.#parts.metricsServer?.start();
     await cluster.announce(settings.nodeUrl?.href ?? reachableAt(address));
+    this.#parts.wordMove.start();
     database.startCheck();
     return address;
   }
 
   /**
-   * Stops in reverse order: requests, networks, deliveries. Deliveries in flight finish, or stay pending.
+   * Stops in reverse order: requests, networks, deliveries. Deliveries in flight finish, or stay pending. If a shared
+   * database does not answer, the other nodes take over once the leases of this one have ended, as after a crash.
+   * @returns `without database` if some work goes on, because the database does not answer
    * @throws {Error} if that takes longer than the settings allow; then the process has to exit
    */
-  stop(): Promise<void> {
+  stop(): Promise<'complete' | 'without database'> {
     const { settings } = this.#parts.foundation;
     this.#parts.monitoring.drain();
-    this.#stopping ??= this.#stop();
+    this.#stopping ??= this.#stopWhileDatabaseAnswers();
     const timeoutMs = (settings.stopDelaySeconds + settings.stopTimeoutSeconds) * 1000;
     return withTimeout(systemClock, timeoutMs, this.#stopping);
   }
 
+  async #stopWhileDatabaseAnswers(): Promise<'complete' | 'without database'> {
+    const { database, log, nodeId: node } = this.#parts.foundation;
+    const ended = new AbortController();
+    const stopped = this.#stop().then(() => 'complete' as const);
+    if (database.shared === undefined) return stopped;
+    const silent = untilSilent(database.shared, DATABASE_GRACE_MS, ended.signal).then(
+      () => 'without database' as const,
+    );
+    try {
+      const result = await Promise.race([stopped, silent]);
+      if (result === 'without database') log.warn({ node }, 'stopped without the database, which does not answer');
+      return result;
+    } finally {
+      ended.abort();
+    }
+  }
+
   async #stop(): Promise<void> {
     const { settings, database, clock, log, nodeId: node, tracing } = this.#parts.foundation;
-    const { cluster, authenticator, passwords, media, removal, forward } = this.services;
-    const { engine, deliver, retention, keeper } = this.#parts.delivery;
+    const { cluster, authenticator, passwords, media, removal, linkPreviews, forward, deletions } = this.services;
+    const { engine, deliver, retention, keeper, logEpochs } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     const startedAt = performance.now();
     log.info({ node }, 'draining in-flight work');
     if (settings.stopDelaySeconds > 0) await sleep(clock, settings.stopDelaySeconds * 1000);
     await closeHttp(this.http, clock);
+    await this.#parts.metricsServer?.stop();
     sender.stop();
     callRejection.stop();
     followedPresences.stop();
+    await deletions.stop();
     // Other nodes can acquire the sessions once they are closed, and the webhooks once their deliveries are settled.
     await sessions.stop();
     await sandbox.mailboxes.stop();
@@ -156,8 +239,11 @@ export class App {
     await deliver.close();
     await keeper.stop();
     await retention.stop();
+    await this.#parts.wordMove.stop();
+    logEpochs.stop();
     await forward.close();
     this.#parts.converter.stop();
+    await linkPreviews.stop();
     await removal.stop();
     await media.close();
     await this.#parts.toolCalls.stop();
@@ -196,6 +282,17 @@ function reachableAt(address: string): string {
   const url = new URL(address);
   if (url.hostname === '0.0.0.0' || url.hostname === '[::]') url.hostname = hostname();
   return url.href;
+}
+
+/** Resolves once a database has not answered for `graceMs`. Stays pending if `signal` is aborted before. */
+async function untilSilent({ heartbeat }: Shared, graceMs: number, signal: AbortSignal): Promise<void> {
+  const answer = () => heartbeat.connection.query('select 1', []).then(Boolean, () => false);
+  for (let answeredAt = performance.now(); ; ) {
+    if (await withTimeout(systemClock, graceMs, answer()).catch(() => false)) answeredAt = performance.now();
+    if (signal.aborted) return new Promise(() => {});
+    if (performance.now() - answeredAt >= graceMs) return;
+    await sleep(systemClock, DATABASE_PING_MS);
+  }
 }
 
 /** Lets requests finish within a limit: a client that never reads its response must not keep the server up. */

@@ -45,9 +45,19 @@ export async function unlessAborted<T>(signal: AbortSignal, work: Promise<T>): P
   }
 }
 
+/**
+ * Resolves when `work` has resolved, or after `ms`; `work` continues.
+ * @throws the error of `work`, within `ms`
+ */
+export async function endedWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<void>();
+  const cancel = clock.after(ms, resolve);
+  await Promise.race([work, late]).finally(cancel);
+}
+
 /** Resolves when `work` has settled, or after `ms`; `work` continues. */
 export async function settledWithin(clock: Clock, ms: number, work: Promise<unknown>): Promise<void> {
-  await withTimeout(clock, ms, work).catch(() => {});
+  await endedWithin(clock, ms, work).catch(() => {});
 }
 
 /**
@@ -59,6 +69,16 @@ export async function allEnded<W extends readonly Promise<unknown>[]>(...work: W
   results.catch(() => {}); // thrown below
   await Promise.allSettled(work);
   return results;
+}
+
+/**
+ * Runs work on each item, one after the other. One that fails does not keep the later ones from their turn.
+ * @throws the first error, at the end
+ */
+export async function eachOrThrow<T>(items: readonly T[], work: (item: T) => Promise<unknown>): Promise<void> {
+  const errors: unknown[] = [];
+  for (const item of items) await work(item).catch((error: unknown) => errors.push(error));
+  if (errors.length > 0) throw errors[0];
 }
 
 /** Runs work of the same key one after the other, in the order of the calls. */
@@ -108,6 +128,48 @@ export class Slots {
       if (next === undefined) this.#free++;
       else next();
     }
+  }
+}
+
+/** Runs one piece of work at a time. Keys take turns, so that the work of one does not delay all others. */
+export class FairTurns {
+  readonly #limits: { readonly inAll: number; readonly perKey: number };
+  readonly #waiting = new Map<string, (() => Promise<void>)[]>();
+  #isRunning = false;
+
+  constructor(limits: { readonly inAll: number; readonly perKey: number }) {
+    this.#limits = limits;
+  }
+
+  /** Whether the key may add work: at least one piece, whatever the others do. */
+  hasRoomFor(key: string): boolean {
+    const own = this.#waiting.get(key)?.length ?? 0;
+    const all = [...this.#waiting.values()].reduce((sum, { length }) => sum + length, 0);
+    return own < this.#limits.perKey && (own === 0 || all < this.#limits.inAll);
+  }
+
+  run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    const queue = this.#waiting.get(key) ?? [];
+    // In an async function, so that `work` may also throw before it returns a promise.
+    queue.push(() => (async () => work())().then(resolve, reject));
+    this.#waiting.set(key, queue);
+    if (!this.#isRunning) void this.#runAll();
+    return promise;
+  }
+
+  async #runAll(): Promise<void> {
+    this.#isRunning = true;
+    for (;;) {
+      const [next] = this.#waiting;
+      if (next === undefined) break;
+      const [key, queue] = next;
+      const work = queue.shift();
+      this.#waiting.delete(key);
+      if (queue.length > 0) this.#waiting.set(key, queue); // behind all others
+      await work?.();
+    }
+    this.#isRunning = false;
   }
 }
 

@@ -14,7 +14,7 @@ import { fileURLToPath } from 'node:url';
 
 const DEADLINE_MS = 60_000;
 const usedLater = [
-  () => import('./db/postgres.ts'),
+  () => import('./db/postgres/postgres.ts'),
   () => import('./http/mcp/server.ts'),
   () => import('./connectors/whatsapp/connection.ts'), // its client is an optional dependency
   () => import('./connectors/whatsapp-cloud/connection.ts'),
@@ -25,8 +25,9 @@ const usedLater = [
   () => import('ws'),
   // Threads, which fail here without their data.
   () => import('./auth/passwordThread.ts'),
-  () => import('./db/readingThread.ts'),
-  () => import('./db/quickCheck.ts'),
+  () => import('./db/sqlite/readingThread.ts'),
+  () => import('./db/sqlite/quickCheck.ts'),
+  () => import('./media/pageThread.ts'),
 ];
 
 try {

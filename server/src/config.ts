@@ -67,10 +67,19 @@ export const settingsTable = {
   whatsappCloudVersion: setting(graphVersion, 'Version of the Graph API for whatsapp-cloud.', 'v25.0'),
   mcpOauth: setting(
     onOff,
-    'Whether apps can connect to the MCP endpoint by OAuth, with the consent of a person in the dashboard. Needs PUBLIC_URL with https.',
+    'Whether apps can connect to the MCP endpoint by OAuth, with the consent of a person in the dashboard. Needs PUBLIC_URL with https, or with localhost.',
     'off',
   ),
-  metrics: setting(onOff, 'Whether GET /metrics serves metrics for Prometheus.', 'on'),
+  metrics: setting(
+    onOff,
+    'Whether GET /metrics serves metrics for Prometheus. If other machines can reach the server, set METRICS_PORT or METRICS_TOKEN too.',
+    'on',
+  ),
+  metricsPort: setting(
+    optional(number(0, 65535)),
+    'Separate port for GET /metrics, on HOST, which the main port then does not serve. Keep it away from strangers.',
+  ),
+  metricsToken: setting(secret, 'Bearer token that GET /metrics requires. Empty requires none.'),
   allowedHosts: setting(
     hostNames,
     'Additional host names that callers use; * allows any. IP addresses, localhost, HOST and the hosts of PUBLIC_URL and NODE_URL always work.',
@@ -93,6 +102,11 @@ export const settingsTable = {
   maxApiKeys: setting(number(1, 1e6), 'API keys per account.', '100'),
   maxSessions: setting(number(1, 1e6), 'Sessions per account.', '1000'),
   maxScheduledMessages: setting(number(1, 1e9), 'Scheduled messages per account, bulk sends included.', '10000'),
+  maxMediaBytes: setting(
+    number(0, 1e15),
+    'Bytes of stored files per account, above which uploads are refused; received files are stored anyway. 0 means no limit.',
+    '0',
+  ),
   maxPendingApprovals: setting(number(1, 1e6), 'Messages per account that may wait for approval.', '1000'),
   maxWaitingCalls: setting(
     number(1, 1e6),
@@ -144,6 +158,11 @@ export const settingsTable = {
     number(0, 36_500),
     'How long a file is kept after it was last uploaded, received or sent; 0 keeps files until they are deleted.',
     '0',
+  ),
+  mediaConversionSeconds: setting(
+    number(0, 1e6),
+    'Time in which each node converts files of an account, per ten minutes; 0 means no limit.',
+    '300',
   ),
   mediaDir: setting(optional(path), 'Folder for files, shared by all nodes; defaults to DATA_DIR/media.'),
   mediaS3Url: setting(optional(httpUrl), 'S3-compatible store for files. Also set MEDIA_S3_BUCKET and the keys.'),
@@ -211,6 +230,12 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
   }
   if (settings['nodeUrl'] !== undefined && settings['databaseUrl'] === '')
     problems.push('  NODE_URL needs DATABASE_URL, because nodes without it share nothing');
+  if (
+    settings['metricsPort'] !== undefined &&
+    settings['metricsPort'] !== 0 &&
+    settings['metricsPort'] === settings['port']
+  )
+    problems.push('  METRICS_PORT must differ from PORT');
   const wrongUrl =
     settings['mcpOauth'] === true ? findWrongIssuer(settings['publicUrl'] as URL | undefined) : undefined;
   if (wrongUrl !== undefined) problems.push(`  PUBLIC_URL ${wrongUrl} if MCP_OAUTH is on`);
@@ -261,6 +286,7 @@ export const settingSections = {
     'maxApiKeys',
     'maxSessions',
     'maxScheduledMessages',
+    'maxMediaBytes',
     'maxPendingApprovals',
     'maxWaitingCalls',
   ],
@@ -287,6 +313,7 @@ export const settingSections = {
   Files: [
     'mediaMaxBytes',
     'mediaRetentionDays',
+    'mediaConversionSeconds',
     'mediaDir',
     'mediaS3Url',
     'mediaS3Bucket',
@@ -299,6 +326,8 @@ export const settingSections = {
     'stopTimeoutSeconds',
     'diskReserveBytes',
     'metrics',
+    'metricsPort',
+    'metricsToken',
     'otelExporterOtlpEndpoint',
   ],
 } as const satisfies Record<string, readonly (keyof Settings)[]>;

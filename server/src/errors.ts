@@ -113,7 +113,8 @@ export class OperatorError extends Error {
 }
 
 /** Whether the database or the media store is temporarily unavailable, so that background work should retry. */
-export const isAway = (error: unknown): boolean => error instanceof AppError && error.code === 'storage_unavailable';
+export const isAway = (error: unknown): error is AppError =>
+  error instanceof AppError && error.code === 'storage_unavailable';
 
 /** Makes a `validation_failed` error for one field, for rules that a schema cannot express. */
 export function invalidField(field: string, message: string, code = 'invalid'): AppError {
@@ -132,6 +133,12 @@ export function noSuch(resource: string, id: string, field?: string): AppError {
   return new AppError('not_found', detail, { fields });
 }
 
+/** Makes the error of every operation on a session whose deletion has begun. */
+export const isBeingDeleted = (sessionId: string) =>
+  new AppError('not_found', `The session ${sessionId} is being deleted`, {
+    fields: [{ field: 'sessionId', code: 'not_found', message: `The session ${sessionId} is being deleted` }],
+  });
+
 /** A problem document (RFC 9457), with the additional members `code`, `requestId` and `errors`. */
 export interface Problem {
   readonly type: string;
@@ -143,9 +150,22 @@ export interface Problem {
   readonly errors?: readonly FieldError[];
 }
 
+/** The errors at the limit of open files of the process or the machine. */
+const FILE_LIMITS: readonly unknown[] = ['EMFILE', 'ENFILE'];
+const CROWDED = 'The server has too many open files and connections; try again';
+
+/** Returns an `AppError` unchanged, and one that reveals nothing for any other thrown value. */
+export function asAppError(error: unknown): AppError {
+  if (error instanceof AppError) return error;
+  const isCrowded = error instanceof Error && 'code' in error && FILE_LIMITS.includes(error.code);
+  return isCrowded
+    ? new AppError('too_busy', CROWDED, { cause: error })
+    : new AppError('internal_error', undefined, { cause: error });
+}
+
 /** Turns any thrown value into a problem document. Only an `AppError` reveals its message. */
 export function toProblem(error: unknown, requestId: string): Problem {
-  const known = error instanceof AppError ? error : new AppError('internal_error', undefined, { cause: error });
+  const known = asAppError(error);
   const [status, title] = errors[known.code];
   return {
     type: `/docs/errors#${known.code}`,

@@ -3,8 +3,8 @@ import { type DestinationStream, type Logger, pino } from 'pino';
 export type Log = Logger;
 
 /**
- * The process log: JSON lines on standard output. Secrets never reach it: credentials are redacted here, and message
- * bodies and webhook secrets are not logged in the first place.
+ * The process log: JSON lines on standard output. Secrets never reach it: credentials are redacted here, by the name of
+ * their field and by their form, and message bodies and webhook secrets are not logged in the first place.
  */
 export function createLog(level: string, destination?: DestinationStream): Log {
   return pino(
@@ -28,8 +28,30 @@ export function createLog(level: string, destination?: DestinationStream): Log {
         censor: '[redacted]',
       },
     },
-    destination ?? byTurn(pino.destination({ fd: 1, sync: true })),
+    masked(destination ?? byTurn(pino.destination({ fd: 1, sync: true }))),
   );
+}
+
+/** The forms of credentials: API keys (their id stays), login tokens, and webhook secrets. */
+const API_KEY = /\bsb_([0-9A-HJKMNP-TV-Z]{26})_[0-9A-Za-z]+/g;
+const LOGIN_TOKEN = /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]+/g;
+const WEBHOOK_SECRET = /\bwhsec_[\w+/=-]{16,}/g;
+
+/** Returns a text without credentials, wherever they occur. */
+export function maskCredentials(text: string): string {
+  let masked = text;
+  if (masked.includes('sb_')) masked = masked.replace(API_KEY, `sb_$1_${REDACTED}`);
+  if (masked.includes('eyJ')) masked = masked.replace(LOGIN_TOKEN, REDACTED);
+  if (masked.includes('whsec_')) masked = masked.replace(WEBHOOK_SECRET, `whsec_${REDACTED}`);
+  return masked;
+}
+
+/** Masks credentials in every line, so that a field with any name, or an error's text, reveals none. */
+function masked(destination: DestinationStream & { flushSync?(): void }): DestinationStream & { flushSync(): void } {
+  return {
+    flushSync: () => destination.flushSync?.(), // `fatal` calls it
+    write: (line) => destination.write(maskCredentials(line)),
+  };
 }
 
 /**
@@ -93,8 +115,7 @@ export function redactSecrets(text: string, secrets: readonly string[] = []): st
     .filter((secret) => secret.length >= MIN_SECRET_LENGTH)
     .flatMap((secret) => [secret, encodeURIComponent(secret)])
     .reduce((rest, secret) => rest.replaceAll(secret, REDACTED), text);
-  return known
-    .slice(0, MAX_TEXT_LENGTH)
+  return maskCredentials(known.slice(0, MAX_TEXT_LENGTH))
     .replace(/\b(bearer|oauth|basic)(\s+|%20)[\w.~+/=|%-]{16,}/gi, `$1$2${REDACTED}`)
     .replace(
       /\b([\w-]{0,40}(?:token|secret|password|proof|key)["']?\s{0,3}(?:=|:\s{0,3}(?=["']))\s{0,3}["']?)(?!\[redacted\])[^\s"'&,;)}\]]+/gi,

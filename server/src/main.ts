@@ -5,6 +5,9 @@ import { readSettings, type Settings } from './config.ts';
 import { explainStart } from './startErrors.ts';
 import { version } from './version.ts';
 
+const WITHOUT_DATABASE =
+  'PostgreSQL does not answer, so the server stops without it. No acknowledged data is lost. Other nodes take over within LEASE_SECONDS after PostgreSQL answers again, and work that was in progress is repeated.\n';
+
 await run();
 
 async function run(): Promise<void> {
@@ -15,7 +18,10 @@ async function run(): Promise<void> {
     const app = await createApp(settings);
     const stop = () =>
       void app.stop().then(
-        () => process.exit(0),
+        (result) => {
+          if (result === 'without database') process.stderr.write(WITHOUT_DATABASE);
+          process.exit(0);
+        },
         () => {
           process.stderr.write(
             'The server did not stop within STOP_TIMEOUT_SECONDS and exits now. No acknowledged data is lost.\n',

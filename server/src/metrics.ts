@@ -5,6 +5,8 @@ import { version } from './version.ts';
 export interface Present {
   readonly inFlight: number;
   readonly isReady: boolean;
+  /** By part: 1 if the node works without it. */
+  readonly degraded: Readonly<Record<string, number>>;
   /** Undefined if one process has the database to itself. */
   readonly cluster: ClusterCounts | undefined;
   /** Undefined without a pool. */
@@ -133,6 +135,12 @@ const gauges: readonly GaugeDefinition[] = [
     read: ({ isReady }) => Number(isReady),
   },
   {
+    name: 'switchboard_degraded',
+    help: 'Whether GET /ready lists a part in degraded (1) or it works (0)',
+    label: 'part',
+    read: ({ degraded }) => degraded,
+  },
+  {
     name: 'switchboard_deliveries_in_flight',
     help: 'Delivery attempts in flight on this node',
     read: ({ inFlight }) => inFlight,
@@ -246,6 +254,28 @@ export function throttle<T>(query: () => Promise<T>, elapsed = () => performance
         until = elapsed() + Math.min(CACHED_AT_MOST_MS, Math.max(CACHED_AT_LEAST_MS, ms));
       },
       () => (until = elapsed() + CACHED_AT_LEAST_MS),
+    );
+    return running;
+  };
+}
+
+/** Shares a result between all callers within `ms` of its start. A failure is not kept. */
+export function atMostEvery<T>(
+  ms: number,
+  read: () => Promise<T>,
+  elapsed = () => performance.now(),
+): () => Promise<T> {
+  let shared: Promise<T> | undefined;
+  let until = Number.POSITIVE_INFINITY;
+  return () => {
+    if (shared !== undefined && elapsed() < until) return shared;
+    const startedAt = elapsed();
+    const running = read();
+    shared = running;
+    until = Number.POSITIVE_INFINITY; // until it has settled
+    running.then(
+      () => (until = startedAt + ms),
+      () => (until = startedAt),
     );
     return running;
   };

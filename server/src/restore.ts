@@ -9,8 +9,8 @@ import { contentDir, type Settings } from './config.ts';
 import { lockFolder } from './db/database.ts';
 import { queryable } from './db/dialect.ts';
 import { requireKnownSchema } from './db/migrate.ts';
-import { sqlite } from './db/sqlite.ts';
-import { connectionOn } from './db/sqliteConnection.ts';
+import { sqlite } from './db/sqlite/sqlite.ts';
+import { connectionOn } from './db/sqlite/sqliteConnection.ts';
 import { OperatorError } from './errors.ts';
 import { contentPath } from './media/store.ts';
 

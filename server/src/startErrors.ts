@@ -40,16 +40,17 @@ function explainSystem(error: SystemError, settings: Used): string | undefined {
 
 const HOST_ADVICE = 'Use 127.0.0.1 for this machine only, 0.0.0.0 for all its addresses, or one of its own addresses.';
 
-function explainListen({ code, message }: SystemError, { host, port }: Used): string {
+function explainListen({ code, message, port: wanted }: SystemError, { host, port: main }: Used): string {
+  const [name, port] = wanted === undefined || wanted === main ? ['PORT', main] : ['METRICS_PORT', wanted];
   switch (code) {
     case 'EADDRINUSE':
-      return `PORT: another program already uses port ${port} of ${host}. Stop that program, or set PORT to another port.`;
+      return `${name}: another program already uses port ${port} of ${host}. Stop that program, or set ${name} to another port.`;
     case 'EACCES':
-      return `PORT: the user that runs the server may not listen on port ${port}. Set PORT to 1024 or more, or grant the permission (CAP_NET_BIND_SERVICE).`;
+      return `${name}: the user that runs the server may not listen on port ${port}. Set ${name} to 1024 or more, or grant the permission (CAP_NET_BIND_SERVICE).`;
     case 'EADDRNOTAVAIL':
       return `HOST: ${host} is not an address of this machine. ${HOST_ADVICE}`;
     default:
-      return `HOST and PORT: cannot listen on port ${port} of ${host}: ${message}`;
+      return `HOST and ${name}: cannot listen on port ${port} of ${host}: ${message}`;
   }
 }
 

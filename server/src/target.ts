@@ -282,6 +282,11 @@ function refusalMessage(address: string, why: string): string {
   return `The address ${address} is not allowed because it is ${why}; WEBHOOK_ALLOWED_CIDRS can open it`;
 }
 
+/** Whether a range has loopback addresses only. */
+export function isLoopbackRange([base, bits]: Range): boolean {
+  return loopback.some(([from, least]) => bits >= least && isWithin(base, [from, least]));
+}
+
 /** An IPv4 range does not cover IPv6 forms that embed its addresses: those need an IPv6 range. */
 function isWithin(address: Address, [base, bits]: Range): boolean {
   return address.kind() === base.kind() && address.match(base, bits);

@@ -1,14 +1,16 @@
 import { serverSecret } from '../auth/serverSecret.ts';
+import { Children } from '../childHealth.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import { type Settings, SettingsError } from '../config.ts';
-import type { Connector } from '../connectors/connector.ts';
+import type { Connector } from '../connectors/contract/connector.ts';
 import { ConnectorError, loadConnectors } from '../connectors/registry.ts';
-import { SANDBOX } from '../connectors/sandbox/sandbox.ts';
 import { openDatabase } from '../db/database.ts';
+import type { Store } from '../db/dialect.ts';
 import { readSteadyTime } from '../db/steadyTime.ts';
 import { createIds } from '../ids.ts';
 import { createLog, type Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
+import { SANDBOX } from '../sandbox/sandbox.ts';
 import { SteadyClock } from '../steadyClock.ts';
 import { createTargetPolicy } from '../target.ts';
 import type { Tracing } from '../tracing/tracing.ts';
@@ -18,6 +20,8 @@ export interface Overrides {
   readonly clock?: Clock;
   readonly log?: Log;
   readonly random?: () => number;
+  /** Makes the database fail, for tests. */
+  readonly wrapStore?: (store: Store) => Store;
 }
 
 /** Everything that all parts of the server build on. */
@@ -39,11 +43,14 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
   });
   requireDefaultConnector(settings, connectors);
   const tracing = await openTracing(settings, nodeId, log);
+  const children = new Children(log);
   const opened = await openDatabase(
     { ...settings, clientName: `switchboard ${nodeId}` },
     clock,
     (reason) => log.error({ reason }, 'database files are damaged; rejecting all writes'),
     (upgrade) => log.info(upgrade, 'upgraded database schema'),
+    children,
+    overrides.wrapStore,
   );
   const database = tracing?.database(opened) ?? opened;
   const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));
@@ -60,6 +67,7 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
     /** The networks, apart from the sandbox. */
     connectors,
     database,
+    children,
     secret: await serverSecret(settings, database),
     /** Undefined unless it is configured. */
     tracing,

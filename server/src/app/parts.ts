@@ -1,7 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { AppTokens } from '../auth/appTokens.ts';
 import { Authenticator } from '../auth/authenticate.ts';
-import type { KeyChanges } from '../auth/keyChanges.ts';
+import { type KeyChanges, prunesKeyFiles } from '../auth/keyChanges.ts';
 import { LoginDevices } from '../auth/loginDevices.ts';
 import { LoginLimit } from '../auth/loginLimit.ts';
 import { PasswordRules } from '../auth/passwordRules.ts';
@@ -16,10 +17,10 @@ import { instanceOf, noteRun } from '../cluster/instance.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { contentDir, type Settings } from '../config.ts';
-import { Sandbox } from '../connectors/sandbox/sandbox.ts';
 import { occurrenceOf } from '../http/mcp/occurrence.ts';
-import { pruneConfirmations } from '../invoke/confirmations.ts';
-import { pruneToolCalls } from '../invoke/toolCalls.ts';
+import { prunesConfirmations } from '../invoke/confirmations.ts';
+import { prunesToolCalls } from '../invoke/toolCalls.ts';
+import { Deletions } from '../jobs/deletions.ts';
 import type { Log } from '../log.ts';
 import { Converter } from '../media/conversion/converter.ts';
 import { createUseFetched } from '../media/fetch.ts';
@@ -29,38 +30,56 @@ import { Preparation } from '../media/preparation.ts';
 import { Previews } from '../media/previews.ts';
 import { MediaRemoval } from '../media/removal.ts';
 import { type ContentStore, createDiskStore } from '../media/store.ts';
+import { StoredBytes } from '../media/storedBytes.ts';
 import { UnusedContents } from '../media/unusedContents.ts';
 import { createAddFields } from '../messages/addFields.ts';
+import { prunesStatuses } from '../messages/broadcasts/statuses.ts';
+import { chatDeletion } from '../messages/chats/chatRemoval.ts';
 import { createInbox } from '../messages/inbox.ts';
-import { pruneStatuses } from '../messages/statuses.ts';
+import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
 import { OAuth } from '../oauth/oauth.ts';
-import { pruneOAuthRecords } from '../oauth/records.ts';
-import { createFindAccess, createShowOccurrence } from '../operations/subscriberAccess.ts';
+import { prunesOAuthRecords } from '../oauth/records.ts';
+import { createKeyRefusal, createMayTextCallers } from '../operations/accounts/keyAccess.ts';
+import { createFindAccess, createShowOccurrence } from '../operations/webhooks/subscriberAccess.ts';
 import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
+import { DatabaseSandboxStore } from '../sandbox/databaseStore.ts';
+import { Sandbox } from '../sandbox/sandbox.ts';
 import { CallRejection } from '../sending/callRejection.ts';
 import { Posts } from '../sending/posts.ts';
 import { Sender } from '../sending/sender.ts';
 import { FollowedPresences } from '../sessions/followedPresences.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
-import { DatabaseSandboxStore } from '../sessions/sandboxStore.ts';
 import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { API_PREFIX } from '../version.ts';
-import { AnyDeliver } from '../webhooks/anyDeliver.ts';
-import { CallbackVerifier } from '../webhooks/callbackVerifier.ts';
-import { HttpDeliver } from '../webhooks/deliver.ts';
-import { createEmit, type Emit } from '../webhooks/emit.ts';
-import { Engine } from '../webhooks/engine.ts';
-import { EventLog } from '../webhooks/eventLog.ts';
-import { Feed } from '../webhooks/feed.ts';
-import { Retention } from '../webhooks/retention.ts';
-import { SubscriptionKeeper } from '../webhooks/subscriptionKeeper.ts';
+import { AnyDeliver } from '../webhooks/delivery/anyDeliver.ts';
+import { HttpDeliver } from '../webhooks/delivery/deliver.ts';
+import { Flights } from '../webhooks/delivery/flights.ts';
+import { MarkedDeliver } from '../webhooks/delivery/markedDeliver.ts';
+import { CallbackVerifier } from '../webhooks/endpoints/callbackVerifier.ts';
+import { webhookDeletion } from '../webhooks/endpoints/removal.ts';
+import { SubscriptionKeeper } from '../webhooks/endpoints/subscriptionKeeper.ts';
+import { Engine } from '../webhooks/lanes/engine.ts';
+import { createEmit, type Emit } from '../webhooks/log/emit.ts';
+import { EventLog } from '../webhooks/log/eventLog.ts';
+import { Feed } from '../webhooks/log/feed.ts';
+import { LogEpochs } from '../webhooks/log/logEpochs.ts';
+import { Retention } from '../webhooks/retention/retention.ts';
 import type { Foundation } from './foundation.ts';
 
 /** Deadline for fetching a file from a URL, for which a caller waits. */
 const FETCH_TIMEOUT_MS = 60_000;
 /** Sockets to message brokers, of all accounts. */
 const MAX_BROKER_SOCKETS = 500;
+
+/** The handlers of sessions are added by `Sessions`. */
+function createDeletions(foundation: Foundation, emit: Emit): Deletions {
+  const { database, clock } = foundation;
+  const deletions = new Deletions(foundation);
+  deletions.handle('chat', chatDeletion({ emit, clock }, database.commit));
+  deletions.handle('webhook', webhookDeletion(database, clock));
+  return deletions;
+}
 
 export async function openContentStore({ settings, clock }: Foundation): Promise<ContentStore> {
   const { mediaS3Url: url, mediaS3Bucket: bucket, mediaS3Region: region } = settings;
@@ -92,7 +111,7 @@ export function createNodeRequests({ secret, nodeId, steady, tracing }: Foundati
 }
 
 export function createAuth(foundation: Foundation, { signals }: Cluster) {
-  const { settings, database, clock, steady, secret } = foundation;
+  const { settings, database, clock, steady, secret, children } = foundation;
   const tokens = new LoginTokens(secret, clock);
   const at = oauthAddresses(settings);
   const authenticator = new Authenticator({
@@ -114,7 +133,7 @@ export function createAuth(foundation: Foundation, { signals }: Cluster) {
     requestLimits: new RequestLimits(requestsPerMinute, steady),
     waitingCalls: new WaitingCalls(settings.maxWaitingCalls),
     loginLimit: new LoginLimit(database, loginRates, steady),
-    passwords: new PasswordHasher(),
+    passwords: new PasswordHasher({ health: children.of('passwords') }),
     passwordRules: new PasswordRules(),
     devices: new LoginDevices(secret),
   };
@@ -140,12 +159,13 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   const options = { policy: foundation.targets, timeoutMs: settings.webhookTimeoutMs, clock };
   const http = new HttpDeliver({ ...options, maxSockets });
   const any = new AnyDeliver(http, async () => {
-    const { BrokerDeliver } = await import('../webhooks/brokers/brokerDeliver.ts');
+    const { BrokerDeliver } = await import('../webhooks/delivery/brokers/brokerDeliver.ts');
     return new BrokerDeliver({ ...options, maxSockets: Math.min(MAX_BROKER_SOCKETS, maxSockets), http });
   });
   const deliver = tracing?.deliver(any) ?? any;
   const addFields = createAddFields({ reader: database.reader, log: foundation.log, connectorsOf });
-  const eventLog = new EventLog(database.reader);
+  const logEpochs = new LogEpochs(foundation);
+  const eventLog = new EventLog(database.reader, logEpochs);
   const showOccurrence = createShowOccurrence({
     reader: database.reader,
     clock,
@@ -153,24 +173,27 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     occurrenceOf,
     onRefused: (accountId, keyId) => keeper.reviewLater(accountId, keyId),
   });
+  const flights = new Flights({ ...foundation, instance: randomUUID() });
   const engine: Engine = new Engine({
     ...foundation,
+    flights,
     addFields,
     showOccurrence,
     emit: (tx, emission) => emit(tx, emission),
     cluster,
-    deliver,
+    deliver: new MarkedDeliver(deliver, flights),
     outgoing,
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
   const verifier = new CallbackVerifier(deliver, outgoing, clock);
   const findAccess = createFindAccess(database.reader, clock);
-  const keeper = new SubscriptionKeeper({ ...foundation, engine, verifier, findAccess });
   const feed = new Feed(clock);
   cluster.signals.on('account', (accountId) => feed.announce(accountId));
+  const networkNumbers = new NetworkNumbers(clock.now);
   const emit: Emit = createEmit({
     ...foundation,
+    note: (tx, accountId, data) => networkNumbers.note(tx, accountId, data),
     wake: (webhookId, stored) => engine.wake(webhookId, stored),
     announce: (accountId) => {
       feed.announce(accountId);
@@ -178,16 +201,14 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     },
     trace: () => tracing?.current() ?? null,
   });
+  const deletions = createDeletions(foundation, emit);
+  const keeper = new SubscriptionKeeper({ ...foundation, engine, deletions, verifier, findAccess });
   const retention = new Retention({
     ...foundation,
     eventDays: settings.eventRetentionDays,
     heldDays: settings.heldRetentionDays,
-    pruneToolCalls,
-    pruneExpiredRecords: async (tx, now) => {
-      await pruneConfirmations(tx, now);
-      await pruneOAuthRecords(tx, now);
-      await pruneStatuses(tx, now);
-    },
+    prunesToolCalls,
+    others: [prunesKeyFiles, prunesConfirmations(clock), prunesOAuthRecords(clock), prunesStatuses(clock)],
   });
   return {
     openFiles,
@@ -197,11 +218,14 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     engine,
     verifier,
     keeper,
+    deletions,
+    logEpochs,
     eventLog,
-    filteredEventLog: new EventLog(database.longReader),
+    filteredEventLog: new EventLog(database.longReader, logEpochs),
     addFields,
     feed,
     emit,
+    networkNumbers,
     retention,
   };
 }
@@ -212,21 +236,47 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
   const fetching = createUseFetched({ policy, maxBytes, timeoutMs: FETCH_TIMEOUT_MS, clock });
   const incoming = incomingDir(settings);
   const contents = new UnusedContents({ ...foundation, store });
-  const media = new Media({ ...foundation, store, contents, incoming, fetching, outgoing, maxBytes, publicUrl });
-  const converter = new Converter();
+  const storedBytes = new StoredBytes({ ...foundation, maxBytes: settings.maxMediaBytes });
+  const media = new Media({
+    ...foundation,
+    store,
+    contents,
+    storedBytes,
+    incoming,
+    fetching,
+    outgoing,
+    maxBytes,
+    publicUrl,
+  });
+  const converter = new Converter({
+    health: foundation.children.of('media_conversion'),
+    budgetMs: settings.mediaConversionSeconds === 0 ? Number.POSITIVE_INFINITY : settings.mediaConversionSeconds * 1000,
+  });
   const preparation = new Preparation({ ...foundation, media, converter });
-  const removal = new MediaRemoval({ ...foundation, contents, retentionDays: settings.mediaRetentionDays });
+  const removal = new MediaRemoval({
+    ...foundation,
+    contents,
+    storedBytes,
+    retentionDays: settings.mediaRetentionDays,
+  });
   const timed = { policy, timeoutMs: PREVIEW_MS, clock };
   const linkPreviews = new LinkPreviews({
     fetching: createUseFetched({ ...timed, maxBytes: Number.POSITIVE_INFINITY }), // only its beginning is read
     fetchingImage: createUseFetched({ ...timed, maxBytes: PREVIEW_IMAGE_BYTES, field: 'linkPreview.image' }),
     outgoing,
+    health: foundation.children.of('link_previews'),
     log: foundation.log,
   });
   return { media, previews: new Previews(media), converter, preparation, removal, linkPreviews };
 }
 
-export function createMessaging(foundation: Foundation, cluster: Cluster, media: Media, emit: Emit) {
+export function createMessaging(
+  foundation: Foundation,
+  cluster: Cluster,
+  media: Media,
+  emit: Emit,
+  deletions: Deletions,
+) {
   const { settings, database, clock, steady, log, tracing } = foundation;
   const sandbox = new Sandbox({
     store: new DatabaseSandboxStore({ database, media, clock }),
@@ -240,7 +290,8 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
   const stored = createInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
-  const common = { ...foundation, cluster, inbox, media, live: liveSessions };
+  const keyRefusal = createKeyRefusal(database.reader, clock);
+  const common = { ...foundation, cluster, inbox, media, live: liveSessions, keyRefusal };
   const sender = new Sender({
     ...common,
     maxScheduled: settings.maxScheduledMessages,
@@ -250,10 +301,15 @@ export function createMessaging(foundation: Foundation, cluster: Cluster, media:
     ...common,
     connectors: [sandbox, ...foundation.connectors],
     publicUrl: settings.publicUrl,
+    deletions,
     // One network for all accounts, or one for each.
     scopeOf: settings.sandboxShared ? () => '' : (accountId) => accountId,
   });
-  const callRejection = new CallRejection({ ...common, sender });
+  const callRejection = new CallRejection({
+    ...common,
+    sender,
+    mayTextCallers: createMayTextCallers(database.reader, clock),
+  });
   const posts = new Posts(common);
   const followedPresences = new FollowedPresences(common);
   return { sandbox, liveSessions, sender, sessions, callRejection, posts, followedPresences };

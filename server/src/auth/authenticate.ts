@@ -17,6 +17,11 @@ export interface Caller {
   readonly credential: Credential;
 }
 
+/** Returns the id of the caller's API key; null for a login. */
+export function callerKeyId({ caller: { credential } }: { readonly caller: Caller }): string | null {
+  return credential.type === 'api_key' ? credential.keyId : null;
+}
+
 export type Credential =
   | { readonly type: 'jwt'; readonly permissions: readonly ['*'] }
   | {

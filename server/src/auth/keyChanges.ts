@@ -1,4 +1,6 @@
 import type { Tx } from '../db/commit.ts';
+import { query } from '../db/query.ts';
+import type { Cleaning } from '../jobs/cleaning.ts';
 import type { Authenticator } from './authenticate.ts';
 
 /** The subscriptions of API keys, which must not outlive them. */
@@ -36,7 +38,10 @@ interface OwnKey {
   readonly keyId: string;
 }
 
-/** Deletes a key with everything that belongs to it. @returns whether the account had the key */
+/**
+ * Deletes a key with its OAuth records. `prunesKeyFiles` deletes the list of its files, which can be long.
+ * @returns whether the account had the key
+ */
 export async function deleteKey({ kysely }: Pick<Tx, 'kysely'>, { accountId, keyId }: OwnKey): Promise<boolean> {
   const own = { account_id: accountId, key_id: keyId };
   const { numDeletedRows } = await kysely
@@ -44,10 +49,64 @@ export async function deleteKey({ kysely }: Pick<Tx, 'kysely'>, { accountId, key
     .where((eb) => eb.and(own))
     .executeTakeFirstOrThrow();
   if (numDeletedRows === 0n) return false;
-  await kysely
-    .deleteFrom('key_media')
-    .where((eb) => eb.and(own))
-    .execute();
   await kysely.deleteFrom('oauth_records').where('key_id', '=', keyId).execute();
   return true;
 }
+
+/** Deletes the lists of files that deleted keys have added. Ids of keys are never used again. */
+export const prunesKeyFiles: Cleaning = {
+  name: 'file lists of deleted keys',
+  async run(steps) {
+    const { longReader } = steps.database;
+    let total = 0;
+    for (let key: OwnKey = { accountId: '', keyId: '' }; !steps.isStopped; ) {
+      // From key to key, because one can have a million files.
+      const next = (await nextOfAccount.first(longReader, key)) ?? (await nextOfAll.first(longReader, key));
+      if (next === undefined) break;
+      key = next;
+      if ((await keyById.first(longReader, key)) !== undefined) continue;
+      const own = key;
+      total += await steps.repeat((tx, limit) => deleteFiles.run(tx, { ...own, limit }));
+    }
+    return total;
+  },
+};
+
+const nextOfAccount = query<OwnKey, OwnKey>((db, p) =>
+  db
+    .selectFrom('key_media')
+    .select(['account_id as accountId', 'key_id as keyId'])
+    .where('account_id', '=', p.accountId)
+    .where('key_id', '>', p.keyId)
+    .orderBy('key_id')
+    .limit(1),
+);
+
+const nextOfAll = query<OwnKey, OwnKey>((db, p) =>
+  db
+    .selectFrom('key_media')
+    .select(['account_id as accountId', 'key_id as keyId'])
+    .where('account_id', '>', p.accountId)
+    .orderBy('account_id')
+    .orderBy('key_id')
+    .limit(1),
+);
+
+const keyById = query((db, p: OwnKey) =>
+  db.selectFrom('api_keys').select('key_id').where('account_id', '=', p.accountId).where('key_id', '=', p.keyId),
+);
+
+const deleteFiles = query((db, p: OwnKey & { limit: number }) =>
+  db
+    .deleteFrom('key_media')
+    .where('account_id', '=', p.accountId)
+    .where('key_id', '=', p.keyId)
+    .where('media_id', 'in', (eb) =>
+      eb
+        .selectFrom('key_media')
+        .select('media_id')
+        .where('account_id', '=', p.accountId)
+        .where('key_id', '=', p.keyId)
+        .limit(p.limit),
+    ),
+);

@@ -1,6 +1,7 @@
 import { constants, setPriority } from 'node:os';
 import { parentPort } from 'node:worker_threads';
 import { hashSync, verifySync } from '@node-rs/argon2';
+import { READY } from '../threadPool.ts';
 
 /** A task for a thread of `PasswordHasher`. Without `stored` the password is hashed, otherwise verified. */
 export interface PasswordTask {
@@ -19,6 +20,7 @@ const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 };
 if (process.platform === 'linux') setPriority(constants.priority.PRIORITY_BELOW_NORMAL);
 
 parentPort?.on('message', (task: PasswordTask) => parentPort?.postMessage(resultOf(task)));
+parentPort?.postMessage(READY);
 
 function resultOf({ password, stored }: PasswordTask): PasswordResult {
   try {

@@ -1,5 +1,6 @@
-import { Worker } from 'node:worker_threads';
+import { ChildHealth } from '../childHealth.ts';
 import { AppError } from '../errors.ts';
+import { ThreadPool } from '../threadPool.ts';
 import { networkOf } from './network.ts';
 import type { PasswordResult, PasswordTask } from './passwordThread.ts';
 
@@ -9,32 +10,37 @@ const THREADS = 2;
 const MAX_QUEUE = 32;
 /** Keeps one network from filling the queue. */
 const QUEUED_PER_NETWORK = 16;
+const TIMEOUT_MS = 15_000;
 
-interface Job {
-  readonly task: PasswordTask;
-  readonly network: string;
-  readonly resolve: (value: string | boolean) => void;
-  readonly reject: (error: Error) => void;
+interface Options {
+  readonly health?: ChildHealth;
+  readonly script?: URL;
+  readonly timeoutMs?: number;
 }
 
 /**
- * Hashes and verifies passwords with Argon2id, two at a time, in its own threads: the library's asynchronous functions
+ * Hashes and verifies passwords with Argon2id, two at a time, in separate threads: the library's asynchronous functions
  * would occupy libuv's pool, which file access shares. A thread starts when it is first needed.
  */
 export class PasswordHasher {
-  /** Each with the job that it runs. */
-  readonly #threads = new Map<Worker, Job | undefined>();
-  readonly #queue: Job[] = [];
-  #isStopped = false;
+  readonly #pool: ThreadPool<PasswordTask, PasswordResult>;
 
-  /** @throws {AppError} `too_busy` if the queue is full */
+  constructor({
+    health = new ChildHealth('passwords'),
+    script = new URL('./passwordThread.ts', import.meta.url),
+    timeoutMs = TIMEOUT_MS,
+  }: Options = {}) {
+    this.#pool = new ThreadPool({ script, size: THREADS, timeoutMs, health, purpose: 'check passwords' });
+  }
+
+  /** @throws {AppError} `too_busy` if the queue is full or no thread can be started */
   async hash(password: string, address: string): Promise<string> {
     return String(await this.#do({ password }, address));
   }
 
   /**
    * Takes as long without a stored hash, so that an unknown email cannot be told from a wrong password.
-   * @throws {AppError} `too_busy` if the queue is full
+   * @throws {AppError} `too_busy` if the queue is full or no thread can be started
    */
   async verify(password: string, stored: string | undefined, address: string): Promise<boolean> {
     if (stored !== undefined) return (await this.#do({ password, stored }, address)) === true;
@@ -43,60 +49,18 @@ export class PasswordHasher {
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true;
-    for (const job of [...this.#queue.splice(0), ...this.#threads.values()]) job?.reject(new AppError('shutting_down'));
-    await Promise.all([...this.#threads.keys()].map((thread) => thread.terminate()));
+    await this.#pool.stop();
   }
 
-  #do(task: PasswordTask, address: string): Promise<string | boolean> {
+  async #do(task: PasswordTask, address: string): Promise<string | boolean> {
     const network = networkOf(address);
-    return new Promise((resolve, reject) => {
-      if (this.#isStopped) reject(new AppError('shutting_down'));
-      else if (!this.#hasRoomFor(network))
-        reject(new AppError('too_busy', 'Too many logins are in progress; try again'));
-      else {
-        this.#queue.push({ task, network, resolve, reject });
-        this.#dispatch();
-      }
-    });
+    if (!this.#hasRoomFor(network)) throw new AppError('too_busy', 'Too many logins are in progress; try again');
+    const result = await this.#pool.run(task, network);
+    if ('error' in result) throw new Error(`hashing a password failed: ${result.error}`);
+    return result.value;
   }
 
   #hasRoomFor(network: string): boolean {
-    const queued = this.#queue.filter((job) => job.network === network).length;
-    return this.#queue.length < MAX_QUEUE && queued < QUEUED_PER_NETWORK;
-  }
-
-  #dispatch(): void {
-    while (this.#queue.length > 0) {
-      const [idle] = [...this.#threads].find(([, job]) => job === undefined) ?? [];
-      const thread = idle ?? (this.#threads.size < THREADS ? this.#startThread() : undefined);
-      if (thread === undefined) return;
-      const job = this.#queue.shift();
-      this.#threads.set(thread, job);
-      thread.postMessage(job?.task);
-    }
-  }
-
-  #startThread(): Worker {
-    const thread = new Worker(new URL('./passwordThread.ts', import.meta.url));
-    thread.unref();
-    this.#threads.set(thread, undefined);
-    thread.on('message', (result: PasswordResult) => {
-      const job = this.#threads.get(thread);
-      this.#threads.set(thread, undefined);
-      if ('error' in result) job?.reject(new Error(`hashing a password failed: ${result.error}`));
-      else job?.resolve(result.value);
-      this.#dispatch();
-    });
-    // A thread can end without an error event, for example when memory runs out. The next job starts a new thread.
-    const end = (cause?: unknown) =>
-      this.#threads.get(thread)?.reject(new Error('the thread that hashes passwords ended', { cause }));
-    thread.on('error', end);
-    thread.on('exit', () => {
-      end();
-      this.#threads.delete(thread);
-      if (!this.#isStopped) this.#dispatch();
-    });
-    return thread;
+    return this.#pool.waiting() < MAX_QUEUE && this.#pool.waiting(network) < QUEUED_PER_NETWORK;
   }
 }

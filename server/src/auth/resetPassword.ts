@@ -5,9 +5,9 @@ import type { Settings } from '../config.ts';
 import { type Queryable, queryable } from '../db/dialect.ts';
 import { requireKnownSchema } from '../db/migrate.ts';
 import { query } from '../db/query.ts';
-import { sqlite } from '../db/sqlite.ts';
-import { connectionOn } from '../db/sqliteConnection.ts';
-import { SqliteFiles } from '../db/sqliteFiles.ts';
+import { sqlite } from '../db/sqlite/sqlite.ts';
+import { connectionOn } from '../db/sqlite/sqliteConnection.ts';
+import { SqliteFiles } from '../db/sqlite/sqliteFiles.ts';
 import { OperatorError } from '../errors.ts';
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, PasswordRules } from './passwordRules.ts';
 import { PasswordHasher } from './passwords.ts';
@@ -65,7 +65,7 @@ async function inSqlite<T>(dataDir: string, work: (on: Queryable) => Promise<T>)
 }
 
 async function inPostgres<T>(databaseUrl: string, work: (on: Queryable) => Promise<T>): Promise<T> {
-  const { openPostgres } = await import('../db/postgres.ts');
+  const { openPostgres } = await import('../db/postgres/postgres.ts');
   const store = openPostgres(databaseUrl, { poolSize: 1 });
   try {
     return await work(store.reader);

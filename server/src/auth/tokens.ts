@@ -4,6 +4,7 @@ import type { Clock } from '../clock.ts';
 
 const TOKEN_LIFETIME_MS = 12 * 60 * 60 * 1000;
 const ISSUER = 'switchboard';
+const ACCOUNT_ID = /^[\w-]{1,100}$/;
 
 /** Login tokens: JWT, HS256 (RFC 7519). An account revokes all of its tokens by incrementing `version`. */
 export class LoginTokens {
@@ -41,8 +42,10 @@ export class LoginTokens {
         currentDate: new Date(this.#clock.now()),
       });
       const { sub, exp, ver } = payload;
-      if (sub === undefined || exp === undefined || typeof ver !== 'number') return undefined;
-      return { accountId: sub, version: ver, expiresAt: exp * 1000 };
+      // The secret may be shared with other programs, whose tokens can have claims of any type.
+      if (typeof sub !== 'string' || !ACCOUNT_ID.test(sub)) return undefined;
+      if (!Number.isSafeInteger(exp) || exp === undefined || !Number.isSafeInteger(ver)) return undefined;
+      return { accountId: sub, version: Number(ver), expiresAt: exp * 1000 };
     } catch {
       return undefined;
     }

@@ -21,7 +21,13 @@ interface FeedOptions {
   readonly signal: AbortSignal;
   readonly onBreak: (error: Error) => void;
   readonly onResume: () => void;
+  /** Called when the server was restored or failed over since the last page. */
+  readonly onTruncated: () => void;
 }
+
+/** Shown to people when the server reports truncation. */
+export const TRUNCATED =
+  'The server was restored from a backup or failed over. Events may be missing or repeat from here on.';
 
 const WAIT_SECONDS = 20;
 const PAGE = 100;
@@ -58,6 +64,7 @@ export class EventFeed {
       }
       if (failures > 0) this.#options.onResume();
       failures = 0;
+      if (found.truncated) this.#options.onTruncated();
       at = found.nextCursor ?? undefined;
       if (found.data.length > 0) yield { events: found.data, before, after: at };
     }

@@ -2,7 +2,7 @@ import { Agent, request } from 'undici';
 import { addedFields, type Include, includes } from '../events/addedFields.ts';
 import { conversationOf } from '../events/conversation.ts';
 import { events, isEventKind } from '../events/events.ts';
-import { deliveryHeaders } from '../webhooks/sign.ts';
+import { deliveryHeaders } from '../webhooks/lanes/sign.ts';
 import type { FeedEvent } from './eventFeed.ts';
 
 /** The answer of the receiver to one event. */

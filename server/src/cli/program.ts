@@ -1,7 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { confirmedCalls } from '../auth/keyScope.ts';
 import { settingsHelp } from '../config.ts';
-import { mediaTypes } from '../connectors/connector.ts';
+import { mediaTypes } from '../connectors/contract/content.ts';
 import { deliveryStates, messageStatuses } from '../db/schema.ts';
 import { STEPS } from '../messages/status.ts';
 import { version } from '../version.ts';

@@ -18,12 +18,19 @@ export function shorten(text: string, length: number): string {
   return characters.length <= length ? text : `${characters.slice(0, length - 1).join('')}…`;
 }
 
-/** Characters that `JSON.stringify` does not escape. Escaped, they are the same JSON. */
-const UNESCAPED = /[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+/**
+ * Control characters, and those that are invisible or reorder text, which `JSON.stringify` does not escape. Escaped, they
+ * are the same JSON.
+ */
+const UNESCAPED = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** Returns a value as one line of JSON that a terminal can show. */
 export function jsonLine(value: unknown): string {
-  return JSON.stringify(value).replace(UNESCAPED, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return JSON.stringify(value).replace(UNESCAPED, (found) =>
+    Array.from({ length: found.length }, (_, at) => `\\u${found.charCodeAt(at).toString(16).padStart(4, '0')}`).join(
+      '',
+    ),
+  );
 }
 
 const WIDE =

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import type { CallbackAnswer, CallbackRequest } from '../connectors/connector.ts';
+import type { CallbackAnswer, CallbackRequest } from '../connectors/contract/callbacks.ts';
 import { AppError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';

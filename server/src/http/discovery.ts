@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isKnownTag } from './compressedText.ts';
 import { aiCatalog, CARD_PATH, CARD_TYPE, CATALOG_TYPE, serverCard } from './mcp/serverCard.ts';
+import { isKnownTag } from './pages/compressedText.ts';
 
 interface DiscoveryOptions {
   readonly publicUrl: URL | undefined;

@@ -2,7 +2,7 @@ import type { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { NoAnswerError } from '../cluster/forward.ts';
 import type { Member } from '../cluster/members.ts';
-import type { CallbackAnswer, CallbackRequest } from '../connectors/connector.ts';
+import type { CallbackAnswer, CallbackRequest } from '../connectors/contract/callbacks.ts';
 import { AppError } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import { type Owners, runAtOwner } from '../invoke/owners.ts';

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
-import { DEEPEST } from '../invoke/validate.ts';
+import { DEEPEST } from '../invoke/input/validate.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
 
 /** No operation needs more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */

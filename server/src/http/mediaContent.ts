@@ -4,7 +4,7 @@ import type { Static } from 'typebox';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
-import { getMedia } from '../operations/media.ts';
+import { getMedia } from '../operations/messages/media.ts';
 import { API_PREFIX } from '../version.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
 

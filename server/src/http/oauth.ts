@@ -8,7 +8,7 @@ import { ClientMetadataError, readClientMetadata } from '../oauth/clientMetadata
 import type { OAuth } from '../oauth/oauth.ts';
 import { authorizationQuery, paths, SESSION_COOKIE, tokenForm } from '../oauth/requests.ts';
 import { API_PREFIX } from '../version.ts';
-import { pageHeaders } from './builtPage.ts';
+import { pageHeaders } from './pages/builtPage.ts';
 
 type OAuthDeps = Pick<Services, 'settings' | 'loginLimit' | 'clock'> & { readonly oauth: OAuth };
 

@@ -2,6 +2,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { deviceToken } from '../auth/loginCookie.ts';
+import { DERIVED_SESSION } from '../cluster/nodeSignature.ts';
 import { AppError, type Problem } from '../errors.ts';
 import type { Services } from '../invoke/context.ts';
 import { type Answer, denialOf, type Invoke, isRead, type Operation } from '../invoke/operation.ts';
@@ -91,6 +92,8 @@ export function routeOf(
     const { key: _, ...query } = request.query as Record<string, unknown>;
     const { caller, presented } = isOpen ? ANONYMOUS : callers.of(request);
     const idempotencyKey = request.headers['idempotency-key'];
+    const isForwarded = forwardedRequests.has(request);
+    const derivedSessionId = isForwarded ? request.headers[DERIVED_SESSION] : undefined;
     const answer = await invoke(operation, {
       caller,
       input: readInput(request, query),
@@ -100,7 +103,8 @@ export function routeOf(
       channel: 'rest',
       trace: request.headers['traceparent']?.toString(),
       credential: presented?.value,
-      isForwarded: forwardedRequests.has(request),
+      isForwarded,
+      ...(typeof derivedSessionId === 'string' && { derivedSessionId }),
       signal: () => AbortSignal.any([stopping, disconnectSignal(reply)]),
       ...(typeof idempotencyKey === 'string' && { idempotencyKey }),
       ...(operation.takesContent && { openContent: () => openContent(request) }),

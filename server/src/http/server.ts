@@ -14,11 +14,11 @@ import { operations } from '../operations/index.ts';
 import { API_PREFIX } from '../version.ts';
 import { AnonymousConnections } from './anonymousConnections.ts';
 import { Callers } from './callers.ts';
-import { addDashboard, isPageRequest } from './dashboard.ts';
 import { addDiscovery } from './discovery.ts';
-import { addDocs } from './docs.ts';
-import { EventReaders } from './eventReader.ts';
-import { addEventSocket, SOCKET_PATH } from './eventSocket.ts';
+import { EventReaders } from './events/eventReader.ts';
+import { addEventSocket, SOCKET_PATH } from './events/eventSocket.ts';
+import { addStream } from './events/stream.ts';
+import { Upgrades } from './events/upgrades.ts';
 import { ForwardedRequests } from './forwardedRequests.ts';
 import { addInbound } from './inbound.ts';
 import { acceptJsonOnly, RefusedName } from './jsonBody.ts';
@@ -26,12 +26,13 @@ import { addMcp } from './mcp/mount.ts';
 import { toolsetsOf } from './mcp/toolsets.ts';
 import { addMediaContent } from './mediaContent.ts';
 import { limitReading, UPLOAD_TIMEOUT_MS } from './mediaUpload.ts';
+import { addMetrics, type MetricsOptions } from './metricsRoute.ts';
 import { addOAuth } from './oauth.ts';
 import { createOwnHosts } from './ownHosts.ts';
+import { addDashboard, isPageRequest } from './pages/dashboard.ts';
+import { addDocs } from './pages/docs.ts';
 import { reportProgress } from './progress.ts';
 import { addRoutes, refuseOtherMethods, sendProblem } from './routes.ts';
-import { addStream } from './stream.ts';
-import { Upgrades } from './upgrades.ts';
 
 declare module 'fastify' {
   interface FastifyContextConfig {
@@ -47,9 +48,11 @@ export interface HttpDeps extends Services {
   readonly toolCalls: ToolCalls;
   readonly monitoring: {
     isReady(): Promise<boolean>;
-    /** Returns the metrics in the format of Prometheus. */
-    readMetrics(): Promise<{ contentType: string; text: string }>;
+    /** Lists what the node works without; empty if nothing fails. */
+    degraded(): string[];
   };
+  /** Undefined if metrics are off. */
+  readonly metricsOptions: MetricsOptions | undefined;
 }
 
 const BODY_LIMIT_BYTES = 1024 * 1024;
@@ -138,7 +141,7 @@ export async function createServer(deps: HttpDeps): Promise<FastifyInstance> {
   if (deps.oauth !== undefined) addOAuth(app, { ...deps, oauth: deps.oauth });
   addDiscovery(app, { publicUrl: deps.settings.publicUrl, hasOAuth: deps.oauth !== undefined });
   addHealth(app, deps);
-  addMetrics(app, deps);
+  if (deps.metricsOptions !== undefined) addMetrics(app, deps.metricsOptions);
   await addDocs(app);
   others.done();
   return app;
@@ -263,27 +266,19 @@ function pathOf(request: FastifyRequest): string {
   return request.url.split(/[?#]/, 1)[0] ?? ''; // the router treats both as the start of the query
 }
 
-/** Serves metrics, which contain no account data. METRICS=off hides them if strangers can reach the port. */
-function addMetrics(app: FastifyInstance, { settings, monitoring }: HttpDeps): void {
-  if (!settings.metrics) return;
-  app.get('/metrics', async (_, reply) => {
-    const { contentType, text } = await monitoring.readMetrics();
-    return reply.type(contentType).header('cache-control', 'no-store').send(text);
-  });
-}
-
-function addHealth(app: FastifyInstance, { monitoring, cluster }: HttpDeps): void {
+function addHealth(app: FastifyInstance, { monitoring }: HttpDeps): void {
   const health = async (_: FastifyRequest, reply: FastifyReply) =>
     reply.header('cache-control', 'no-store').send({ status: 'ok' });
   const ready = async (_: FastifyRequest, reply: FastifyReply) => {
     const isUp = await monitoring.isReady();
+    const degraded = monitoring.degraded();
     return reply
       .header('cache-control', 'no-store')
       .code(isUp ? 200 : 503)
       .send({
         status: isUp ? 'ready' : 'not_ready',
-        // Without signals the node still works, by polling, so it stays ready.
-        ...(!cluster.counts().isListening && { degraded: ['signals'] }),
+        // The node works without them: by polling, or except for the calls that need them. So it stays ready.
+        ...(degraded.length > 0 && { degraded }),
       });
   };
   // Health checks may use any name for the node, and the answer reveals nothing about accounts.

@@ -3,7 +3,7 @@ import type { KeyChanges } from '../auth/keyChanges.ts';
 import { includes } from '../auth/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { OAuthModel } from '../db/schema.ts';
-import type { Connection, OAuthRecords } from './records.ts';
+import { type Connection, type OAuthRecords, TokensEndedError } from './records.ts';
 
 const MODELS: readonly string[] = [
   'AccessToken',
@@ -13,6 +13,8 @@ const MODELS: readonly string[] = [
   'Interaction',
   'Session',
 ] satisfies OAuthModel[];
+
+const TOKENS: readonly string[] = ['AccessToken', 'RefreshToken'] satisfies OAuthModel[];
 
 interface AdapterDeps {
   readonly records: OAuthRecords;
@@ -33,12 +35,26 @@ export class OAuthAdapter implements Adapter {
   }
 
   async upsert(id: string, payload: AdapterPayload, expiresInSeconds = 0): Promise<void> {
-    await this.#deps.records.put(this.#model, id, { ...payload }, expiresInSeconds * 1000);
+    const { records } = this.#deps;
+    const record = [this.#model, id, { ...payload }, expiresInSeconds * 1000] as const;
+    if (!TOKENS.includes(this.#name)) return records.put(...record);
+    try {
+      await records.issue(...record);
+    } catch (error) {
+      if (error instanceof TokensEndedError) throw new errors.InvalidGrant('the tokens of the app have ended');
+      throw error;
+    }
   }
 
   async find(id: string): Promise<AdapterPayload | undefined> {
     const { records, resource, clock } = this.#deps;
-    if (this.#name !== 'Grant') return this.#withGranted(await records.find(this.#model, id));
+    if (this.#name !== 'Grant') {
+      const found = await records.find(this.#model, id);
+      // The library recognizes the reuse only of what has not expired.
+      if (found?.['consumed'] !== undefined && typeof found['grantId'] === 'string' && this.#name !== 'Interaction')
+        await this.revokeByGrantId(found['grantId']);
+      return this.#withGranted(found);
+    }
     const connection = await records.connection(id);
     return connection && grantOf(connection, resource, clock.now());
   }

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { checkUrl, createLookup, type TargetPolicy } from '../target.ts';
+import { checkUrl, createLookup, isLoopbackRange, type TargetPolicy } from '../target.ts';
 import { version } from '../version.ts';
 import { readClientMetadata } from './clientMetadata.ts';
 
@@ -14,8 +14,10 @@ export class ClientDocuments {
   readonly #policy: TargetPolicy;
 
   constructor(policy: TargetPolicy) {
-    // The ranges that WEBHOOK_ALLOWED_CIDRS opens are for accounts, and not for everybody who knows the address.
-    this.#policy = { ...policy, allowed: [] };
+    // The ranges that WEBHOOK_ALLOWED_CIDRS opens are for accounts, and not for everybody who knows the address. A page
+    // in a browser on this machine can begin a request too, so loopback is open only if the operator lists it.
+    const allowed = policy.allowLoopback ? policy.allowed.filter(isLoopbackRange) : [];
+    this.#policy = { ...policy, allowed, allowLoopback: allowed.length > 0 };
   }
 
   /** @throws {Error} if the document cannot be fetched, or is not valid */

@@ -50,6 +50,7 @@ export function createProvider(deps: ProviderDeps): Provider {
   provider.use(async (ctx, next) => {
     await next();
     dropSessionCookie(ctx.res);
+    dropCors(ctx.res);
   });
   // Such as a client that hangs up. Without a listener, Koa prints them. The published types lack the events of Koa.
   (provider as EventEmitter).on('error', (error: Error) => log.warn({ err: error }, 'OAuth connection failed'));
@@ -190,6 +191,11 @@ function policyOf() {
       new Check('unanswered', 'The person has to answer the request', isUnanswered),
     ),
   ];
+}
+
+/** Pages of other origins cannot call these endpoints. The library allows every origin before it knows the client. */
+function dropCors(res: ServerResponse): void {
+  for (const name of res.getHeaderNames()) if (name.startsWith('access-control-')) res.removeHeader(name);
 }
 
 /** The browser keeps no session of the library. */

@@ -5,7 +5,9 @@ import { allows, permissions as allPermissions } from '../auth/permissions.ts';
 import type { Clock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import { FIRST_ROWS } from '../db/pace.ts';
 import type { OAuthModel } from '../db/schema.ts';
+import type { Cleaning } from '../jobs/cleaning.ts';
 
 /** The fields that the OAuth server stores with a code, a token, a request or a client. */
 export type Payload = Readonly<Record<string, unknown>>;
@@ -28,6 +30,8 @@ const MAX_WAITING = 5000;
 /** Codes and tokens of one connected app. The oldest that are used up go first. */
 const MAX_TOKENS = 500;
 const CLEANUP_INTERVAL = 100;
+/** Longest life of an access token, in milliseconds; see `LONE_ACCESS_TOKEN_SECONDS`. */
+const SPENT_MS = 60 * 60 * 1000;
 
 /** The rows of the OAuth server. All nodes share them. */
 export class OAuthRecords {
@@ -41,17 +45,36 @@ export class OAuthRecords {
   }
 
   /** @param expiresInMs ignored for clients */
-  async put(model: OAuthModel, id: string, payload: Payload, expiresInMs: number): Promise<void> {
+  put(model: OAuthModel, id: string, payload: Payload, expiresInMs: number): Promise<void> {
+    return this.#put(model, id, payload, expiresInMs, async () => {});
+  }
+
+  /**
+   * Stores a token that is issued for a code or refresh token.
+   * @throws {TokensEndedError} the tokens of the app have ended since
+   */
+  issue(model: OAuthModel, id: string, payload: Payload, expiresInMs: number): Promise<void> {
+    return this.#put(model, id, payload, expiresInMs, requireLiveGrant);
+  }
+
+  async #put(
+    model: OAuthModel,
+    id: string,
+    payload: Payload,
+    expiresInMs: number,
+    check: (tx: Tx, keyId: string) => Promise<void>,
+  ): Promise<void> {
     const { jti: _, grantId, ...rest } = payload;
     const now = this.#clock.now();
     const keyId = typeof grantId === 'string' ? grantId : null;
     const row = {
-      payload: JSON.stringify(rest),
+      payload: JSON.stringify(withoutId(rest, id)),
       expires_at: now + (model === 'Client' ? UNUSED_CLIENT_MS : expiresInMs),
       key_id: keyId,
     };
     const isCleanup = this.#written++ % CLEANUP_INTERVAL === 0;
     await this.#database.commit(async (tx) => {
+      if (keyId !== null) await check(tx, keyId);
       await tx.kysely
         .insertInto('oauth_records')
         .values({ ...row, model, record_id: nameOf(model, id), created_at: now, consumed_at: null })
@@ -59,7 +82,7 @@ export class OAuthRecords {
         .execute();
       if (keyId !== null) await trimTokens(tx, keyId);
       if (!isCleanup) return;
-      await pruneOAuthRecords(tx, now);
+      await deleteExpired(tx, now, FIRST_ROWS);
       await trimWaiting(tx);
     });
   }
@@ -75,7 +98,7 @@ export class OAuthRecords {
       .executeTakeFirst();
     if (row === undefined) return undefined;
     return {
-      ...JSON.parse(row.payload),
+      ...withId(JSON.parse(row.payload), id),
       ...(model !== 'Client' && { jti: id }),
       ...(row.key_id !== null && { grantId: row.key_id }),
       ...(row.consumed_at !== null && { consumed: Math.floor(row.consumed_at / 1000) }),
@@ -84,10 +107,16 @@ export class OAuthRecords {
 
   /** @returns whether this call used it up, which exactly one of several at the same time does */
   async consume(model: OAuthModel, id: string): Promise<boolean> {
+    const now = this.#clock.now();
+    // Kept for as long as its access tokens live, so that its reuse ends them.
+    const until = now + SPENT_MS;
     const { numUpdatedRows } = await this.#database.commit(({ kysely }) =>
       kysely
         .updateTable('oauth_records')
-        .set({ consumed_at: this.#clock.now() })
+        .set({
+          consumed_at: now,
+          expires_at: sql<number>`case when expires_at < ${until} then ${until} else expires_at end`,
+        })
         .where('model', '=', model)
         .where('record_id', '=', nameOf(model, id))
         .where('consumed_at', 'is', null)
@@ -108,7 +137,10 @@ export class OAuthRecords {
 
   /** Ends all codes and tokens of an app, which stays connected until a person revokes it. */
   async removeTokens(keyId: string): Promise<void> {
-    await this.#database.commit((tx) => removeAllOf(tx, keyId));
+    await this.#database.commit(async (tx) => {
+      await lockKey(tx, keyId);
+      await removeAllOf(tx, keyId);
+    });
   }
 
   /** Removes an app that has disconnected itself. @returns its account; undefined if there was no such app */
@@ -182,8 +214,49 @@ export async function putAnswer(
   return numUpdatedRows > 0n;
 }
 
+/** The tokens of the app have ended while a request was issuing another one. */
+export class TokensEndedError extends Error {}
+
+/**
+ * Requires that the code or refresh token for which a token is issued still exists. It is used up before, and deleted
+ * with everything of the app when it is used again: a token that was stored after that would survive.
+ * @throws {TokensEndedError}
+ */
+async function requireLiveGrant(tx: Tx, keyId: string): Promise<void> {
+  await lockKey(tx, keyId);
+  const spent = await tx.kysely
+    .selectFrom('oauth_records')
+    .select('record_id')
+    .where('key_id', '=', keyId)
+    .where('model', 'in', ['AuthorizationCode', 'RefreshToken'])
+    .where('consumed_at', 'is not', null)
+    .limit(1)
+    .executeTakeFirst();
+  if (spent === undefined) throw new TokensEndedError();
+}
+
+/** Serializes the transactions that store and end the tokens of an app. */
+async function lockKey({ kysely, dialect }: Tx, keyId: string): Promise<void> {
+  if (dialect.hasConcurrentWriters)
+    await kysely.selectFrom('api_keys').select('key_id').where('key_id', '=', keyId).forUpdate().execute();
+}
+
 async function removeAllOf({ kysely }: Tx, keyId: string): Promise<void> {
   await kysely.deleteFrom('oauth_records').where('key_id', '=', keyId).execute();
+}
+
+/** Stands for the id of a request in the address where its browser continues. */
+const ID = '{id}';
+
+/** The library stores that address with a request, and the id would let a reader of the database answer it. */
+function withoutId({ returnTo, ...payload }: Payload, id: string): Payload {
+  if (typeof returnTo !== 'string') return payload;
+  return { ...payload, returnTo: returnTo.endsWith(`/${id}`) ? returnTo.slice(0, -id.length) + ID : returnTo };
+}
+
+function withId({ returnTo, ...payload }: Payload, id: string): Payload {
+  if (typeof returnTo !== 'string') return payload;
+  return { ...payload, returnTo: returnTo.endsWith(`/${ID}`) ? returnTo.slice(0, -ID.length) + id : returnTo };
 }
 
 /** Ids of clients are public, and `isConnected` compares them. */
@@ -194,10 +267,16 @@ const isConnected = sql<boolean>`exists (
   select 1 from api_keys where api_keys.oauth_client_id = oauth_records.record_id)`;
 
 /** Deletes what has expired, except clients that an account has connected. */
-export async function pruneOAuthRecords({ kysely }: Pick<Tx, 'kysely'>, now: number): Promise<void> {
-  await sql`delete from oauth_records where expires_at <= ${now} and not (model = 'Client' and ${isConnected})`.execute(
-    kysely,
-  );
+export function prunesOAuthRecords(clock: Clock): Cleaning {
+  return { name: 'OAuth records', run: (steps) => steps.repeat((tx, limit) => deleteExpired(tx, clock.now(), limit)) };
+}
+
+/** Deletes a chunk. Returns the number of records. */
+async function deleteExpired({ kysely }: Pick<Tx, 'kysely'>, now: number, limit: number): Promise<number> {
+  const { numAffectedRows = 0n } = await sql`delete from oauth_records where (model, record_id) in (
+    select model, record_id from oauth_records
+    where expires_at <= ${now} and not (model = 'Client' and ${isConnected}) limit ${limit})`.execute(kysely);
+  return Number(numAffectedRows);
 }
 
 async function trimTokens({ kysely }: Tx, keyId: string): Promise<void> {

@@ -13,7 +13,7 @@ import type { Invoke } from '../invoke/operation.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
 import { API_PREFIX, version } from '../version.ts';
-import type { Deliver } from '../webhooks/deliver.ts';
+import type { Deliver } from '../webhooks/delivery/deliver.ts';
 
 const STOP_MS = 3000;
 

@@ -9,7 +9,8 @@ type Class = NonNullable<DeliveryWithAttempts['lastClass']>;
 
 /** Advice after an attempt that ended like this. */
 const remedies: Readonly<Record<Exclude<Class, 'ok'>, string>> = {
-  redirect: 'Set the webhook to the URL to which the receiver redirects: redirects are not followed.',
+  redirect:
+    'Set the webhook to the URL to which the receiver redirects: redirects are not followed. If it redirects after it has processed the event, set `acceptRedirects`.',
   client_error: 'The receiver refused the request. Check its URL, its path, and whether it or its proxy wants a login.',
   gone: 'The receiver answered 410 and gets no more events. If that was a mistake, correct it and reset the breaker.',
   throttled: 'The receiver limits requests. Lower `maxInFlight` of the webhook, or let the receiver accept more.',

@@ -4,6 +4,7 @@ import type { Client } from '../../../../sdk/src/client.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';
 import { ifMissing } from '../profiles.ts';
+import { jsonLine } from '../text.ts';
 
 const PAGE = 200;
 const STATE_FILE = 'export.json';
@@ -84,7 +85,7 @@ async function begin(client: Client, folder: string): Promise<State> {
 
 /** Appends a page after what is complete: an interrupted export may have written more. */
 async function append(folder: string, state: State, file: File, page: Page): Promise<State> {
-  const lines = Buffer.from(page.data.map((entry) => `${JSON.stringify(entry)}\n`).join(''));
+  const lines = Buffer.from(page.data.map((entry) => `${jsonLine(entry)}\n`).join(''));
   const at = state.bytes[file];
   const handle = await open(join(folder, `${file}.jsonl`), at === 0 ? 'w' : 'r+', 0o600);
   try {

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { defaultIncludeOf, type Include, includes } from '../../events/addedFields.ts';
 import { type Context, requireSession } from '../context.ts';
-import { EventFeed, type FeedPage } from '../eventFeed.ts';
+import { EventFeed, type FeedPage, TRUNCATED } from '../eventFeed.ts';
 import { CliError } from '../failure.ts';
 import { type Forwarded, Forwarder } from '../forwarder.ts';
 import { styled } from '../io.ts';
@@ -38,6 +38,7 @@ export async function listen(context: Context, options: ListenOptions): Promise<
     signal,
     onBreak: (error) => out.note(`Connection lost; retrying: ${error.message}`),
     onResume: () => out.note('The server answers again. Continuing where it was.'),
+    onTruncated: () => out.note(TRUNCATED),
   });
   const progress = new Progress();
   const forwarder = new Forwarder({

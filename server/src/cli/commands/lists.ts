@@ -21,8 +21,11 @@ interface Shown<T> {
 /** Prints one page of a list, and how to get the next one. */
 export function showPage<T>({ out }: Context, page: Page<T>, { none, heads, row }: Shown<T>): void {
   out.result(page, () => {
-    if (page.data.length === 0) out.note(none);
-    else out.table(heads, page.data.map(row));
-    if (page.nextCursor !== null) out.note(`There are more: --cursor ${page.nextCursor}`);
+    if (page.data.length > 0) out.table(heads, page.data.map(row));
+    else if (page.nextCursor === null) out.note(none);
+    if (page.nextCursor !== null)
+      out.note(
+        `${page.data.length > 0 ? 'There are more' : 'None so far; there can be more'}: --cursor ${page.nextCursor}`,
+      );
   });
 }

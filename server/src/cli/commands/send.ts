@@ -2,7 +2,7 @@ import { openAsBlob } from 'node:fs';
 import { basename } from 'node:path';
 import type { Message } from '../../../../sdk/src/api.ts';
 import type { Client } from '../../../../sdk/src/client.ts';
-import type { mediaTypes } from '../../connectors/connector.ts';
+import type { mediaTypes } from '../../connectors/contract/content.ts';
 import { hasReached, type Step } from '../../messages/status.ts';
 import type { Context } from '../context.ts';
 import { CliError } from '../failure.ts';

@@ -1,5 +1,6 @@
 import type { StreamedEvent, StreamOptions } from '../../../../sdk/src/client.ts';
 import { type Context, requireSession } from '../context.ts';
+import { TRUNCATED } from '../eventFeed.ts';
 import { styled } from '../io.ts';
 
 export interface TailOptions {
@@ -17,12 +18,16 @@ export async function tail(context: Context, { events, session, after }: TailOpt
   // The server names the types that it does not know.
   const types = events as StreamOptions['events'];
   await client.events.list({ afterCursor: 'now', limit: 1 }); // the stream would wait for a server that does not answer
+  let last = after;
   const stream = client.events.stream({
     signal,
+    onTruncated: (cursor) => {
+      last = cursor;
+      out.note(TRUNCATED);
+    },
     ...(types && { events: types }),
     ...(after !== undefined && { after }),
   });
-  let last = after;
   try {
     for await (const event of stream) {
       last = event.id;

@@ -1,11 +1,11 @@
 import { type CompleteResult, ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import { eventKinds } from '../../events/events.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
-import { listChats } from '../../operations/chats.ts';
-import { listConnectors } from '../../operations/connectors.ts';
-import { listContacts } from '../../operations/contacts.ts';
-import { listDeliveries } from '../../operations/deliveries.ts';
-import { listSessions } from '../../operations/sessions.ts';
+import { listChats } from '../../operations/messages/chats.ts';
+import { listContacts } from '../../operations/messages/contacts.ts';
+import { listConnectors } from '../../operations/sessions/connectors.ts';
+import { listSessions } from '../../operations/sessions/sessions.ts';
+import { listDeliveries } from '../../operations/webhooks/deliveries.ts';
 import type { Principal } from './mount.ts';
 
 /**

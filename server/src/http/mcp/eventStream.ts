@@ -1,10 +1,10 @@
 import type { FastifyReply } from 'fastify';
 import { AppError } from '../../errors.ts';
-import { timeOfCursor } from '../../webhooks/eventLog.ts';
-import { eventErrors } from '../../webhooks/subscription.ts';
-import { isSelected, type Selected } from '../../webhooks/subscriptions.ts';
-import type { EventReader, EventReaders } from '../eventReader.ts';
-import { beginServerSentEvents, writeAtItsPace } from '../serverSentEvents.ts';
+import { isSelected, type Selected } from '../../webhooks/endpoints/subscriptions.ts';
+import { eventErrors } from '../../webhooks/lanes/subscription.ts';
+import { timeOfCursor } from '../../webhooks/log/eventLog.ts';
+import type { EventReader, EventReaders } from '../events/eventReader.ts';
+import { beginServerSentEvents, writeAtItsPace } from '../events/serverSentEvents.ts';
 import { occurrenceOf } from './occurrence.ts';
 
 const SUBSCRIPTION_ID = 'io.modelcontextprotocol/subscriptionId';

@@ -2,27 +2,28 @@ import { ProtocolError, ProtocolErrorCode, type Server, type ServerContext } fro
 import type { TObject } from 'typebox';
 import { AppError, type ErrorCode } from '../../errors.ts';
 import { type EventKind, eventKinds, events, isEventKind } from '../../events/events.ts';
-import { strictObject } from '../../invoke/fields.ts';
+import { strictObject } from '../../invoke/input/fields.ts';
+import { validator } from '../../invoke/input/validate.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
 import { keptArguments } from '../../invoke/toolCallArguments.ts';
-import { validator } from '../../invoke/validate.ts';
-import { type Opened, openEvents, type Polled, pollEvents } from '../../operations/eventReads.ts';
-import { argumentsOf } from '../../operations/eventSelection.ts';
+import { type Opened, openEvents, type Polled, pollEvents } from '../../operations/webhooks/eventReads.ts';
+import { argumentsOf } from '../../operations/webhooks/eventSelection.ts';
 import {
   MAX_SUBSCRIPTIONS,
   MAX_SUBSCRIPTIONS_PER_KEY,
   type Subscribed,
   subscribeToEvents,
   unsubscribeFromEvents,
-} from '../../operations/eventSubscriptions.ts';
-import { listEvents, visibleBody } from '../../operations/events.ts';
-import { eventErrors } from '../../webhooks/subscription.ts';
-import type { EventReaders } from '../eventReader.ts';
+} from '../../operations/webhooks/eventSubscriptions.ts';
+import { listEvents, visibleBody } from '../../operations/webhooks/events.ts';
+import { eventErrors } from '../../webhooks/lanes/subscription.ts';
+import type { EventReaders } from '../events/eventReader.ts';
 import type { CallLog } from './callLog.ts';
 import { EventStream } from './eventStream.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { type Occurrence, occurrenceOf, payloadSchema } from './occurrence.ts';
+import { toolInputReader } from './toolInput.ts';
 import { isSelected } from './toolsets.ts';
 
 const EXTENSION = 'io.modelcontextprotocol/events';
@@ -75,7 +76,8 @@ export class Events {
       const { description } = events[name];
       const inputSchema = strictObject(argumentsOf(name));
       const listed = { name, description, inputSchema, payloadSchema: payloadSchema(name) };
-      return [name, { ...listed, validate: validator(inputSchema) }] as const;
+      const [read, validate] = [toolInputReader(inputSchema), validator(inputSchema)];
+      return [name, { ...listed, validate: (input: unknown) => validate(read(input)) }] as const;
     });
     this.#types = new Map(types);
   }

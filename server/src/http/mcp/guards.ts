@@ -65,7 +65,7 @@ export class GuardedTools {
     const { clock, calls } = this.#deps;
     const startedAt = clock.elapsed();
     const { result, outcome = 'ok' } = await this.#ask(principal, params, context);
-    const kept = keptArguments(operation, params.arguments);
+    const kept = keptArguments(operation, this.#tools.readInput(params.name, params.arguments));
     const durationMs = Math.round(clock.elapsed() - startedAt);
     await calls.record(principal, context, {
       operation,
@@ -78,7 +78,8 @@ export class GuardedTools {
 
   async #ask(principal: Principal, { name, arguments: input }: Params, context: ServerContext) {
     const { [TOKEN]: token, ...rest } = this.#takesToken(principal, name) ? (input ?? {}) : {};
-    const question = new Question(this.#deps.confirmations, principal, context, token);
+    const isAbsent = token === null || token === ''; // like every optional field
+    const question = new Question(this.#deps.confirmations, principal, context, isAbsent ? undefined : token);
     const given = this.#takesToken(principal, name) ? rest : input;
     const confirm = (confirmation: Confirmation) => question.confirm(confirmation);
     // `invoke` passes the question on.

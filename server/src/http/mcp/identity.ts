@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Implementation } from '@modelcontextprotocol/server';
-import { DASHBOARD_DIST } from '../builtPage.ts';
+import { DASHBOARD_DIST } from '../pages/builtPage.ts';
 
 /* How the MCP server introduces itself: in the handshake, and before it in the server card. */
 

@@ -3,10 +3,11 @@ import { isoTime } from '../../clock.ts';
 import { AddedFields } from '../../events/addedFields.ts';
 import { type EventKind, events } from '../../events/events.ts';
 import { ContentHidden } from '../../events/parts.ts';
-import { object, onlyTrue, optional, string } from '../../invoke/fields.ts';
-import type { LoggedEvent } from '../../webhooks/eventLog.ts';
+import { integer, object, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
+import type { LoggedEvent } from '../../webhooks/log/eventLog.ts';
 import { fitOne, type Schema } from './fit.ts';
 import { NOTICE } from './results.ts';
+import { REMOVED, Visible } from './visible.ts';
 
 /** An event as MCP clients get it (`EventOccurrence` of the extension). */
 export interface Occurrence {
@@ -24,6 +25,7 @@ export function payloadSchema(kind: EventKind): TObject {
     ...events[kind].data.properties,
     contentHidden: ContentHidden,
     truncated: optional(onlyTrue('Present if long texts or lists were cut.')),
+    [REMOVED]: optional(integer('Number of invisible characters that were removed.', { minimum: 1 })),
   });
 }
 
@@ -35,6 +37,8 @@ type Shown = Pick<LoggedEvent, 'eventId' | 'kind' | 'createdAt' | 'body'>;
  */
 export function occurrenceOf({ eventId, kind, createdAt, body }: Shown): Occurrence {
   const { data } = JSON.parse(body) as { data: Record<string, unknown> };
-  const shown = fitOne(data, payloadSchema(kind) as unknown as Schema);
-  return { eventId, name: kind, timestamp: isoTime(createdAt), data: { thirdPartyText: NOTICE, ...shown } };
+  const visible = new Visible();
+  const shown = visible.fields(fitOne(data, payloadSchema(kind) as unknown as Schema));
+  const marks = { thirdPartyText: NOTICE, ...visible.count() };
+  return { eventId, name: kind, timestamp: isoTime(createdAt), data: { ...marks, ...shown } };
 }

@@ -1,8 +1,8 @@
 import { ProtocolError, ProtocolErrorCode } from '@modelcontextprotocol/server';
 import type { TProperties } from 'typebox';
 import { AppError, invalidField } from '../../errors.ts';
-import { integer, object, oneOf, openObject, optional, orNull, record, string } from '../../invoke/fields.ts';
-import { validator } from '../../invoke/validate.ts';
+import { integer, object, oneOf, openObject, optional, orNull, record, string } from '../../invoke/input/fields.ts';
+import { validator } from '../../invoke/input/validate.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 
 /** The protocol library reports wrong params as an internal error, in the words of its schemas. */

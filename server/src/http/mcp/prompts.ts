@@ -2,20 +2,17 @@ import type { GetPromptResult, Prompt } from '@modelcontextprotocol/server';
 import type { Source } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
 import { invalidParams } from './params.ts';
+import { visibleText } from './visible.ts';
 
 const MAX_ARGUMENT_LENGTH = 2048;
 
 type Argument = NonNullable<Prompt['arguments']>[number] & {
   /** The values that a client can suggest for it. */
   readonly completes?: Source;
-  /** The name that it had before. */
-  readonly formerly?: string;
 };
 
 interface Entry extends Prompt {
   readonly arguments: Argument[];
-  /** The name that it had before, which still works. */
-  readonly formerly?: string;
   /** The tools that it cannot do without. */
   readonly tools: readonly string[];
   text(values: Values): readonly string[];
@@ -91,19 +88,17 @@ const entries: readonly Entry[] = [
   },
   {
     name: 'summarize_chat',
-    formerly: 'summarise_chat',
     title: 'Summarize a chat',
     tools: ['messages_list'],
     description: 'Read the latest messages of a chat and summarize requests, agreements and open questions.',
     arguments: [
       {
         name: 'chat',
-        formerly: 'chatId',
         description: 'Phone number or name of the person, or id or subject of the group.',
         required: true,
         completes: 'chat',
       },
-      { ...session, formerly: 'sessionId' },
+      session,
     ],
     text: ({ chat, session: name }) => [
       `Summarize the chat ${chat}${ofSession(name)}: who wants what, what was agreed, and what is open.`,
@@ -174,9 +169,9 @@ function filtersOf({ chat, time, messageId }: Values): string {
 
 /** @param tools that the caller can use, by name */
 export function listPrompts(tools: ReadonlySet<string>): Prompt[] {
-  return entries.filter(isUsable(tools)).map(({ text: _, tools: _needed, formerly: _name, ...prompt }) => ({
+  return entries.filter(isUsable(tools)).map(({ text: _, tools: _needed, ...prompt }) => ({
     ...prompt,
-    arguments: prompt.arguments.map(({ completes: _source, formerly: _former, ...argument }) => argument),
+    arguments: prompt.arguments.map(({ completes: _source, ...argument }) => argument),
   }));
 }
 
@@ -190,12 +185,11 @@ export function getPrompt(tools: ReadonlySet<string>, name: string, given: Value
     throw invalidParams(
       `The argument ${beginningOf(long, MAX_NAME_LENGTH)} is longer than ${MAX_ARGUMENT_LENGTH} characters`,
     );
-  const values = withCurrentNames(entry, given);
-  const missing = entry.arguments.find((argument) => argument.required && !values[argument.name]);
+  const missing = entry.arguments.find((argument) => argument.required && !given[argument.name]);
   if (missing !== undefined) throw invalidParams(`The prompt ${entry.name} requires the argument ${missing.name}`);
   return {
     description: entry.description ?? '',
-    messages: [{ role: 'user', content: { type: 'text', text: entry.text(values).join('\n') } }],
+    messages: [{ role: 'user', content: { type: 'text', text: visibleText(entry.text(given).join('\n')) } }],
   };
 }
 
@@ -205,20 +199,15 @@ export function getPrompt(tools: ReadonlySet<string>, name: string, given: Value
  */
 export function sourceOfArgument(tools: ReadonlySet<string>, name: string, argument: string): Source | undefined {
   const entry = findPrompt(tools, name);
-  const found = entry.arguments.find((one) => one.name === argument || one.formerly === argument);
+  const found = entry.arguments.find((one) => one.name === argument);
   if (found === undefined)
     throw invalidParams(`The prompt ${entry.name} has no argument ${beginningOf(argument, MAX_NAME_LENGTH)}`);
   return found.completes;
 }
 
 function findPrompt(tools: ReadonlySet<string>, name: string): Entry {
-  const entry = entries.filter(isUsable(tools)).find((one) => one.name === name || one.formerly === name);
+  const entry = entries.filter(isUsable(tools)).find((one) => one.name === name);
   if (entry === undefined)
     throw invalidParams(`The prompt ${beginningOf(name, MAX_NAME_LENGTH)} does not exist; call prompts/list`);
   return entry;
-}
-
-function withCurrentNames(entry: Entry, given: Values): Values {
-  const current = new Map(entry.arguments.map(({ name, formerly }) => [formerly, name]));
-  return Object.fromEntries(Object.entries(given).map(([name, value]) => [current.get(name) ?? name, value]));
 }

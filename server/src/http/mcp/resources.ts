@@ -13,10 +13,11 @@ import type { Static } from 'typebox';
 import { eventKinds, events } from '../../events/events.ts';
 import { denialOf, type Invoke, type Operation } from '../../invoke/operation.ts';
 import { keptArguments } from '../../invoke/toolCallArguments.ts';
-import { listChats } from '../../operations/chats.ts';
-import { getMedia } from '../../operations/media.ts';
-import { listMessages } from '../../operations/messageList.ts';
-import { getSession, listSessions } from '../../operations/sessions.ts';
+import { listChats } from '../../operations/messages/chats.ts';
+import { getMedia } from '../../operations/messages/media.ts';
+import { listMessages } from '../../operations/messages/messageList.ts';
+import { getSession, listSessions } from '../../operations/sessions/sessions.ts';
+import type { Names } from '../../operations/shared/names.ts';
 import type { CallLog } from './callLog.ts';
 import type { Source } from './completions.ts';
 import { beginningOf, MAX_NAME_LENGTH } from './fit.ts';
@@ -24,6 +25,7 @@ import type { Principal } from './mount.ts';
 import { invalidParams } from './params.ts';
 import { shownOutput } from './results.ts';
 import { withPageSize } from './tools.ts';
+import { visibleText } from './visible.ts';
 
 interface Entry {
   /** `{name}` is the value of an input field of the operation. */
@@ -94,10 +96,12 @@ const JSON_TYPE = 'application/json';
 export class Resources {
   readonly #invoke: Invoke;
   readonly #calls: CallLog;
+  readonly #names: Pick<Names, 'addTo'>;
 
-  constructor(invoke: Invoke, calls: CallLog) {
+  constructor(invoke: Invoke, calls: CallLog, names: Pick<Names, 'addTo'>) {
     this.#invoke = invoke;
     this.#calls = calls;
+    this.#names = names;
   }
 
   async list(principal: Principal): Promise<Resource[]> {
@@ -128,7 +132,7 @@ export class Resources {
     return data.map(({ sessionId, name, phoneNumber, connector, status, lastEventAt, connectedAt, createdAt }) => ({
       uri: `switchboard://sessions/${sessionId}`,
       name: sessionId,
-      title: name ?? phoneNumber ?? sessionId,
+      title: visibleText(name ?? phoneNumber ?? sessionId),
       description: `Session on the network ${connector}: ${status}.`,
       mimeType: JSON_TYPE,
       annotations: { ...forBoth(0.6), lastModified: lastEventAt ?? connectedAt ?? createdAt },
@@ -175,7 +179,8 @@ export class Resources {
         },
       );
       if (!answer.ok) throw notFound(uri, answer.problem.detail);
-      const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, answer))];
+      const named = { ...answer, output: await this.#names.addTo(principal.caller.accountId, answer.output) };
+      const contents: ReadResourceResult['contents'] = [json(uri, shownOutput(operation, named))];
       const preview = await answer.preview();
       if (preview !== undefined && preview.mimeType !== null)
         contents.push({ uri, mimeType: preview.mimeType, blob: preview.content.toString('base64') });
@@ -194,7 +199,7 @@ function allowedTo({ caller }: Principal): Entry[] {
 function notFound(uri: string, detail?: string): ResourceNotFoundError {
   const name = beginningOf(uri, MAX_NAME_LENGTH);
   const unknown = `The resource ${name} does not exist; call resources/list or resources/templates/list`;
-  return new ResourceNotFoundError(name, detail === undefined ? unknown : beginningOf(detail, MAX_NAME_LENGTH));
+  return new ResourceNotFoundError(name, visibleText(beginningOf(detail ?? unknown, MAX_NAME_LENGTH)));
 }
 
 function json(uri: string, value: unknown) {

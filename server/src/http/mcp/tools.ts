@@ -1,13 +1,16 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/server';
 import type { TObject, TProperties, TSchema } from 'typebox';
 import { toProblem } from '../../errors.ts';
-import { boolean, integer, object, optional } from '../../invoke/fields.ts';
+import { boolean, integer, object, optional } from '../../invoke/input/fields.ts';
+import { PHONE_NUMBER_FORMAT } from '../../invoke/input/phoneNumbers.ts';
+import { type Reference, referenceOf } from '../../invoke/input/references.ts';
+import { validator } from '../../invoke/input/validate.ts';
 import { denialOf, type Invoke, isRepeatable, type Operation } from '../../invoke/operation.ts';
-import { PHONE_NUMBER_FORMAT } from '../../invoke/phoneNumbers.ts';
-import { validator } from '../../invoke/validate.ts';
+import type { Names } from '../../operations/shared/names.ts';
 import { PAGE_ENTRIES, type Schema } from './fit.ts';
 import type { Principal } from './mount.ts';
 import { failed, type Reading, succeeded } from './results.ts';
+import { toolInputReader } from './toolInput.ts';
 import { isSelected } from './toolsets.ts';
 
 interface OperationTool {
@@ -15,6 +18,8 @@ interface OperationTool {
   /** The operation as the tool shows it. */
   readonly shown: Operation;
   readonly definition: Tool;
+  /** Converts an input to the values that the model means. */
+  readonly readInput: (input: unknown) => unknown;
   /**
    * Removes the fields from an input that only tools have.
    * @throws {AppError} `validation_failed`
@@ -28,17 +33,26 @@ type Fields = Readonly<Record<string, unknown>>;
 export class Tools {
   readonly #tools: ReadonlyMap<string, OperationTool>;
   readonly #invoke: Invoke;
+  readonly #names: Pick<Names, 'addTo'>;
 
-  constructor(operations: readonly Operation[], invoke: Invoke) {
+  constructor(operations: readonly Operation[], invoke: Invoke, names: Pick<Names, 'addTo'>) {
     const exposed = operationsByTool(operations);
     const ids = new Set([...exposed.values()].map(({ id }) => id));
     const tools = [...exposed.values()].map((operation) => {
       const shown = withReceipt(operation);
-      const readReading = validator(object(readingOf(operation)));
-      return { operation, shown, definition: definitionOf(shown, ids), readReading };
+      const reading = readingOf(operation);
+      const readInput = toolInputReader(object({ ...operation.input.properties, ...reading }));
+      return {
+        operation,
+        shown,
+        definition: definitionOf(shown, ids),
+        readInput,
+        readReading: validator(object(reading)),
+      };
     });
     this.#tools = new Map(tools.map((tool) => [tool.definition.name, tool]));
     this.#invoke = invoke;
+    this.#names = names;
   }
 
   /** The tools that the caller's key permits, of those that the client has asked for. */
@@ -48,12 +62,17 @@ export class Tools {
       .map(({ definition }) => definition);
   }
 
+  /** Returns the input of a tool with the values that the model means. */
+  readInput(name: string, input: unknown): unknown {
+    return this.#tools.get(name)?.readInput(input ?? {}) ?? input;
+  }
+
   /** Undefined if there is no such tool. */
   async call(principal: Principal, name: string, input: unknown): Promise<CallToolResult | undefined> {
     const tool = this.#tools.get(name);
     if (tool === undefined || !isSelected(principal.selection, tool.operation)) return undefined;
-    const { operation, shown, definition, readReading } = tool;
-    const { own, rest } = splitInput(withTexts(input ?? {}, definition.inputSchema as Schema), readingOf(operation));
+    const { operation, shown, readInput, readReading } = tool;
+    const { own, rest } = splitInput(readInput(input ?? {}), readingOf(operation));
     let reading: Reading;
     try {
       reading = readReading(own);
@@ -63,7 +82,10 @@ export class Tools {
     const call = { ...principal, input: withPageSize(operation, rest), channel: 'mcp' as const };
     const answer = await this.#invoke(operation, call);
     if (!answer.ok) return failed(answer.problem, answer.retryAfterSeconds);
-    return succeeded(shown, { ...answer, output: picked(answer.output, operation.receipt) }, reading);
+    const output = picked(answer.output, operation.receipt);
+    // A receipt contains nothing that third parties wrote.
+    const named = shown.thirdPartyText ? await this.#names.addTo(principal.caller.accountId, output) : output;
+    return succeeded(shown, { ...answer, output: named }, reading);
   }
 }
 
@@ -129,40 +151,46 @@ function splitInput(input: unknown, reading: TProperties): { own: Fields; rest: 
 
 /** Brief descriptions of parameters that many tools share: the list of tools must fit into a model's context. */
 const BRIEF: Readonly<Record<string, string>> = {
-  sessionId: 'Required if several exist.',
-  to: 'Phone number (491701234567) or group id (`grp_…`).',
-  replyTo: 'Id of a message.',
   sendAt: 'Such as 2026-07-01T14:00:00+02:00.',
   idempotencyKey: 'Unique; makes repeats safe.',
   events: 'Types such as `message.incoming`, or patterns such as `message.*`.',
   mentions: 'Phone numbers of people to mention.',
-  messageId: 'Id (`msg_…`).',
-  chatId: 'Phone number or group id (`grp_…`).',
-  groupId: 'Id (`grp_…`).',
-  mediaId: 'Id of a file (`med_…`).',
-  deliveryId: 'Id (`dlv_…`).',
-  webhookId: 'The default one if left out.',
   metadata: 'Your own data: texts by key.',
   cursor: 'The last `nextCursor`.',
   limit: `Up to 200; ${PAGE_ENTRIES} by default.`,
 };
 
+/** The same for parameters that refer to something. */
+const BRIEF_REFERENCES: Partial<Record<Reference, string>> = {
+  session: 'If several exist.',
+  recipient: 'Phone number (491701234567) or group id (`grp_…`).',
+  chat: 'Phone number or group id (`grp_…`).',
+  message: 'Id (`msg_…`).',
+  group: 'Id (`grp_…`).',
+  file: 'Id of a file (`med_…`).',
+  delivery: 'Id (`dlv_…`).',
+  webhook: 'The default one if left out.',
+};
+
 interface ShownSchema extends TSchema {
   readonly description?: string;
   readonly deprecated?: boolean;
+  readonly anyOf?: unknown;
   readonly 'x-not-for-agents'?: true;
 }
 
 type Parts = Readonly<Record<string, ShownSchema>>;
 
 function inputOf({ input, ...operation }: Operation): TObject {
-  const isRequiredSession = (name: string) => name === 'sessionId' && input.required?.includes(name) === true;
+  const isRequired = (name: string) => input.required?.includes(name) === true;
   const shown = Object.entries(input.properties as Parts);
   const properties = shown
     .filter(([, { deprecated, ...schema }]) => deprecated !== true && schema['x-not-for-agents'] === undefined)
     .map(([name, schema]) => {
       const { description = '' } = schema;
-      const brief = isRequiredSession(name) ? 'Id (`ses_…`).' : BRIEF[name];
+      const to = schema.anyOf === undefined ? referenceOf(input, [name]) : undefined;
+      const brief =
+        to === 'session' && isRequired(name) ? 'Id (`ses_…`).' : (BRIEF[name] ?? (to && BRIEF_REFERENCES[to]));
       // The description of a filter says what it selects, so it stays.
       const isBrief = brief !== undefined && !description.startsWith('Only');
       return [name, isBrief ? { ...schema, description: brief } : withBriefFormat(schema)];
@@ -236,6 +264,7 @@ const RULES = [
   'default',
   'additionalProperties',
   'format',
+  'contentEncoding',
 ];
 
 /**
@@ -257,19 +286,4 @@ function outlineOfPage({ type, items }: Schema): Schema {
 /** A union of types instead of a list of them, which fewer clients understand. */
 function outlineOfField({ type = 'string', anyOf }: Schema): Schema {
   return Array.isArray(anyOf) ? { anyOf: anyOf.map((one: Schema) => outlineOfField(one)) } : { type };
-}
-
-/** Models write phone numbers as numbers: converts a number to a string if the schema wants one. */
-function withTexts(value: unknown, schema: Schema): unknown {
-  if (typeof value === 'number' && schema['type'] === 'string') return String(value);
-  if (Array.isArray(value) && schema['type'] === 'array')
-    return value.map((item) => withTexts(item, schema['items'] as Schema));
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  const properties = (schema['properties'] ?? {}) as Record<string, Schema>;
-  return Object.fromEntries(
-    Object.entries(value).map(([name, member]) => [
-      name,
-      Object.hasOwn(properties, name) ? withTexts(member, properties[name] ?? {}) : member,
-    ]),
-  );
 }

@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket, WebSocketServer } from 'ws';
-import { AppError } from '../errors.ts';
+import { AppError } from '../../errors.ts';
 
 /** Of a message by a client, which should send none. A control frame has at most as much. */
 const MAX_MESSAGE_BYTES = 125;

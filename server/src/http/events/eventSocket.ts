@@ -2,23 +2,23 @@ import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { WebSocket } from 'ws';
-import type { Caller } from '../auth/authenticate.ts';
-import { type Clock, isoTime } from '../clock.ts';
-import { AppError } from '../errors.ts';
-import type { Services } from '../invoke/context.ts';
-import { listEvents, NOW } from '../operations/events.ts';
-import { API_PREFIX } from '../version.ts';
-import type { LoggedEvent } from '../webhooks/eventLog.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import { type Clock, isoTime } from '../../clock.ts';
+import { AppError } from '../../errors.ts';
+import type { Services } from '../../invoke/context.ts';
+import { listEvents, NOW } from '../../operations/webhooks/events.ts';
+import { API_PREFIX } from '../../version.ts';
+import type { LoggedEvent } from '../../webhooks/log/eventLog.ts';
+import type { OwnHosts } from '../ownHosts.ts';
+import { type RouteDeps, routeOf } from '../routes.ts';
 import {
   cursorOf,
   type EventReader,
   type EventReaders,
   eventTypesOf,
   HEARTBEAT_MS,
-  withTypeLists,
+  withTypeList,
 } from './eventReader.ts';
-import type { OwnHosts } from './ownHosts.ts';
-import { type RouteDeps, routeOf } from './routes.ts';
 import type { Upgrades } from './upgrades.ts';
 
 export const SOCKET_PATH = `${API_PREFIX}/events/socket`;
@@ -82,8 +82,8 @@ export function addEventSocket(app: FastifyInstance, readers: EventReaders, deps
         // The log itself is queried for as little as possible.
         (_request, query) => ({
           limit: 1,
-          ...(query['after'] === undefined && { afterCursor: NOW }),
-          ...withTypeLists(query),
+          afterCursor: NOW,
+          ...withTypeList(query),
         }),
       ),
     });
@@ -112,7 +112,8 @@ class EventSocket {
     this.#schedulePing();
     try {
       // A client that loses the connection before the first event can still resume.
-      this.#socket.send(JSON.stringify({ type: 'connected', cursor: this.#reader.cursor }));
+      const { cursor, truncated } = this.#reader;
+      this.#socket.send(JSON.stringify({ type: 'connected', cursor, ...(truncated && { truncated }) }));
       for await (const events of this.#reader.batches()) {
         if (this.#socket.readyState !== this.#socket.OPEN) break;
         await this.#send(events);

@@ -1,12 +1,12 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import type { Caller } from '../auth/authenticate.ts';
-import { AppError } from '../errors.ts';
-import { listEvents } from '../operations/events.ts';
-import { API_PREFIX } from '../version.ts';
-import { isCursor, type LoggedEvent } from '../webhooks/eventLog.ts';
-import { cursorOf, type EventReader, type EventReaders, eventTypesOf, withTypeLists } from './eventReader.ts';
-import { type RouteDeps, routeOf } from './routes.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import { AppError } from '../../errors.ts';
+import { listEvents } from '../../operations/webhooks/events.ts';
+import { API_PREFIX } from '../../version.ts';
+import { isCursor, type LoggedEvent } from '../../webhooks/log/eventLog.ts';
+import { type RouteDeps, routeOf } from '../routes.ts';
+import { cursorOf, type EventReader, type EventReaders, eventTypesOf, withTypeList } from './eventReader.ts';
 import { beginServerSentEvents, writeAtItsPace } from './serverSentEvents.ts';
 
 /** Written at a time before waiting for the reader. */
@@ -30,8 +30,7 @@ export function addStream(app: FastifyInstance, readers: EventReaders, deps: Rou
     const reader = await readers.open({ caller, credential, after, types, gone: gone.signal });
     try {
       beginServerSentEvents(reply, request.id);
-      // An id without an event: a client that loses the connection before the first event can still resume.
-      reply.raw.write(`: connected\nid: ${reader.cursor}\n\n`);
+      reply.raw.write(firstFrame(reader));
       await follow(reader, reply.raw);
     } finally {
       reader.close();
@@ -54,11 +53,20 @@ export function addStream(app: FastifyInstance, readers: EventReaders, deps: Rou
       // The log itself is queried for as little as possible.
       (request, query) => ({
         limit: 1,
-        ...(query['after'] === undefined && { afterCursor: lastEventId(request) }),
-        ...withTypeLists(query),
+        afterCursor: lastEventId(request),
+        ...withTypeList(query),
       }),
     ),
   });
+}
+
+/**
+ * Returns a frame with an id but no event, so that a client that loses the connection before the first event can still
+ * resume. Truncation is part of the same frame, because a client that has the id would not get it after a reconnect.
+ */
+function firstFrame({ cursor, truncated }: Pick<EventReader, 'cursor' | 'truncated'>): string {
+  const event = truncated ? `event: truncated\ndata: ${JSON.stringify({ cursor })}\n` : '';
+  return `: connected\nid: ${cursor}\n${event}\n`;
 }
 
 /** @throws {AppError} `validation_failed` */

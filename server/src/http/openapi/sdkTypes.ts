@@ -1,8 +1,8 @@
 import type { TSchema } from 'typebox';
-import { type ErrorCode, errors } from '../errors.ts';
-import { AddedFields } from '../events/addedFields.ts';
-import { type EventKind, eventKinds, events } from '../events/events.ts';
-import { isRead, type Operation } from '../invoke/operation.ts';
+import { type ErrorCode, errors } from '../../errors.ts';
+import { AddedFields } from '../../events/addedFields.ts';
+import { type EventKind, eventKinds, events } from '../../events/events.ts';
+import { isRead, type Operation } from '../../invoke/operation.ts';
 import type { Schema } from './openapiExamples.ts';
 
 /* Writes operations, events and error codes as plain TypeScript types, because the SDK has no dependencies. */

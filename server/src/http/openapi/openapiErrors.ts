@@ -1,6 +1,6 @@
-import { type ErrorCode, errors } from '../errors.ts';
-import { canNeedConfirmation } from '../invoke/confirmationRule.ts';
-import type { Operation } from '../invoke/operation.ts';
+import { type ErrorCode, errors } from '../../errors.ts';
+import { canNeedConfirmation } from '../../invoke/confirmationRule.ts';
+import type { Operation } from '../../invoke/operation.ts';
 
 /** Errors that any operation can return. */
 const COMMON_ERRORS: readonly ErrorCode[] = [

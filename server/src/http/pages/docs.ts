@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify';
-import { operations } from '../operations/index.ts';
+import { operations } from '../../operations/index.ts';
+import { openApiDocument } from '../openapi/openapi.ts';
 import { DASHBOARD_DIST, readBuiltPage, sendPlainPage } from './builtPage.ts';
 import { sendsCompressed } from './compressedText.ts';
 import { addGuides } from './guides.ts';
-import { openApiDocument } from './openapi.ts';
 
 /** The folders of the builds. */
 interface Builds {

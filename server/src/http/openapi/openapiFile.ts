@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { withCapabilityTable } from '../connectors/capabilityTable.ts';
-import { operations } from '../operations/index.ts';
+import { withCapabilityTable } from '../../connectors/capabilityTable.ts';
+import { operations } from '../../operations/index.ts';
 import { eventsPage } from './eventsPage.ts';
 import { openApiDocument } from './openapi.ts';
 import { sdkEvents, sdkTypes } from './sdkTypes.ts';
@@ -12,7 +12,7 @@ import { settingsPage } from './settingsPage.ts';
  * Writes the committed files that derive from the tables of operations, events, errors and settings: `openapi.json`,
  * the SDK's types, the pages of events and of settings, and the table of capabilities. With `--check` it fails if a committed file is out of date.
  */
-const root = new URL('../../../', import.meta.url);
+const root = new URL('../../../../', import.meta.url);
 const files = {
   'openapi.json': `${JSON.stringify(openApiDocument(operations), null, 2)}\n`,
   'sdk/src/api.ts': formatted(sdkTypes(operations)),

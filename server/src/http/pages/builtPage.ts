@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { FastifyReply } from 'fastify';
 
 /** The build of the dashboard, which includes the API reference. */
-export const DASHBOARD_DIST = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
+export const DASHBOARD_DIST = fileURLToPath(new URL('../../../../dashboard/dist/', import.meta.url));
 /** The build's placeholder for the nonce of a response. */
 const NONCE = '__CSP_NONCE__';
 
@@ -59,6 +59,7 @@ function policy(nonce: string): string {
     "form-action 'none'",
     "frame-ancestors 'none'",
     "require-trusted-types-for 'script'",
-    "trusted-types 'none'",
+    // For the worker that pages share: the script of a worker needs a policy.
+    'trusted-types live-worker',
   ].join('; ');
 }

@@ -1,7 +1,7 @@
 import type { TObject, TSchemaOptions } from 'typebox';
-import { addedFields, includes } from '../events/addedFields.ts';
-import { type EventKind, eventKinds, events } from '../events/events.ts';
-import { exampleEvent } from '../events/samples.ts';
+import { addedFields, includes } from '../../events/addedFields.ts';
+import { type EventKind, eventKinds, events } from '../../events/events.ts';
+import { exampleEvent } from '../../events/samples.ts';
 
 const head = `# Events
 

@@ -1,6 +1,5 @@
-import { formerNameOf } from '../invoke/formerNames.ts';
-import type { Operation } from '../invoke/operation.ts';
-import { API_PREFIX } from '../version.ts';
+import type { Operation } from '../../invoke/operation.ts';
+import { API_PREFIX } from '../../version.ts';
 import { errorResponses } from './openapiErrors.ts';
 
 /** Paths that are not operations, such as the stream of events and the content of a file. */
@@ -25,7 +24,6 @@ export const rawPaths = {
             'Only these event types or patterns, separated by commas; `*` for all. By default the first eight types.',
           example: 'message.sent',
         },
-        formerParameter('kinds', 'events', 'message.sent'),
         {
           name: 'Last-Event-ID',
           in: 'header',
@@ -73,8 +71,6 @@ export const rawPaths = {
           description: 'Only these event types, separated by commas.',
           example: 'message.sent',
         },
-        formerParameter('after', 'afterCursor', 'now'),
-        formerParameter('kinds', 'events', 'message.sent'),
       ],
       responses: {
         101: { description: 'The connection is a WebSocket now.' },
@@ -173,17 +169,6 @@ export function mcpPath(operations: readonly Operation[]) {
         ]),
       },
     },
-  };
-}
-
-function formerParameter(name: string, present: string, example: string) {
-  return {
-    name,
-    in: 'query',
-    deprecated: true,
-    schema: { type: 'string' },
-    description: formerNameOf(present),
-    example,
   };
 }
 

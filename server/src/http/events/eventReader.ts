@@ -1,14 +1,15 @@
-import type { Caller } from '../auth/authenticate.ts';
-import type { Watch } from '../auth/credentialWatches.ts';
-import type { Clock } from '../clock.ts';
-import type { AddFields } from '../events/addedFields.ts';
-import { includes } from '../events/addedFields.ts';
-import { contractKinds, type EventKind } from '../events/events.ts';
-import type { Services } from '../invoke/context.ts';
-import { permissionFor, sessionsOf } from '../invoke/operation.ts';
-import { listEvents, NOW, visibleBody, wantedKinds } from '../operations/events.ts';
-import { type EventLog, isBefore, type LoggedEvent, laterOf, timeOfCursor } from '../webhooks/eventLog.ts';
-import { type EventTail, EventTails } from '../webhooks/eventTail.ts';
+import type { Caller } from '../../auth/authenticate.ts';
+import type { Watch } from '../../auth/credentialWatches.ts';
+import type { Clock } from '../../clock.ts';
+import type { AddFields } from '../../events/addedFields.ts';
+import { includes } from '../../events/addedFields.ts';
+import { contractKinds, type EventKind } from '../../events/events.ts';
+import type { Services } from '../../invoke/context.ts';
+import { permissionFor, sessionsOf } from '../../invoke/operation.ts';
+import { listEvents, NOW, visibleBody, wantedKinds } from '../../operations/webhooks/events.ts';
+import { type EventLog, type LoggedEvent, laterOf, timeOfCursor } from '../../webhooks/log/eventLog.ts';
+import { type EventTail, EventTails } from '../../webhooks/log/eventTail.ts';
+import { isBefore } from '../../webhooks/log/logEpochs.ts';
 
 /** A connection that is silent for this long gets a sign of life. */
 export const HEARTBEAT_MS = 15_000;
@@ -65,10 +66,12 @@ export class EventReaders {
     const { authenticator, clock, addFields, eventLog, filteredEventLog, waitingCalls, stopping } = this.#deps;
     const { accountId } = caller;
     const wanted = wantedKinds(types);
-    const from = after ?? (await eventLog.latest(accountId));
+    const resumed = after === undefined ? undefined : await eventLog.resume(after);
+    const { ended } = eventLog;
+    const from = resumed?.from ?? (await eventLog.latest(accountId));
     const sessionIds = sessionsOf({ caller });
     const end = waitingCalls.begin(accountId);
-    const tail = this.#tails.join(accountId);
+    const { tail, leave } = this.#tails.join(accountId);
     const watch = authenticator.watch(caller, credential, permissionFor(listEvents, caller.credential.permissions));
     return new EventReader({
       accountId,
@@ -80,10 +83,11 @@ export class EventReaders {
       kinds: wanted,
       sessionIds,
       caller,
-      signal: AbortSignal.any([gone, stopping, watch.signal]),
+      truncated: resumed?.truncated ?? false,
+      signal: AbortSignal.any([gone, stopping, watch.signal, ended]),
       watch,
       leave: () => {
-        this.#tails.leave(accountId);
+        leave();
         end();
       },
     });
@@ -100,30 +104,27 @@ export class EventReaders {
     const { steady, eventLog } = this.#deps;
     if (timeOfCursor(cursor) > steady.now() - OLD_MS) return cursor;
     const now = await eventLog.now(steady.now());
-    return (await eventLog.read(accountId, cursor, undefined, 1)).length === 0 ? laterOf(cursor, now) : cursor;
+    return (await eventLog.read(accountId, cursor, 1)).length === 0 ? laterOf(cursor, now) : cursor;
   }
 }
 
 /** The usual event types are picked from reads of everything, because searching for them would find most of it. */
 const isMostOfLog = (kinds: readonly EventKind[] | undefined) => kinds === undefined || kinds === contractKinds;
 
-/** The event types in a query, under the present or the former name. */
+/** The event types in a query. */
 export function eventTypesOf(query: unknown): string[] | undefined {
-  const { kinds, events } = withTypeLists(query as Readonly<Record<string, unknown>>);
-  return kinds ?? events;
+  return withTypeList(query as Readonly<Record<string, unknown>>).events;
 }
 
 /** The cursor of a query; undefined for the next event. */
 export function cursorOf(query: unknown): string | undefined {
-  const { afterCursor, after = afterCursor } = query as { afterCursor?: string; after?: string };
-  return after === NOW ? undefined : after;
+  const { afterCursor } = query as { readonly afterCursor?: string };
+  return afterCursor === NOW ? undefined : afterCursor;
 }
 
-/** The query with its event types as lists. */
-export function withTypeLists<T extends Readonly<Record<string, unknown>>>(query: T) {
-  const lists: { kinds?: string[]; events?: string[] } = {};
-  for (const name of ['kinds', 'events'] as const) if (query[name] !== undefined) lists[name] = listOf(query[name]);
-  return { ...query, ...lists };
+/** The query with its event types as a list. */
+export function withTypeList<T extends Readonly<Record<string, unknown>>>(query: T): T & { events?: string[] } {
+  return query['events'] === undefined ? query : { ...query, events: listOf(query['events']) };
 }
 
 /** A list in a query: separated by commas, or as a repeated field. */
@@ -138,6 +139,7 @@ interface Parts {
   readonly tail: EventTail;
   readonly clock: Clock;
   readonly from: string;
+  readonly truncated: boolean;
   readonly kinds: readonly EventKind[] | undefined;
   readonly sessionIds: readonly string[] | undefined;
   readonly caller: Caller;
@@ -164,6 +166,11 @@ export class EventReader {
   /** Resumes after what was read so far. */
   get cursor(): string {
     return this.#cursor;
+  }
+
+  /** Whether the log was restored or failed over since the client's cursor, so that the reader started before it. */
+  get truncated(): boolean {
+    return this.#parts.truncated;
   }
 
   /** Aborted when the reader has to end: by an `AppError` if its credential has ended. */
@@ -226,11 +233,11 @@ export class EventReader {
     const { accountId, eventLog, addFields, tail, kinds, sessionIds } = this.#parts;
     const { floor } = tail;
     const searched = isMostOfLog(kinds) ? undefined : kinds;
-    const found = await eventLog.read(accountId, this.#cursor, searched, BATCH, sessionIds);
-    const wanted = found.filter((event) => this.#isWanted(event));
+    const found = await eventLog.select(accountId, this.#cursor, { kinds: searched, sessionIds }, BATCH);
+    const wanted = found.events.filter((event) => this.#isWanted(event));
     const events = await addFields(accountId, wanted, includes);
-    this.#cursor = found.at(-1)?.cursor ?? this.#cursor;
-    const hasMore = found.length === BATCH;
+    this.#cursor = found.cursor ?? this.#cursor;
+    const { hasMore } = found;
     // The log was read to its end, which includes everything up to the tail.
     const isAtTail = !hasMore && floor !== undefined;
     if (isAtTail && isBefore(this.#cursor, floor)) this.#cursor = floor;

@@ -1,4 +1,4 @@
-import { settingSections, settingsTable, variableOf } from '../config.ts';
+import { settingSections, settingsTable, variableOf } from '../../config.ts';
 
 const head = `# Settings
 

@@ -1,11 +1,11 @@
 import type { TSchema } from 'typebox';
-import type { Permission } from '../auth/permissions.ts';
-import { type ErrorCode, errors } from '../errors.ts';
-import { AddedFields } from '../events/addedFields.ts';
-import { type EventKind, eventKinds, events } from '../events/events.ts';
-import { exampleEvent } from '../events/samples.ts';
-import type { Operation } from '../invoke/operation.ts';
-import { API_PREFIX, version } from '../version.ts';
+import type { Permission } from '../../auth/permissions.ts';
+import { type ErrorCode, errors } from '../../errors.ts';
+import { AddedFields } from '../../events/addedFields.ts';
+import { type EventKind, eventKinds, events } from '../../events/events.ts';
+import { exampleEvent } from '../../events/samples.ts';
+import type { Operation } from '../../invoke/operation.ts';
+import { API_PREFIX, version } from '../../version.ts';
 import { errorCodesOf, errorResponses, problemExample, problemSchema, referencedResponses } from './openapiErrors.ts';
 import { exampleOf } from './openapiExamples.ts';
 import { mcpPath, rawPaths } from './openapiRoutes.ts';
@@ -119,7 +119,8 @@ function describe(operation: Operation) {
 
 function formsText({ representations = {} }: Operation): string | undefined {
   const types = Object.keys(representations).map((type) => `\`${type}\``);
-  return types.length === 0 ? undefined : `With \`Accept\`: ${types.join(', ')}, returns it as an image.`;
+  if (types.length === 0) return undefined;
+  return `With \`Accept\`: ${types.join(', ')}, returns the result in this format if it has one, and as JSON otherwise.`;
 }
 
 function needsText({ messageContent }: Operation, permission: Permission): string {

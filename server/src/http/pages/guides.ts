@@ -6,7 +6,7 @@ import type { FastifyInstance, FastifyReply } from 'fastify';
 import { pageHeaders, sendPlainPage } from './builtPage.ts';
 
 /** The documentation, which `npm run docs` builds from `docs/`. */
-const SITE_DIST = fileURLToPath(new URL('../../../site/dist/', import.meta.url));
+const SITE_DIST = fileURLToPath(new URL('../../../../site/dist/', import.meta.url));
 const PREFIX = '/docs/guides/';
 
 /**
