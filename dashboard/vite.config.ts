@@ -15,6 +15,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 700,
     rolldownOptions: { input: ['index.html', 'reference.html'] },
   },
+  worker: { format: 'es' },
   // The server inserts a fresh nonce into each response.
   html: { cspNonce: '__CSP_NONCE__' },
   // For `npm run dev -w dashboard` next to a running server.

@@ -1,13 +1,8 @@
 import { createClient } from '@switchboard/sdk';
 import { ApiError, ConnectionError, errorOf } from '@switchboard/sdk/errors';
+import { DASHBOARD_HEADER } from './dashboardHeader.ts';
 import { PageCodeError } from './lazyPage.tsx';
 import { sharedStrings } from './strings/shared.ts';
-
-/**
- * Identifies a request of the dashboard. The login cookie counts only with this header, which other sites cannot send
- * (see `loginCookie.ts` of the server).
- */
-export const DASHBOARD_HEADER = { 'x-switchboard-dashboard': '1' };
 
 /** Client of the API. The login is in a cookie that no script can read. */
 export const api = createClient({ baseUrl: location.origin, headers: DASHBOARD_HEADER });
@@ -26,9 +21,9 @@ export async function apiFetch(path: string, init: RequestInit = {}): Promise<Re
   return response;
 }
 
-/** Whether the request needs a login. */
+/** Whether the request needs a login. A wrong password is another error with the same status. */
 export function isLoggedOut(error: unknown): boolean {
-  return error instanceof ApiError && error.status === 401;
+  return error instanceof ApiError && error.status === 401 && error.code !== 'invalid_credentials';
 }
 
 /** Statuses of a proxy whose server is down, and of a server that cannot work. */
@@ -47,6 +42,7 @@ export function errorText(error: unknown): string {
   // A response without a request id comes from a proxy.
   const isAnswered = error instanceof ApiError && error.requestId !== '';
   if (error instanceof PageCodeError || (isUnavailable(error) && !isAnswered)) return sharedStrings.unreachable;
+  if (isLoggedOut(error)) return sharedStrings.loggedOut;
   if (error instanceof ApiError || error instanceof ServerError) return error.message;
   return sharedStrings.unexpected;
 }
@@ -57,9 +53,13 @@ export function fieldError(error: unknown, field: string): string | undefined {
   return own.length === 0 ? undefined : own.map(({ message }) => message).join('; ');
 }
 
-/** Whether an error names a field of a form, or an entry of its list, such as `events.0`. */
+/** Fields whose entries have names of their own. */
+const MAPS: ReadonlySet<string> = new Set(['headers', 'metadata']);
+
+/** Whether an error names a field of a form, or one of its entries, such as `events.0`. */
 const isOf = (field: string, named: string) =>
-  named === field || (named.startsWith(`${field}.`) && /^\d+$/.test(named.slice(field.length + 1)));
+  named === field ||
+  (named.startsWith(`${field}.`) && (MAPS.has(field) || /^\d+$/.test(named.slice(field.length + 1))));
 
 /** The error to show for a form whose `fields` show theirs: null if that is all that the server reports. */
 export function formError(error: unknown, fields: readonly string[]): unknown {

@@ -1,84 +1,12 @@
-import { createClient, type StreamedEvent } from '@switchboard/sdk';
 import { type QueryClient, useQueryClient } from '@tanstack/react-query';
 import { createContext, useContext, useEffect, useEffectEvent, useState, useSyncExternalStore } from 'react';
-import { DASHBOARD_HEADER } from './api.ts';
+import type { LiveConnection } from './live/connection.ts';
+import type { LiveEvent, LiveState } from './live/protocol.ts';
 
-export type LiveState = 'connecting' | 'live' | 'lost';
-type Listener = (event: StreamedEvent) => void;
+type Listener = (event: LiveEvent) => void;
 
 /** The live events of the account, over one connection for all pages. */
-export interface Live {
-  readonly state: () => LiveState;
-  readonly onState: (changed: () => void) => () => void;
-  readonly onEvent: (listener: Listener) => () => void;
-  start(): void;
-  stop(): void;
-}
-
-export const LiveContext = createContext<Live | undefined>(undefined);
-
-export function createLive(): Live {
-  const listeners = new Set<Listener>();
-  const watchers = new Set<() => void>();
-  let state: LiveState = 'connecting';
-  let connection: AbortController | undefined;
-
-  function setState(next: LiveState) {
-    if (state === next) return;
-    state = next;
-    for (const changed of watchers) changed();
-  }
-
-  // The stream reconnects without reporting it, so its requests tell the state of the connection.
-  const client = createClient({
-    baseUrl: location.origin,
-    headers: DASHBOARD_HEADER,
-    fetch: async (input, init) => {
-      try {
-        const response = await fetch(input, init);
-        setState(response.ok ? 'live' : 'lost');
-        return response;
-      } catch (error) {
-        if (connection?.signal.aborted === false) setState('lost');
-        throw error;
-      }
-    },
-  });
-
-  async function listen(signal: AbortSignal) {
-    try {
-      for await (const event of client.events.stream({ events: ['*'], signal })) {
-        setState('live');
-        for (const listener of listeners) listener(event);
-      }
-    } catch {
-      // Stopped, or rejected because the login has ended: the next request of the page then leads to the login.
-      if (!signal.aborted) setState('lost');
-    }
-  }
-
-  return {
-    state: () => state,
-    onState(changed) {
-      watchers.add(changed);
-      return () => watchers.delete(changed);
-    },
-    onEvent(listener) {
-      listeners.add(listener);
-      return () => listeners.delete(listener);
-    },
-    start() {
-      if (connection !== undefined) return;
-      connection = new AbortController();
-      setState('connecting');
-      void listen(connection.signal);
-    },
-    stop() {
-      connection?.abort();
-      connection = undefined;
-    },
-  };
-}
+export const LiveContext = createContext<LiveConnection | undefined>(undefined);
 
 /** The state of the connection for events. */
 export function useLiveState(): LiveState {
@@ -93,7 +21,7 @@ export function useLiveEvents(listener: Listener): void {
   useEffect(() => live.onEvent((event) => onEvent(event)), [live]);
 }
 
-function useLive(): Live {
+function useLive(): LiveConnection {
   const live = useContext(LiveContext);
   if (live === undefined) throw new Error('useLive belongs inside the shell');
   return live;
@@ -118,6 +46,8 @@ export function useRefreshOnEvents(): void {
   const [refresh] = useState(() => createRefresh(queries));
   useEffect(() => refresh.stop, [refresh]);
   useLiveEvents(({ event }) => refresh.add(affected[event] ?? affected[event.split('.')[0] ?? ''] ?? []));
+  const live = useLive();
+  useEffect(() => live.onMissed(() => void queries.invalidateQueries()), [live, queries]);
 }
 
 function createRefresh(queries: QueryClient) {

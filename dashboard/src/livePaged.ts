@@ -1,6 +1,6 @@
 import { keepPreviousData, type QueryKey, useInfiniteQuery, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useEffect, useEffectEvent, useMemo } from 'react';
-import { moreOf, type PageOf } from './paged.ts';
+import { moreOf, type PageOf, readRows } from './paged.ts';
 
 interface LiveList<T> {
   /** Starts with the resource, so that events refetch the newest page. */
@@ -12,6 +12,11 @@ interface LiveList<T> {
   readonly enabled?: boolean;
   /** Shows the rows of the previous key until those of this one have loaded. */
   readonly keepsPrevious?: boolean;
+}
+
+interface PageInput {
+  readonly limit: number;
+  readonly cursor?: string;
 }
 
 const PAGE = 100;
@@ -26,7 +31,7 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
   const olderKey = ['as_read', ...key];
   const newest = useQuery({
     queryKey: [...key, 'newest'],
-    queryFn: ({ signal }) => read({ limit: PAGE }, signal),
+    queryFn: ({ signal }) => readRows((page: PageInput) => read(page, signal), { limit: PAGE }),
     enabled,
     // A page is never a function, which the types cannot tell.
     ...(keepsPrevious && { placeholderData: keepPreviousData as never }),
@@ -34,7 +39,11 @@ export function useLivePaged<T>({ key, read, idOf, everyMs, enabled = true, keep
   });
   const older = useInfiniteQuery({
     queryKey: olderKey,
-    queryFn: ({ pageParam, signal }) => read({ limit: PAGE, ...(pageParam !== null && { cursor: pageParam }) }, signal),
+    queryFn: ({ pageParam, signal }) =>
+      readRows((page: PageInput) => read(page, signal), {
+        limit: PAGE,
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
     // Starts from the newest page: fetched on its own, it could be later and leave a gap.
@@ -79,7 +88,9 @@ export function mergePages<T>(
 ): { readonly rows: readonly T[]; readonly hasGap: boolean } {
   if (newest === undefined) return { rows: [], hasGap: false };
   const last = newest.data.at(-1);
-  if (last === undefined || newest.nextCursor === null) return { rows: newest.data, hasGap: false };
+  if (newest.nextCursor === null) return { rows: newest.data, hasGap: false };
+  // Nothing matches so far, and older rows can.
+  if (last === undefined) return { rows: older, hasGap: older.length === 0 };
   const seam = older.findIndex((row) => idOf(row) === idOf(last));
   if (seam === -1) return { rows: newest.data, hasGap: true };
   // A row that moved to the top, such as a chat with a new message, is only shown there.

@@ -14,24 +14,24 @@ import { followSystemTheme } from './theme.ts';
 // The style sheet that stops the page from scrolling behind a dialog needs the nonce of this page.
 setNonce(document.querySelector<HTMLMetaElement>('meta[property="csp-nonce"]')?.nonce ?? '');
 followSystemTheme();
-followOtherTabs();
 
-/** Leads to the login when it ends while a page is open: the guard of the shell checks the login again. */
-const leaveIfLoggedOut = (error: unknown) => {
-  if (!isLoggedOut(error) || ['/login', '/register'].includes(router.state.location.pathname)) return;
-  queries.removeQueries({ queryKey: accountQuery.queryKey });
-  void router.invalidate();
+/** Checks whether the login has ended while a page is open. Then the page asks to log in again. */
+const checkLogin = (error: unknown) => {
+  if (isLoggedOut(error)) void queries.invalidateQueries({ queryKey: accountQuery.queryKey });
 };
 const queries = new QueryClient({
   queryCache: new QueryCache({
-    // The guard of the shell handles the account query itself.
-    onError: (error, query) => query.queryKey[0] === 'account' || leaveIfLoggedOut(error),
+    onError: (error, query) => query.queryKey[0] === 'account' || checkLogin(error),
   }),
-  mutationCache: new MutationCache({ onError: leaveIfLoggedOut }),
+  mutationCache: new MutationCache({ onError: checkLogin }),
   // The SDK retries requests, and events say when data has changed.
   defaultOptions: { queries: { retry: false, staleTime: 5000 } },
 });
 const router = createAppRouter(queries);
+followOtherTabs({
+  accountId: () => queries.getQueryData(accountQuery.queryKey)?.accountId,
+  refresh: () => void queries.invalidateQueries(),
+});
 
 const place = document.getElementById('root');
 if (place === null) throw new Error('index.html has no #root');

@@ -23,6 +23,20 @@ export interface PagedList<T> {
   readonly more: More;
 }
 
+/** Maximum number of pages to skip before the reader is asked whether to load more. */
+const MOST_SKIPPED = 50;
+
+/** Reads a page, and the ones after it while they are empty: the server ends a page of a filtered list early. */
+export async function readRows<T, P extends { readonly cursor?: string }>(
+  read: (page: P) => Promise<PageOf<T>>,
+  page: P,
+): Promise<PageOf<T>> {
+  let found = await read(page);
+  for (let skipped = 0; found.data.length === 0 && found.nextCursor !== null && skipped < MOST_SKIPPED; skipped++)
+    found = await read({ ...page, cursor: found.nextCursor });
+  return found;
+}
+
 /**
  * Reads a list of the API page by page.
  *
@@ -33,7 +47,7 @@ export interface PagedList<T> {
 export function usePaged<T>(key: QueryKey, read: (page: { limit: number; cursor?: string }) => Promise<PageOf<T>>) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'pages'],
-    queryFn: ({ pageParam }) => read({ limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
+    queryFn: ({ pageParam }) => readRows(read, { limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
   });

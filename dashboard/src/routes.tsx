@@ -1,7 +1,7 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
-import { isLoggedOut } from './api.ts';
+import { api, isLoggedOut } from './api.ts';
 import { LoadingLines } from './components/states.tsx';
 import { lazyPage } from './lazyPage.tsx';
 import { activitySearch } from './pages/apiKeys/activitySearch.ts';
@@ -37,12 +37,12 @@ const redirectIfLoggedIn = async ({
 }) => {
   // The guard of the shell redirects here when nobody is logged in.
   if (isLoggedOut(queries.getQueryState(accountQuery.queryKey)?.error)) return;
-  // The cached account may belong to a login that has ended. If the server cannot be reached, the form says so.
-  const isKnown = await queries.fetchQuery({ ...accountQuery, staleTime: 0 }).then(
-    () => true,
-    () => false,
-  );
-  if (isKnown) throw redirect({ href: next, replace: true });
+  // The cached account may belong to a login that has ended. If the server cannot be reached, the form says so. A failure
+  // does not go into the cache, because a page that is being left would ask for a login.
+  const found = await api.auth.me().catch(() => undefined);
+  if (found === undefined) return;
+  queries.setQueryData(accountQuery.queryKey, found.account);
+  throw redirect({ href: next, replace: true });
 };
 
 const login = createRoute({

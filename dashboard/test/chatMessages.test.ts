@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sharedSandbox } from '../../server/test/support/server.ts';
+import { bearer, sharedSandbox } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, assertSoon, PHONE, startDashboard } from './support/browser.ts';
 import { FRIEND, openSandbox } from './support/sandbox.ts';
 
@@ -46,6 +46,25 @@ describe('messages of a chat', async () => {
     assert.ok(right > 0 && right <= PHONE.width, `it ends at ${right} px`);
   });
 
+  it('shows the API key that created a message which has not been sent', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId, write } = await openSandbox(call);
+    await write('Remind me');
+    const { key } = (await call('POST', '/api-keys/create', { name: 'reminders', permissions: ['*'] })).body;
+    const program = bearer(dashboard.server.url, key);
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    for (const message of [
+      { message: 'In an hour', sendAt },
+      { message: 'Right away', sendAt: undefined },
+    ])
+      assert.equal((await program('POST', '/messages/send', { sessionId, to: FRIEND, ...message })).status, 201);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const waiting = page.getByRole('article').filter({ hasText: 'In an hour' });
+    await waiting.getByText('Created by the API key “reminders”').waitFor();
+    assert.equal(await page.getByText(/^Created by the API key/).count(), 1);
+    await assertAccessible(page);
+  });
+
   it('folds long texts, and breaks words of any length', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { simulate } = await openSandbox(call);
@@ -86,6 +105,123 @@ describe('messages of a chat', async () => {
     await page.keyboard.press('Enter');
     await page.getByText('The server cannot be reached').first().waitFor();
     await assertSoon(() => box.inputValue(), 'the second');
+  });
+
+  it('sends messages in order that are submitted while another one is being sent', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { messages } = await openSandbox(call);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const box = page.getByLabel('Message', { exact: true });
+    let release = () => {};
+    const held = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    await page.route('**/api/v1/messages/send', async (route) => {
+      await held;
+      return route.continue();
+    });
+    for (const text of ['one', 'two', 'three']) {
+      await box.fill(text);
+      await page.keyboard.press('Enter');
+      await assertSoon(() => box.inputValue(), '', `Enter sends "${text}"`);
+    }
+    await page.getByRole('status').filter({ hasText: 'Sending 3 messages.' }).waitFor();
+    // The chat can be left in the meantime.
+    await page.getByRole('link', { name: 'API keys' }).click();
+    release();
+    await assertSoon(async () => (await messages()).length, 3);
+    assert.deepEqual(
+      (await messages()).map(({ message }: { message: string }) => message),
+      ['three', 'two', 'one'],
+      'newest first',
+    );
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.getByRole('article').getByText('three').waitFor();
+    assert.equal(await page.getByText(/^Not sent/).count(), 0);
+  });
+
+  it('lists a message that failed while the next one is being written, and sends it once', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { messages, write } = await openSandbox(call);
+    await write('Hello');
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const box = page.getByLabel('Message', { exact: true });
+    await page.getByRole('article').getByRole('button', { name: 'Message actions' }).click();
+    await page.getByRole('menuitem', { name: 'Reply' }).click();
+    let fail = () => {};
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    // The server sends the messages, but its responses are lost.
+    await page.route('**/api/v1/messages/send', async (route) => {
+      await failed;
+      await route.fetch();
+      return route.abort();
+    });
+    await box.fill('the first');
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('the second');
+    fail();
+    const unsent = page.getByRole('list', { name: 'Unsent messages' });
+    await unsent.getByText('Not sent: the first').waitFor();
+    assert.equal(await box.inputValue(), 'the second', 'the texts do not merge');
+    await assertAccessible(page);
+    assert.ok(await unsent.getByRole('button', { name: 'Edit' }).isDisabled(), 'the composer is not empty');
+    await page.reload();
+    await unsent.getByText('Not sent: the first').waitFor();
+    assert.equal(await box.inputValue(), 'the second');
+
+    await page.unroute('**/api/v1/messages/send');
+    await unsent.getByRole('button', { name: 'Send again' }).click();
+    await unsent.waitFor({ state: 'detached' });
+    await box.press('Enter');
+    await page.getByRole('article').getByText('the second').waitFor();
+    const sent = await messages();
+    assert.deepEqual(
+      sent.map(({ message, replyTo }: { message: string; replyTo?: string | null }) => [
+        message,
+        (replyTo ?? null) !== null,
+      ]),
+      [
+        ['the second', false],
+        ['the first', true],
+        ['Hello', false],
+      ],
+    );
+  });
+
+  it('brings a failed message back into an empty composer, and edits or discards unsent ones', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { messages } = await openSandbox(call);
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const box = page.getByLabel('Message', { exact: true });
+    let fail = () => {};
+    const failed = new Promise<void>((resolve) => {
+      fail = resolve;
+    });
+    await page.route('**/api/v1/messages/send', async (route) => {
+      await failed;
+      return route.fulfill({ status: 422, json: { code: 'invalid', detail: 'This cannot be sent', status: 422 } });
+    });
+    for (const text of ['first', 'second', 'third']) {
+      await box.fill(text);
+      await page.keyboard.press('Enter');
+      await assertSoon(() => box.inputValue(), '');
+    }
+    fail();
+    const unsent = page.getByRole('list', { name: 'Unsent messages' });
+    await assertSoon(() => unsent.getByRole('listitem').count(), 2);
+    await page.getByText('This cannot be sent').waitFor();
+    await assertSoon(() => box.inputValue(), 'first');
+    await box.fill('');
+    await unsent.getByRole('button', { name: 'Edit' }).first().click();
+    await assertSoon(() => box.inputValue(), 'second');
+    await unsent.getByRole('button', { name: 'Discard message' }).click();
+    await unsent.waitFor({ state: 'detached' });
+    await page.unroute('**/api/v1/messages/send');
+    await box.press('Enter');
+    await page.getByRole('article').getByText('second').waitFor();
+    assert.deepEqual((await messages()).length, 1);
   });
 
   it('keeps the dialog of a message that scrolls out of view', async (test) => {
@@ -178,6 +314,7 @@ describe('messages of a chat', async () => {
     const { write } = await openSandbox(call);
     for (let index = 0; index < 130; index++) await write(`Line ${index}`);
     // Without events, the newest page is refetched only every four seconds.
+    await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     await page.route('**/api/v1/events/stream*', (route) => route.abort());
     let reads = 0;
     let turn = Promise.resolve();

@@ -20,7 +20,3 @@ it('filters of the delivery log reach the API under its present names', () => {
   });
   assert.deepEqual(asInput({}), {});
 });
-
-it('links of earlier versions still select a chat', () => {
-  assert.deepEqual(asInput(deliveryFilters({ phoneNumber: 491701234567, unknown: 'x' })), { chatId: '491701234567' });
-});

@@ -22,7 +22,7 @@ describe('events page', async () => {
     await inspector.getByText('"Knock, knock"').waitFor();
     const { messageId } = await eventOf(call, 'message.incoming');
     await inspector.getByText(messageId).waitFor();
-    const { eventId } = (await call('GET', '/events?kinds=message.incoming')).body.data[0];
+    const { eventId } = (await call('GET', '/events?events=message.incoming')).body.data[0];
     await page.getByText(eventId).waitFor();
     await assertAccessible(page);
   });
@@ -85,7 +85,7 @@ describe('events page', async () => {
     await write(mine.call, await connectSession(mine.call), 'For me');
     await mine.page.getByText('For me').waitFor();
     await assertSoon(() => mine.page.getByText('Not for you').count(), 0);
-    const { body } = await mine.call('GET', '/events?kinds=*');
+    const { body } = await mine.call('GET', '/events?events=*');
     const rows = 1 + body.data.length;
     await assertSoon(() => mine.page.getByRole('row').count(), rows, 'the header and the events of this account');
   });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { mergePages } from '../src/livePaged.ts';
+import { readRows } from '../src/paged.ts';
 
 const idOf = (row: string) => row[0] ?? '';
 const page = (rows: readonly string[], hasMore = true) => ({ data: rows, nextCursor: hasMore ? 'more' : null });
@@ -36,5 +37,22 @@ describe('merging the pages of a growing list', () => {
   it('returns the newest page when there are no others', () => {
     assert.deepEqual(mergePages(page(['b'], false), ['c', 'b', 'a'], idOf).rows, ['b']);
     assert.deepEqual(mergePages(page([], false), ['c'], idOf).rows, []);
+  });
+
+  it('keeps the older rows when the newest page is empty, and reports a gap when there are none', () => {
+    assert.deepEqual(mergePages(page([]), ['b'], idOf), { rows: ['b'], hasGap: false });
+    assert.deepEqual(mergePages(page([]), [], idOf), { rows: [], hasGap: true });
+  });
+
+  it('reads on while pages are empty', async () => {
+    const pages = [[], [], ['b']];
+    const cursors: unknown[] = [];
+    const read = async ({ cursor }: { readonly cursor?: string }) => {
+      cursors.push(cursor);
+      const data = pages.shift() ?? [];
+      return { data, nextCursor: `after ${cursors.length}` };
+    };
+    assert.deepEqual(await readRows(read, {}), { data: ['b'], nextCursor: 'after 3' });
+    assert.deepEqual(cursors, [undefined, 'after 1', 'after 2']);
   });
 });

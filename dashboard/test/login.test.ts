@@ -105,14 +105,6 @@ describe('login', async () => {
     await page.waitForURL((url) => url.pathname === '/login' && url.searchParams.get('next') === '/keys');
   });
 
-  it('redirects to the login when it ends while a page is open', async (test) => {
-    const { page } = await dashboard.openLoggedIn(test);
-    await page.goto('/sessions');
-    await page.getByText('No sessions yet').waitFor();
-    await page.context().clearCookies();
-    await page.waitForURL((url) => url.pathname === '/login');
-  });
-
   it('switches all tabs to the account that logs in', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     const other = await dashboard.server.account();

@@ -32,7 +32,7 @@ describe('10,000 rows', async () => {
     await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: ['message.incoming'] });
     const sessionId = await connectSession(call);
     await writeIn(call, sessionId, 'Message 1, which says nothing more');
-    await assertSoon(async () => (await call('GET', '/webhooks/deliveries?state=delivered')).body.data.length, 1);
+    await assertSoon(async () => (await call('GET', '/webhooks/deliveries?states=delivered')).body.data.length, 1);
     await copyMessage(accountId);
   });
 

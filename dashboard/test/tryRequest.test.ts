@@ -5,9 +5,12 @@ import { MAX_TEXT_BYTES, sendRequest } from '../src/pages/reference/tryRequest.t
 describe('the response to a request of the API reference', () => {
   /** Sends a request that gets this response. */
   async function contentOf(test: TestContext, response: Response) {
-    test.mock.method(globalThis, 'fetch', async () => response);
-    const { content } = await sendRequest(new Request('http://localhost'), test.signal, () => {});
-    return content;
+    const { mock } = test.mock.method(globalThis, 'fetch', async () => response);
+    try {
+      return (await sendRequest(new Request('http://localhost'), test.signal, () => {})).content;
+    } finally {
+      mock.restore(); // two mocks of one test would be restored in the wrong order
+    }
   }
   const headers = { 'content-type': 'application/problem+json' };
 

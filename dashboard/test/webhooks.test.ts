@@ -262,6 +262,115 @@ describe('webhooks pages', async () => {
     );
   });
 
+  it('create and change a webhook with every option', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId } = (await call('POST', '/sessions', { name: 'Orders' })).body;
+    await page.goto('/webhooks');
+    await page.getByRole('button', { name: 'Add webhook' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('URL').fill(receiver.url);
+    await dialog.getByLabel('Secret').fill('');
+    await dialog.getByText('More options').click();
+    await dialog.getByText('Only these chats: phone numbers').waitFor();
+    await dialog.getByRole('checkbox', { name: 'All sessions' }).uncheck();
+    await dialog.getByRole('checkbox', { name: 'Orders' }).check();
+    await dialog.getByLabel('Description').fill('the shop');
+    await dialog.getByLabel('Concurrent requests').fill('4');
+    await dialog.getByRole('checkbox', { name: 'Paused' }).check();
+    await dialog.getByRole('checkbox', { name: 'Strict order' }).check();
+    await dialog.getByLabel('Only these chats').fill('not a chat');
+    await dialog.getByLabel('Ignored chats').fill('491700000001\n49171*');
+    await dialog.getByRole('checkbox', { name: 'direct', exact: true }).check();
+    await dialog.getByLabel('Sender').selectOption('Only others');
+    await dialog.getByRole('checkbox', { name: 'image', exact: true }).check();
+    await dialog.getByRole('checkbox', { name: 'Choose the added fields' }).check();
+    await dialog.getByRole('group', { name: 'Added fields' }).getByRole('checkbox', { name: 'session' }).check();
+    await dialog.getByLabel('Headers').fill('Authorization: Bearer a:b\nHost: example.com');
+    await dialog.getByRole('checkbox', { name: 'Count redirects as delivered' }).check();
+    await dialog.getByLabel('Attempt timeout').fill('5');
+    await dialog.getByLabel('Retries').selectOption('Own schedule');
+    await dialog.getByLabel('Seconds before each retry').fill('5, soon');
+    await dialog.getByLabel('Metadata').fill('team: sales');
+    await assertAccessible(page);
+
+    const submit = () => dialog.getByRole('button', { name: 'Add webhook' }).click();
+    const invalid = (label: string) => dialog.getByLabel(label).and(page.locator('[aria-invalid]'));
+    await submit();
+    for (const label of ['Attempt timeout', 'Seconds before each retry']) await invalid(label).waitFor();
+    await dialog.getByLabel('Attempt timeout').fill('5000');
+    await dialog.getByLabel('Seconds before each retry').fill('5, 60');
+    for (const [label, text] of [
+      ['Only these chats', '49170*'],
+      ['Headers', 'Authorization: Bearer a:b'],
+    ] as const) {
+      await submit();
+      await invalid(label).waitFor();
+      await dialog.getByLabel(label).fill(text);
+    }
+    await submit();
+    await page.getByRole('heading', { level: 1, name: receiver.url }).waitFor();
+    const webhookId = page.url().split('/').at(-1);
+    const read = async () => {
+      const { body } = await call('GET', `/webhooks/endpoints/${webhookId}`);
+      const { description, maxInFlight, paused, ordering, filters, include, headerNames, acceptRedirects } = body;
+      const { sessionIds, timeoutMs, retrySeconds, metadata } = body;
+      return [
+        { sessionIds, description, maxInFlight, paused, ordering, filters, include },
+        { headerNames, acceptRedirects, timeoutMs, retrySeconds, metadata },
+      ];
+    };
+    assert.deepEqual(await read(), [
+      {
+        sessionIds: [sessionId],
+        description: 'the shop',
+        maxInFlight: 4,
+        paused: true,
+        ordering: 'strict',
+        filters: {
+          chats: ['49170*'],
+          ignoredChats: ['491700000001', '49171*'],
+          chatTypes: ['direct'],
+          fromMe: false,
+          messageTypes: ['image'],
+        },
+        include: ['session'],
+      },
+      {
+        headerNames: ['authorization'],
+        acceptRedirects: true,
+        timeoutMs: 5000,
+        retrySeconds: [5, 60],
+        metadata: { team: 'sales' },
+      },
+    ]);
+
+    await page.getByText('More options').click();
+    await page.getByText('Set: authorization.').waitFor();
+    assert.equal(await page.getByLabel('Headers').first().inputValue(), '');
+    assert.equal(await page.getByLabel('Ignored chats').inputValue(), '491700000001\n49171*');
+    await page.getByLabel('Ignored chats').fill('');
+    await page.getByLabel('Sender').selectOption('Anyone');
+    await page.getByRole('checkbox', { name: 'Remove all headers' }).check();
+    await page.getByRole('checkbox', { name: 'Count redirects as delivered' }).uncheck();
+    await page.getByLabel('Attempt timeout').fill('');
+    await page.getByLabel('Retries').selectOption('No retries');
+    await page.getByLabel('Metadata').fill('');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByText('Saved').first().waitFor();
+    const [settings, delivery] = await read();
+    assert.deepEqual(settings?.filters, { chats: ['49170*'], chatTypes: ['direct'], messageTypes: ['image'] });
+    assert.deepEqual(delivery, {
+      headerNames: [],
+      acceptRedirects: false,
+      timeoutMs: null,
+      retrySeconds: [],
+      metadata: {},
+    });
+    await assertSoon(() => page.getByRole('checkbox', { name: 'Remove all headers' }).count(), 0);
+    await page.setViewportSize(PHONE);
+    await assertUsable(page);
+  });
+
   it('limit a webhook to some sessions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { webhookId } = (

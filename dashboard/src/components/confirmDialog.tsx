@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { AlertDialog as RadixAlert } from 'radix-ui';
 import { type ReactNode, useState } from 'react';
 import { errorText } from '../api.ts';
@@ -24,21 +25,11 @@ interface ConfirmDialogProps extends ConfirmProps {
 
 /** Asks for confirmation before an action that cannot be undone. */
 export function ConfirmDialog({ title, children, confirm, open, onOpenChange, onConfirm }: ConfirmDialogProps) {
-  const [state, setState] = useState<{ busy: boolean; error?: unknown }>({ busy: false });
+  const action = useMutation({ mutationFn: onConfirm, onSuccess: () => onOpenChange(false) });
 
   function change(isOpen: boolean) {
-    setState({ busy: false });
+    action.reset();
     onOpenChange(isOpen);
-  }
-
-  async function run() {
-    setState({ busy: true });
-    try {
-      await onConfirm();
-      change(false);
-    } catch (error) {
-      setState({ busy: false, error });
-    }
   }
 
   return (
@@ -50,16 +41,16 @@ export function ConfirmDialog({ title, children, confirm, open, onOpenChange, on
           <RadixAlert.Description asChild>
             <div className="mt-2 text-sm text-ink-soft">{children}</div>
           </RadixAlert.Description>
-          {state.error !== undefined && (
+          {action.error !== null && (
             <div className="mt-4">
-              <Notice tone="bad">{errorText(state.error)}</Notice>
+              <Notice tone="bad">{errorText(action.error)}</Notice>
             </div>
           )}
           <FormActions>
             <RadixAlert.Cancel asChild>
               <Button>{sharedStrings.cancel}</Button>
             </RadixAlert.Cancel>
-            <Button look="danger" busy={state.busy} onClick={run}>
+            <Button look="danger" busy={action.isPending} onClick={() => action.mutate()}>
               {confirm}
             </Button>
           </FormActions>

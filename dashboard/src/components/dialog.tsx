@@ -17,6 +17,10 @@ interface DialogProps {
   readonly width?: 'normal' | 'wide';
   /** Whether only its own buttons close it, because its content cannot be shown again. */
   readonly isPersistent?: boolean;
+  /** Whether nothing of the page stays visible behind it. */
+  readonly hidesPage?: boolean;
+  /** Moves the focus when it closes, instead of to the element that opened it. */
+  readonly returnFocus?: (() => void) | undefined;
   readonly children: ReactNode;
 }
 
@@ -28,15 +32,23 @@ export function Dialog({
   onOpenChange,
   width = 'normal',
   isPersistent = false,
+  hidesPage = false,
+  returnFocus,
   children,
 }: DialogProps) {
   const hold = (event: Event) => event.preventDefault();
+  const onCloseAutoFocus = (event: Event) => {
+    if (returnFocus === undefined) return;
+    event.preventDefault();
+    returnFocus();
+  };
   return (
     <RadixDialog.Root open={open} onOpenChange={onOpenChange}>
       <RadixDialog.Portal>
-        <RadixDialog.Overlay className={DIALOG_OVERLAY} />
+        <RadixDialog.Overlay className={hidesPage ? 'fixed inset-0 z-50 bg-paper' : DIALOG_OVERLAY} />
         <RadixDialog.Content
           className={classes(DIALOG_PANEL, width === 'wide' ? 'max-w-3xl' : 'max-w-lg')}
+          onCloseAutoFocus={onCloseAutoFocus}
           {...(description === undefined && { 'aria-describedby': undefined })}
           {...(isPersistent && { onEscapeKeyDown: hold, onInteractOutside: hold })}
         >

@@ -11,12 +11,14 @@ export function PasswordField({
   autoComplete,
   hint,
   error,
+  autoFocus = false,
 }: {
   readonly label: string;
   readonly name: string;
   readonly autoComplete: 'current-password' | 'new-password';
   readonly hint?: string;
   readonly error?: string | undefined;
+  readonly autoFocus?: boolean;
 }) {
   const [isShown, setShown] = useState(false);
   return (
@@ -29,6 +31,7 @@ export function PasswordField({
         hint={hint}
         error={error}
         required
+        autoFocus={autoFocus}
         maxLength={256}
         className="pr-11"
       />

@@ -7,8 +7,8 @@ const PREFIX = 'draft:';
 export interface Draft {
   readonly text: string;
   readonly write: (text: string) => void;
-  /** Puts a text that could not be sent in front of the current draft, even after the chat was closed. */
-  readonly restore: (text: string) => void;
+  /** The text at this moment, even after the chat was closed. */
+  readonly current: () => string;
 }
 
 /**
@@ -25,14 +25,12 @@ export function useDraft(place: string): Draft {
     else sessionStorage.setItem(key, next);
   }
 
-  function restore(unsent: string) {
-    write([unsent, sessionStorage.getItem(key) ?? ''].filter((part) => part !== '').join('\n'));
-  }
-
-  return { text, write, restore };
+  return { text, write, current: () => sessionStorage.getItem(key) ?? '' };
 }
 
-/** Deletes all drafts at the end of a login. */
-export function clearDrafts(): void {
-  for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key);
+/** Deletes the drafts of all accounts except this one. */
+export function clearDrafts(exceptAccountId: string | null = null): void {
+  for (const key of Object.keys(sessionStorage)) {
+    if (key.startsWith(PREFIX) && !key.startsWith(`${PREFIX}${exceptAccountId}:`)) sessionStorage.removeItem(key);
+  }
 }

@@ -17,7 +17,7 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
     key: ['messages', sessionId, chatId, before ?? null],
     read: (page) =>
       api.messages
-        .list({ sessionId, chatId, ...(before !== undefined && { before }), ...page })
+        .list({ sessionId, chatId, ...(before !== undefined && { beforeTime: before }), ...page })
         .catch((error: unknown) => {
           if (isNotFound(error)) return { data: [], nextCursor: null }; // a chat exists from its first message on
           throw error;

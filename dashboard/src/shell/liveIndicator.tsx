@@ -1,5 +1,6 @@
 import { Lamp, type LampTone } from '../components/lamp.tsx';
-import { type LiveState, useLiveState } from '../live.ts';
+import type { LiveState } from '../live/protocol.ts';
+import { useLiveState } from '../live.ts';
 import { shellStrings } from '../strings/shell.ts';
 
 const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };

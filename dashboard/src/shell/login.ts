@@ -2,9 +2,8 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api, errorText } from '../api.ts';
 import { useToast } from '../components/toast.tsx';
-import { clearDrafts } from '../model/drafts.ts';
 import { accountQuery } from './account.ts';
-import { notifyOtherTabs } from './tabs.ts';
+import { announceLogin } from './tabs.ts';
 
 /** Ends the login of this browser, and clears everything that was read with it. */
 export function useLogOut(): () => Promise<void> {
@@ -19,8 +18,7 @@ export function useLogOut(): () => Promise<void> {
       toast(errorText(error), 'bad');
       return;
     }
-    clearDrafts();
-    notifyOtherTabs();
+    announceLogin(null);
     // Going back before the login page is shown has to check the login again.
     await queries.invalidateQueries({ queryKey: accountQuery.queryKey, refetchType: 'none' });
     await navigate({ to: '/login' });

@@ -1,21 +1,25 @@
 import { Link, Outlet, useLocation } from '@tanstack/react-router';
 import { Menu as MenuIcon, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
-import { useEffect, useRef, useState } from 'react';
+import { useEffect, useMemo, useRef, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
 import { useIsWide } from '../components/isWide.ts';
-import { createLive, LiveContext, useRefreshOnEvents } from '../live.ts';
+import { LiveConnection } from '../live/connection.ts';
+import { LiveContext, useRefreshOnEvents } from '../live.ts';
 import { sharedStrings } from '../strings/shared.ts';
 import { shellStrings } from '../strings/shell.ts';
+import { useAccount } from './account.ts';
 import { AccountMenu } from './accountMenu.tsx';
 import { LiveIndicator } from './liveIndicator.tsx';
+import { LoginAgain } from './loginAgain.tsx';
 import { navigation } from './navigation.ts';
 import { PendingBadge } from './pendingBadge.tsx';
 import { Wordmark } from './wordmark.tsx';
 
 /** The frame of all pages that need a login. */
 export function Shell() {
-  const [live] = useState(createLive);
+  const { accountId } = useAccount();
+  const live = useMemo(() => new LiveConnection(accountId), [accountId]);
   useEffect(() => {
     live.start();
     return () => live.stop();
@@ -25,6 +29,7 @@ export function Shell() {
   return (
     <LiveContext value={live}>
       <RefreshOnEvents />
+      <LoginAgain />
       <a
         href="#content"
         className="sr-only rounded-lg bg-accent px-4 py-2 text-on-accent focus:not-sr-only focus:fixed focus:top-3 focus:left-3 focus:z-50"

@@ -88,6 +88,9 @@ export const apiKeyStrings = {
   rotateHint: 'You get a new key with the same name, permissions and limits. The old key stops working immediately.',
   rotated: 'API key rotated',
   revoke: 'Revoke',
+  removeCreated: 'Also remove what it made',
+  removeCreatedHint:
+    'Cancels its messages that are scheduled, queued or wait for approval, and removes its webhooks and texts for callers. Otherwise they stay.',
   ofKey: {
     title: (name: string) => `Revoke “${name}”?`,
     confirm: 'Revoke',

@@ -65,6 +65,7 @@ export const chatStrings = {
 export const emojis = ['👍', '❤️', '😂', '😮', '🙏'] as const;
 
 export const messageStrings = {
+  createdBy: (keyName: string) => `Created by the API key “${keyName}”`,
   write: 'Message',
   placeholder: 'Write a message',
   send: 'Send',
@@ -87,6 +88,11 @@ export const messageStrings = {
   removeAttachment: 'Remove attachment',
   replyingTo: 'Replying to',
   cancelReply: 'Cancel reply',
+  unsent: 'Unsent messages',
+  notSent: (text: string) => `Not sent: ${text}`,
+  resend: 'Send again',
+  discard: 'Discard message',
+  waiting: (count: number) => `Sending ${count} messages.`,
   actions: 'Message actions',
   react: (emoji: string) => `React with ${emoji}`,
   unreact: 'Remove reaction',

@@ -107,7 +107,8 @@ export const outcomeLabels = {
 /** How to fix an outcome. */
 export const outcomeAdvice: Readonly<Record<keyof typeof outcomeLabels, string | undefined>> = {
   ok: undefined,
-  redirect: 'Redirects are not followed. Set the webhook to the URL that the receiver redirects to.',
+  redirect:
+    'Redirects are not followed. Set the webhook to the URL that the receiver redirects to. If the receiver redirects after it has processed the event, as Google Apps Script does, set `acceptRedirects` through the API.',
   client_error:
     "The receiver rejects the request. Check the URL's path, and check that the receiver uses the right secret.",
   gone: 'The receiver reports that this URL is gone permanently. Set the webhook to a new one.',

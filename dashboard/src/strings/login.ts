@@ -1,5 +1,7 @@
 export const loginStrings = {
   logIn: 'Log in',
+  logInAgain: 'Log in again',
+  logInAgainLead: 'Your login has ended. The page and everything that you entered are still there.',
   logInLead: 'Use your account on this Switchboard server.',
   register: 'Create account',
   registerLead: 'All data stays on this server.',

@@ -86,7 +86,7 @@ export const sessionStrings = {
   codeExpired: 'The code has expired. Get a new one.',
 
   settings: 'Settings',
-  optionsHint: 'Options take effect the next time the session connects, unless they say otherwise.',
+  optionsHint: 'A connected session connects again with new options, unless they say otherwise.',
 
   statusChanges: 'Status changes',
   noHistory: 'The session has never been connected.',

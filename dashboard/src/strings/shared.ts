@@ -2,6 +2,7 @@
 export const sharedStrings = {
   product: 'Switchboard',
   unreachable: 'The server cannot be reached. Your changes may not have been saved.',
+  loggedOut: 'Your login had ended, so nothing was changed. Try again.',
   unexpected: 'Something went wrong on this page. Reload it, and report the problem if it happens again.',
   loading: 'Loading',
   loadingMore: 'Loading more',

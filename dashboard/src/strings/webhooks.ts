@@ -41,6 +41,7 @@ export const webhookStrings = {
   copySecret: 'Copy secret',
   secretSaved: 'I have saved it',
 
+  setByKey: (name: string) => `Set by the API key “${name}”`,
   settings: 'Settings',
   enabled: 'Enabled',
   enabledHint: 'While a webhook is disabled, nothing is sent, and new events are not queued for it.',

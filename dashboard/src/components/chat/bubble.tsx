@@ -1,6 +1,7 @@
 import type { Message } from '@switchboard/sdk/api';
 import { MapPin, Pin, Star } from 'lucide-react';
 import type { ReactNode } from 'react';
+import { useKeyNames } from '../../model/apiKeys.ts';
 import { displayName } from '../../model/displayName.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
@@ -64,6 +65,9 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
           </div>
         )}
         {error !== undefined && <p className="mt-1 text-xs text-bad">{error}</p>}
+        {status !== undefined && WAITING.includes(status) && message.createdByKeyId !== undefined && (
+          <CreatedBy keyId={message.createdByKeyId} />
+        )}
         <p className="mt-0.5 flex items-center justify-end gap-1.5 text-xs text-ink-faint">
           {pinnedUntil !== undefined && <Pin role="img" aria-label={messageStrings.pinned} className="size-3" />}
           {starred && <Star role="img" aria-label={messageStrings.starred} className="size-3" />}
@@ -77,6 +81,15 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
       {actions}
     </div>
   );
+}
+
+/** Statuses of messages that are still to be sent. The approvals page shows the key of those that wait for approval. */
+const WAITING: readonly Message['status'][] = ['scheduled', 'queued'];
+
+/** The API key that created a message. */
+function CreatedBy({ keyId }: { readonly keyId: string }) {
+  const keyNameOf = useKeyNames();
+  return <p className="mt-1 text-xs text-ink-faint wrap-anywhere">{messageStrings.createdBy(keyNameOf(keyId))}</p>;
 }
 
 /** The text of these is a title. */

@@ -1,36 +1,24 @@
-import type { Media, Message } from '@switchboard/sdk/api';
-import { useMutation } from '@tanstack/react-query';
+import type { Message } from '@switchboard/sdk/api';
 import { Plus, SendHorizontal, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { errorText } from '../../api.ts';
-import { useDraft } from '../../model/drafts.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { uploadStrings } from '../../strings/uploads.ts';
-import { IconButton } from '../button.tsx';
+import { Button, IconButton } from '../button.tsx';
 import { FilePicker } from '../filePicker.tsx';
 import { Menu, MenuItem } from '../menu.tsx';
 import { Notice } from '../notice.tsx';
-import { isCancelled, type Sending, UploadProgress, uploadStatus, useUpload } from '../upload.tsx';
+import { UploadProgress, uploadStatus } from '../upload.tsx';
 import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
-
-export interface OutgoingMessage {
-  readonly text: string;
-  readonly media?: { readonly mediaId: string; readonly type: 'image' | 'video' | 'audio' | 'document' };
-}
-
-interface Unsent {
-  readonly text: string;
-  readonly file: File | undefined;
-  readonly replyingTo: Message | undefined;
-}
+import { type OutgoingMessage, type SendQueue, useSendQueue } from './sendQueue.ts';
 
 interface ComposerProps {
   /** Names the draft, which is restored when the chat is opened again. */
   readonly draftFor: string;
   readonly replyingTo: Message | undefined;
-  readonly onCancelReply: () => void;
-  /** If it rejects, the text stays. */
+  readonly onReplyTo: (message: Message | undefined) => void;
+  /** If it rejects, the message is kept. */
   readonly onSend: (written: OutgoingMessage) => Promise<unknown>;
   /** Sends a poll, a location or a contact. */
   readonly onSendExtra: (extra: Extra) => Promise<unknown>;
@@ -41,19 +29,19 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift+Enter starts a new line. */
 export function Composer({ onTyping, disabled = false, ...props }: ComposerProps) {
-  const { replyingTo, onCancelReply, onSendExtra } = props;
+  const { draftFor, replyingTo, onReplyTo, onSend, onSendExtra } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [extra, setExtra] = useState<Extra['type']>();
   const id = useId();
-  const { text, write, file, setFile, refusal, pick, send, sending } = useComposer(props, () => box.current?.focus());
-  const isEmpty = text.trim() === '' && file === undefined;
+  const queue = useSendQueue({ chat: draftFor, replyingTo, onReplyTo, onSend, focus: () => box.current?.focus() });
+  const { text, write, file, removeFile, refusal, pick, isEmpty } = queue;
 
   useEffect(() => {
     if (replyingTo !== undefined) box.current?.focus();
   }, [replyingTo]);
 
   function submit() {
-    if (!isEmpty && !disabled && !send.isPending) send.mutate({ text, file, replyingTo });
+    if (!isEmpty && !disabled) queue.submit();
   }
 
   function keyDown(event: KeyboardEvent) {
@@ -72,16 +60,17 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
           submit();
         }}
       >
-        {send.error !== null && !isCancelled(send.error) && <Notice tone="bad">{errorText(send.error)}</Notice>}
+        {queue.error !== undefined && <Notice tone="bad">{errorText(queue.error)}</Notice>}
         {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
         {replyingTo !== undefined && (
-          <Strip label={messageStrings.cancelReply} onRemove={onCancelReply}>
+          <Strip label={messageStrings.cancelReply} onRemove={() => onReplyTo(undefined)}>
             {`${messageStrings.replyingTo}: ${messagePreview(replyingTo, messageStrings)}`}
           </Strip>
         )}
-        <SendStatus sending={sending} file={send.isPending ? send.variables.file : undefined} />
+        <UnsentList queue={queue} disabled={disabled} />
+        <SendStatus queue={queue} />
         {file !== undefined && (
-          <Strip label={messageStrings.removeAttachment} onRemove={() => setFile(undefined)}>
+          <Strip label={messageStrings.removeAttachment} onRemove={removeFile}>
             {messageStrings.attached(file.name)}
           </Strip>
         )}
@@ -108,7 +97,7 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
           <IconButton
             type="submit"
             label={messageStrings.send}
-            disabled={disabled || isEmpty || send.isPending}
+            disabled={disabled || isEmpty}
             className="bg-accent text-on-accent not-disabled:hover:bg-accent-strong not-disabled:hover:text-on-accent"
           >
             <SendHorizontal />
@@ -121,57 +110,39 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
   );
 }
 
-type SendingProps = Pick<ComposerProps, 'draftFor' | 'replyingTo' | 'onCancelReply' | 'onSend'>;
-
-/** The draft with its file, and the request that sends them. */
-function useComposer({ draftFor, replyingTo, onCancelReply, onSend }: SendingProps, focus: () => void) {
-  const { text, write, restore } = useDraft(draftFor);
-  const [file, setFile] = useState<File>();
-  const [refusal, setRefusal] = useState<string>();
-  const upload = useUpload();
-  const send = useMutation({
-    mutationFn: async (unsent: Unsent) => {
-      if (unsent.file === undefined) return onSend({ text: unsent.text });
-      const media = await upload.send(unsent.file);
-      return onSend({ text: unsent.text, media: { mediaId: media.mediaId, type: typeOf(media) } });
-    },
-    // The next message can be written while this one is being sent.
-    onMutate: () => {
-      setRefusal(undefined);
-      write('');
-      setFile(undefined);
-      focus();
-    },
-    onSuccess: (_, sent) => {
-      if (sent.replyingTo === replyingTo) onCancelReply();
-    },
-    onError: (error, unsent) => {
-      restore(unsent.text);
-      setFile((picked) => picked ?? unsent.file);
-      // The cancel button, which had the focus, is gone.
-      if (isCancelled(error)) focus();
-    },
-  });
-
-  function pick(picked: File) {
-    const reason = upload.refusalOf(picked);
-    setRefusal(reason);
-    if (reason === undefined) setFile(picked);
-  }
-
-  return { text, write, file, setFile, refusal, pick, send, sending: upload.sending };
+/** Messages that failed while the next one was being written, with the choice to send, edit or discard each. */
+function UnsentList({ queue, disabled }: { readonly queue: SendQueue; readonly disabled: boolean }) {
+  if (queue.failed.length === 0) return null;
+  return (
+    <ul aria-label={messageStrings.unsent} className="grid max-h-40 grid-cols-1 gap-1 overflow-y-auto">
+      {queue.failed.map((entry) => (
+        <li key={entry.key} className="flex items-center gap-1 rounded-lg bg-warn-soft pl-3 text-xs text-warn">
+          <span className="min-w-0 flex-1 truncate">
+            {messageStrings.notSent([entry.text, entry.fileName].filter(Boolean).join(', '))}
+          </span>
+          {queue.canResend(entry) && (
+            <Button size="small" look="quiet" disabled={disabled} onClick={() => queue.resend(entry)}>
+              {messageStrings.resend}
+            </Button>
+          )}
+          <Button size="small" look="quiet" disabled={!queue.isEmpty} onClick={() => queue.edit(entry)}>
+            {messageStrings.edit}
+          </Button>
+          <IconButton label={messageStrings.discard} onClick={() => queue.discard(entry)}>
+            <X />
+          </IconButton>
+        </li>
+      ))}
+    </ul>
+  );
 }
 
-interface SendStatusProps {
-  readonly sending: Sending | undefined;
-  /** The file of the message that is being sent. */
-  readonly file: File | undefined;
-}
-
-function SendStatus({ sending, file }: SendStatusProps) {
+function SendStatus({ queue: { sending, underWay } }: { readonly queue: SendQueue }) {
+  const file = underWay[0]?.file;
   return (
     <>
       <p role="status" className="truncate px-3 text-xs text-ink-soft empty:hidden">
+        {underWay.length > 1 && `${messageStrings.waiting(underWay.length)} `}
         {sending !== undefined ? uploadStatus(sending) : file !== undefined && uploadStrings.sending(file.name)}
       </p>
       {sending !== undefined && <UploadProgress sending={sending} />}
@@ -225,10 +196,4 @@ function Strip({
       </IconButton>
     </div>
   );
-}
-
-/** The message type for a file, by the content that the server detected. */
-function typeOf({ mimeType }: Media): 'image' | 'video' | 'audio' | 'document' {
-  const [kind] = mimeType.split('/');
-  return kind === 'image' || kind === 'video' || kind === 'audio' ? kind : 'document';
 }

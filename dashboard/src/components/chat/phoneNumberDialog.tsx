@@ -1,3 +1,4 @@
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { chatStrings } from '../../strings/chats.ts';
 import { Dialog } from '../dialog.tsx';
@@ -16,21 +17,31 @@ export function PhoneNumberDialog({
   readonly confirm?: string;
   readonly open: boolean;
   readonly onOpenChange: (open: boolean) => void;
-  readonly onChoose: (phoneNumber: string) => void;
+  /** If it returns a promise, the dialog stays open until that resolves, and shows the error if it rejects. */
+  readonly onChoose: (phoneNumber: string) => unknown;
 }) {
   const [number, setNumber] = useState('');
   const digits = number.replace(/\D/g, '');
+  const choice = useMutation({
+    mutationFn: async () => onChoose(digits),
+    onSuccess: () => change(false),
+  });
+
+  function change(isOpen: boolean) {
+    setNumber('');
+    choice.reset();
+    onOpenChange(isOpen);
+  }
+
   return (
-    <Dialog title={title} open={open} onOpenChange={onOpenChange}>
+    <Dialog title={title} open={open} onOpenChange={change}>
       <Form
         submit={confirm}
+        error={choice.error}
+        busy={choice.isPending}
         disabled={digits.length < 5}
-        onCancel={() => onOpenChange(false)}
-        onSubmit={() => {
-          setNumber('');
-          onOpenChange(false);
-          onChoose(digits);
-        }}
+        onCancel={() => change(false)}
+        onSubmit={() => choice.mutate()}
       >
         <TextField
           label={chatStrings.number}

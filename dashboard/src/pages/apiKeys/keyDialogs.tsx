@@ -3,6 +3,7 @@ import { useState } from 'react';
 import { api } from '../../api.ts';
 import { ConfirmDialog } from '../../components/confirmDialog.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { CheckField } from '../../components/field.tsx';
 import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
@@ -26,6 +27,7 @@ const NEW_KEY = { name: '', permissions: ['*'], expiresAt: null, ...noLimits };
 /** The dialogs that create, edit, rotate and revoke a key. */
 export function KeyDialogs({ open, onClose }: KeyDialogsProps) {
   const [secret, setSecret] = useState<string>();
+  const [removesCreated, setRemovesCreated] = useState(false);
   const refresh = useRefresh();
   const toast = useToast();
   const apiKey = open !== undefined && open.action !== 'create' ? open.apiKey : undefined;
@@ -77,11 +79,20 @@ export function KeyDialogs({ open, onClose }: KeyDialogsProps) {
         open={open?.action === 'revoke'}
         onOpenChange={onClose}
         onConfirm={async () => {
-          await api.apiKeys.revoke({ keyId });
+          await api.apiKeys.revoke({ keyId, ...(removesCreated && { created: 'remove' as const }) });
+          setRemovesCreated(false);
           await finish(ending.done);
         }}
       >
-        {ending.hint}
+        <p>{ending.hint}</p>
+        <div className="mt-3">
+          <CheckField
+            label={apiKeyStrings.removeCreated}
+            hint={apiKeyStrings.removeCreatedHint}
+            checked={removesCreated}
+            onChange={(event) => setRemovesCreated(event.currentTarget.checked)}
+          />
+        </div>
       </ConfirmDialog>
       <OneTimeSecret strings={apiKeyStrings} secret={secret} onDone={() => setSecret(undefined)} />
     </>

@@ -5,6 +5,7 @@ import { type ReactNode, useId, useState } from 'react';
 import { api, errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { Bubble } from '../../components/chat/bubble.tsx';
+import { LongText } from '../../components/chat/longText.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { TextArea } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
@@ -13,7 +14,8 @@ import { Facts } from '../../components/layout.tsx';
 import { Time, useNow } from '../../components/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
-import { useNames } from '../../model/names.ts';
+import { type NameOf, useNames } from '../../model/names.ts';
+import { outgoingParts } from '../../model/outgoingParts.ts';
 import { approvalStrings } from '../../strings/approvals.ts';
 import { chatStrings } from '../../strings/chats.ts';
 
@@ -54,14 +56,16 @@ export function ApprovalCard({ message, decided: own, isWaiting, session, apiKey
         </p>
       </div>
       <div className="mt-3 grid grid-cols-1 items-start gap-4 wide:grid-cols-[minmax(0,20rem)_minmax(0,1fr)]">
-        <div className="wide:order-last">
+        <div className="grid gap-3 wide:order-last">
+          <Quote message={message} nameOf={nameOf} />
           <Bubble message={decided ?? message} isOwn isFound={false} repliedTo={undefined} nameOf={nameOf} />
+          <Parts message={decided ?? message} />
         </div>
         <Facts
           facts={[
             // Beside the name, which the recipient chose.
             [approvalStrings.recipient, chatStrings.phone(chatId)],
-            [approvalStrings.session, session],
+            [approvalStrings.session, `${session} (${chatStrings.phone(message.from)})`],
             [approvalStrings.key, apiKey],
             ...timesOf(message),
           ]}
@@ -69,6 +73,37 @@ export function ApprovalCard({ message, decided: own, isWaiting, session, apiKey
       </div>
       <Decision message={message} name={name} canDecide={own === undefined && isWaiting} onDecided={onDecided} />
     </article>
+  );
+}
+
+/** The message that the recipient sees quoted, with its sender and chat. */
+function Quote({ message: { quoted }, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
+  if (quoted === undefined) return null;
+  const { from, chatId, type, message } = quoted;
+  const sender = `${nameOf(from)} (${chatStrings.phone(from)})`;
+  return (
+    <figure className="min-w-0 border-l-2 border-accent pl-3 text-sm wrap-anywhere">
+      <figcaption className="text-xs text-ink-faint">
+        {approvalStrings.quotes(sender, `${nameOf(chatId)} (${chatStrings.phone(chatId)})`)}
+      </figcaption>
+      <LongText text={message === '' ? type : message} className="whitespace-pre-wrap" />
+    </figure>
+  );
+}
+
+/** Every value that goes out besides the text, as it is. */
+function Parts({ message }: { readonly message: Message }) {
+  const parts = outgoingParts(message);
+  const { previewImage } = message;
+  if (parts.length === 0 && previewImage === undefined) return null;
+  return (
+    <div className="min-w-0">
+      <h3 className="mb-1.5 text-xs font-medium text-ink-faint">{approvalStrings.parts}</h3>
+      {previewImage !== undefined && (
+        <img src={`data:image/jpeg;base64,${previewImage}`} alt={approvalStrings.previewImage} className="max-w-40" />
+      )}
+      <Facts facts={parts} />
+    </div>
   );
 }
 

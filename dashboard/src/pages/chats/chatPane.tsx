@@ -4,8 +4,9 @@ import { ArrowLeft, EllipsisVertical } from 'lucide-react';
 import { useEffect, useEffectEvent, useRef, useState } from 'react';
 import { api } from '../../api.ts';
 import { Button, IconButton } from '../../components/button.tsx';
-import { Composer, type OutgoingMessage } from '../../components/chat/composer.tsx';
+import { Composer } from '../../components/chat/composer.tsx';
 import type { Extra } from '../../components/chat/extraDialog.tsx';
+import type { OutgoingMessage } from '../../components/chat/sendQueue.ts';
 import { Thread } from '../../components/chat/thread.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
@@ -40,19 +41,22 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
   const typing = useTyping(sessionId, chatId);
   const list = useMessages(sessionId, chatId, upTo === undefined ? undefined : justAfter(upTo));
   const isConnected = status === 'connected';
-  const target = { sessionId, to: chatId, ...(replyingTo !== undefined && { replyTo: replyingTo.messageId }) };
+  const target = { sessionId, to: chatId };
 
-  async function send({ text, media }: OutgoingMessage) {
-    if (media === undefined) await api.messages.send({ ...target, message: text });
-    else await api.messages.sendMedia({ ...target, ...media, ...(text !== '' && { caption: text }) });
+  async function send({ text, media, replyTo, idempotencyKey }: OutgoingMessage) {
+    const reply = { ...target, ...(replyTo !== undefined && { replyTo }) };
+    if (media === undefined) await api.messages.send({ ...reply, message: text }, { idempotencyKey });
+    else
+      await api.messages.sendMedia({ ...reply, ...media, ...(text !== '' && { caption: text }) }, { idempotencyKey });
     typing(false);
     void refresh('messages', 'chats');
   }
 
   async function sendExtra({ type, ...extra }: Extra) {
-    if ('question' in extra) await api.messages.sendPoll({ ...target, ...extra });
-    else if ('latitude' in extra) await api.messages.sendLocation({ ...target, ...extra });
-    else await api.messages.sendContact({ ...target, ...extra });
+    const reply = { ...target, ...(replyingTo !== undefined && { replyTo: replyingTo.messageId }) };
+    if ('question' in extra) await api.messages.sendPoll({ ...reply, ...extra });
+    else if ('latitude' in extra) await api.messages.sendLocation({ ...reply, ...extra });
+    else await api.messages.sendContact({ ...reply, ...extra });
     setReplyingTo(undefined);
     void refresh('messages', 'chats');
   }
@@ -97,7 +101,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
         <Composer
           draftFor={`${sessionId}/${chatId}`}
           replyingTo={replyingTo}
-          onCancelReply={() => setReplyingTo(undefined)}
+          onReplyTo={setReplyingTo}
           onSend={send}
           onSendExtra={sendExtra}
           onTyping={typing}

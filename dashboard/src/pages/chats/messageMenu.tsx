@@ -11,6 +11,7 @@ import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { Loaded } from '../../components/states.tsx';
 import { Time } from '../../components/time.tsx';
+import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
 import { emojis, messageStrings } from '../../strings/chats.ts';
 
@@ -111,7 +112,7 @@ export function MessageDialog({
   readonly opened: OpenedMessage;
   readonly onClose: () => void;
 }) {
-  const { run } = useAction('messages', 'chats');
+  const toast = useToast();
   const refresh = useRefresh();
   if (what === 'edit') {
     return (
@@ -152,7 +153,11 @@ export function MessageDialog({
         confirm={messageStrings.forward}
         open
         onOpenChange={onClose}
-        onChoose={(to) => run(() => api.messages.forward({ messageId, to }), messageStrings.wasForwarded)}
+        onChoose={async (to) => {
+          await api.messages.forward({ messageId, to });
+          toast(messageStrings.wasForwarded);
+          await refresh('messages', 'chats');
+        }}
       />
     );
   }

@@ -5,6 +5,7 @@ import { Card, Page } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
 import { Empty, Failure, isNotFound, LoadingLines } from '../../components/states.tsx';
 import { useAccount } from '../../shell/account.ts';
+import { LoginAgain } from '../../shell/loginAgain.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
 import { connectStrings } from '../../strings/connect.ts';
 import { AppFacts, appName } from './appFacts.tsx';
@@ -34,6 +35,7 @@ export function ConnectPage() {
 
   return (
     <main className="mx-auto max-w-3xl">
+      <LoginAgain />
       <div className="px-4 pt-6 wide:px-10">
         <Wordmark />
       </div>

@@ -37,7 +37,7 @@ export function deliveryFilters(search: Readonly<Record<string, unknown>>): Deli
     state: deliveryStates.find((state) => state === search['state']),
     event: text('event'),
     webhookId: text('webhookId'),
-    chatId: text('chatId') ?? text('phoneNumber'), // its name in links of earlier versions
+    chatId: text('chatId'),
     messageId: text('messageId'),
     after: time('after'),
     before: time('before'),

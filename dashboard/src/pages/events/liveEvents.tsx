@@ -1,10 +1,10 @@
-import type { StreamedEvent } from '@switchboard/sdk';
 import { Activity, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Empty } from '../../components/states.tsx';
+import { eventIdOf, type LiveEvent } from '../../live/protocol.ts';
 import { useLiveEvents } from '../../live.ts';
 import { eventStrings } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
@@ -21,6 +21,8 @@ export function LiveEvents({ type, onChoose }: EventListProps) {
   const [waiting, setWaiting] = useState<readonly EventEntry[]>();
   useLiveEvents((event) => {
     const happened = fromStream(event);
+    // After a restored backup or a failover, the stream repeats events.
+    if ([...events, ...(waiting ?? [])].some(({ id }) => id === happened.id)) return;
     if (waiting !== undefined) setWaiting((before = []) => [happened, ...before].slice(0, MAX_EVENTS));
     else setEvents((before) => [happened, ...before].slice(0, MAX_EVENTS));
   });
@@ -75,12 +77,12 @@ export function LiveEvents({ type, onChoose }: EventListProps) {
   );
 }
 
-/** The id of the stream ends with that of the event. The stream has no times, but delivers events immediately. */
-function fromStream({ id: position, event, data }: StreamedEvent): EventEntry {
+/** The stream has no times, but delivers events immediately. */
+function fromStream(event: LiveEvent): EventEntry {
   return {
-    id: position.slice(position.indexOf('.') + 1),
-    type: event,
-    data: { ...data },
+    id: eventIdOf(event),
+    type: event.event,
+    data: { ...event.data },
     at: new Date().toISOString(),
   };
 }

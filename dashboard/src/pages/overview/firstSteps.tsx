@@ -4,6 +4,7 @@ import { Link, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
 import { api } from '../../api.ts';
 import { Card } from '../../components/layout.tsx';
+import { type PageOf, readRows } from '../../paged.ts';
 import { overviewStrings } from '../../strings/overview.ts';
 import type { WatchedWebhook } from './watched.ts';
 
@@ -16,11 +17,11 @@ interface FirstStepsProps {
 
 /** The first steps of a new account, ticked off one by one. Hidden once all are done. */
 export function FirstSteps({ sessions, webhooks }: FirstStepsProps) {
-  const hasMessage = useHas(['messages', 'any'], () => api.messages.list({ limit: 1 }));
-  const hasDelivery = useHas(['deliveries', 'any'], () =>
-    api.webhooks.listDeliveries({ states: ['delivered'], limit: 1 }),
+  const hasMessage = useHas(['messages', 'any'], (page) => api.messages.list({ limit: 1, ...page }));
+  const hasDelivery = useHas(['deliveries', 'any'], (page) =>
+    api.webhooks.listDeliveries({ states: ['delivered'], limit: 1, ...page }),
   );
-  const hasKey = useHas(['api_keys', 'any'], () => api.apiKeys.list({ limit: 1 }));
+  const hasKey = useHas(['api_keys', 'any'], (page) => api.apiKeys.list({ limit: 1, ...page }));
   // Only then is it known whether the card is needed.
   if (hasMessage === undefined || hasDelivery === undefined || hasKey === undefined) return null;
 
@@ -82,10 +83,10 @@ function Step({ name, to, isDone }: StepProps) {
 }
 
 /** Whether a list has an entry. Undefined while that is unknown. */
-function useHas(queryKey: readonly string[], read: () => Promise<{ readonly data: readonly unknown[] }>) {
+function useHas(queryKey: readonly string[], read: (page: { readonly cursor?: string }) => Promise<PageOf<unknown>>) {
   return useQuery({
     queryKey,
-    queryFn: async () => (await read()).data.length > 0,
+    queryFn: async () => (await readRows(read, {})).data.length > 0,
     enabled: ({ state }) => state.data !== true,
   }).data;
 }

@@ -7,6 +7,7 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { Composer } from '../../components/chat/composer.tsx';
 import { EditForm } from '../../components/chat/editForm.tsx';
 import type { Extra } from '../../components/chat/extraDialog.tsx';
+import type { OutgoingMessage } from '../../components/chat/sendQueue.ts';
 import { Thread } from '../../components/chat/thread.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
@@ -36,15 +37,18 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
   const simulate = useSimulate(sessionId);
 
   /** Writes as the player. */
-  function write(content: Partial<Action>): Promise<void> {
+  function write(content: Partial<Action>, replyTo = replyingTo?.messageId): Promise<void> {
     return simulate({
       action: 'incoming',
       ...(player !== undefined && { from: player }),
       ...(isGroup && { groupId: chatId }),
-      ...(replyingTo !== undefined && { messageId: replyingTo.messageId }),
+      ...(replyTo !== undefined && { messageId: replyTo }),
       ...content,
     });
   }
+
+  const send = ({ text, media, replyTo }: OutgoingMessage) =>
+    write({ ...(text !== '' && { message: text }), ...media }, replyTo);
 
   async function writeExtra({ type, ...extra }: Extra) {
     if ('question' in extra) {
@@ -86,9 +90,9 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
       <Composer
         draftFor={`simulator:${sessionId}/${chatId}`}
         replyingTo={replyingTo}
-        onCancelReply={() => setReplyingTo(undefined)}
+        onReplyTo={setReplyingTo}
         disabled={status !== 'connected' || player === undefined}
-        onSend={({ text, media }) => write({ ...(text !== '' && { message: text }), ...media })}
+        onSend={send}
         onSendExtra={writeExtra}
       />
       {/* Not in the menu of the message, whose row unmounts as the thread scrolls. */}

@@ -3,6 +3,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
 import { Dialog } from '../../components/dialog.tsx';
+import { useEdits } from '../../components/edits.ts';
 import { SubscriptionField } from '../../components/eventTypeField.tsx';
 import { Form } from '../../components/form.tsx';
 import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
@@ -11,7 +12,10 @@ import { useRefresh } from '../../model/actions.ts';
 import { usualTypes } from '../../strings/events.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { destinationFieldNames, enteredCredentials, type Receiver, ReceiverFields } from './destinationFields.tsx';
+import { OptionFields } from './optionFields.tsx';
+import { noOptions, optionFieldNames, readOptions } from './options.ts';
 import { newSecret, SecretField } from './secretField.tsx';
+import { changedSettings, newSettings, SettingFields, settingFieldNames } from './settingFields.tsx';
 
 interface AddWebhookProps {
   readonly open: boolean;
@@ -72,15 +76,18 @@ function AddForm({
   });
   const [events, setEvents] = useState<readonly string[]>(usualTypes);
   const [secret, setSecret] = useState(newSecret);
+  const { values: options, edit: editOptions, changed } = useEdits({ ...newSettings, ...noOptions });
   const refresh = useRefresh();
   const toast = useToast();
   const add = useMutation({
     mutationFn: () => {
       const { webhookUrl, destination, credentials } = receiver;
       const webhook = { webhookUrl, events: [...events], ...(secret !== '' && { secret }) };
-      if (destination.type === 'http') return addWebhook(webhook, isFirst);
+      const more = { ...changedSettings(changed), ...readOptions(options, changed) };
+      // The default webhook has only the basic options.
+      if (destination.type === 'http' && Object.keys(more).length === 0) return addWebhook(webhook, isFirst);
       const entered = enteredCredentials(destination.type, credentials);
-      return addEndpoint({ ...webhook, destination, ...(entered && { credentials: entered }) });
+      return addEndpoint({ ...webhook, ...more, destination, ...(entered && { credentials: entered }) });
     },
     onSuccess: ({ webhookId, warnings }) => {
       void refresh('webhooks');
@@ -96,9 +103,9 @@ function AddForm({
     <Form
       submit={webhookStrings.create}
       error={add.error}
-      fields={['webhookUrl', 'events', 'secret', ...destinationFieldNames]}
+      fields={['webhookUrl', 'events', 'secret', ...destinationFieldNames, ...settingFieldNames, ...optionFieldNames]}
       busy={add.isPending}
-      disabled={events.length === 0}
+      disabled={events.length === 0 || options.sessionIds?.length === 0}
       onCancel={onCancel}
       onSubmit={() => add.mutate()}
     >
@@ -119,6 +126,16 @@ function AddForm({
         value={secret}
         onChange={setSecret}
       />
+      <OptionFields
+        value={options}
+        onChange={editOptions}
+        problem={problem}
+        headerNames={[]}
+        hasFilters
+        isHttp={receiver.destination.type === 'http'}
+      >
+        <SettingFields value={options} onChange={editOptions} problem={problem} hasSessions />
+      </OptionFields>
     </Form>
   );
 }

@@ -1,5 +1,5 @@
 import type { WebhookDestination } from '@switchboard/sdk/api';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField, TextArea, TextField } from '../../components/field.tsx';
 import { destinationStrings as strings } from '../../strings/destinations.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 
@@ -12,7 +12,7 @@ type EnteredCredentials = Readonly<Partial<Record<CredentialName, string>>>;
 const parts: Readonly<Record<Type, { fields: readonly FieldName[]; credentials: readonly CredentialName[] }>> = {
   http: { fields: [], credentials: [] },
   rabbitmq: { fields: ['exchange', 'routingKey'], credentials: ['username', 'password'] },
-  nats: { fields: ['subject'], credentials: ['username', 'password', 'token'] },
+  nats: { fields: ['subject'], credentials: ['username', 'password', 'token', 'creds'] },
   redis: { fields: ['stream', 'maxLength'], credentials: ['username', 'password'] },
   kafka: { fields: ['topic', 'saslMechanism'], credentials: ['username', 'password'] },
   sqs: { fields: ['region'], credentials: ['accessKeyId', 'secretAccessKey', 'sessionToken'] },
@@ -153,19 +153,20 @@ function CredentialFields({
   const { credentials } = parts[type];
   const isKnown = (name: string): name is CredentialName => name in strings.credentials;
   const labels = known.filter(isKnown).map((name) => strings.credentials[name]);
-  return credentials.map((name, index) => (
-    <TextField
-      key={name}
-      label={strings.credentials[name]}
-      hint={index > 0 ? undefined : labels.length > 0 ? strings.keepHint(labels) : strings.credentialsHint}
-      error={problem(`credentials.${name}`)}
-      isOptional
-      type="password"
-      autoComplete="new-password"
-      value={value[name] ?? ''}
-      onChange={(event) => onChange({ ...value, [name]: event.currentTarget.value })}
-    />
-  ));
+  return credentials.map((name, index) => {
+    const field = {
+      label: strings.credentials[name],
+      hint: index > 0 ? undefined : labels.length > 0 ? strings.keepHint(labels) : strings.credentialsHint,
+      error: problem(`credentials.${name}`),
+      isOptional: true,
+      value: value[name] ?? '',
+      onChange: (event: { readonly currentTarget: { readonly value: string } }) =>
+        onChange({ ...value, [name]: event.currentTarget.value }),
+    };
+    // A .creds file has several lines.
+    if (name === 'creds') return <TextArea key={name} {...field} autoComplete="off" spellCheck={false} />;
+    return <TextField key={name} {...field} type="password" autoComplete="new-password" />;
+  });
 }
 
 /** The credentials that were entered; undefined if there are none. */

@@ -3,16 +3,18 @@ import { useMutation } from '@tanstack/react-query';
 import { api, fieldError } from '../../api.ts';
 import { useEdits } from '../../components/edits.ts';
 import { SubscriptionField } from '../../components/eventTypeField.tsx';
-import { CheckField, TextField } from '../../components/field.tsx';
 import { Form } from '../../components/form.tsx';
 import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { SessionsField } from '../../components/sessionsField.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
+import { useKeyNames } from '../../model/apiKeys.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { webhookStrings } from '../../strings/webhooks.ts';
 import { destinationFieldNames, enteredCredentials, ReceiverFields } from './destinationFields.tsx';
+import { OptionFields } from './optionFields.tsx';
+import { enteredOptions, optionFieldNames, readOptions } from './options.ts';
+import { changedSettings, enteredSettings, SettingFields, settingFieldNames } from './settingFields.tsx';
 
 /** The URL, event types, sessions and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {
@@ -22,25 +24,24 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
     destination: webhook.destination,
     credentials: {},
     events: webhook.events,
-    sessionIds: webhook.sessionIds,
-    description: webhook.description ?? '',
-    enabled: webhook.enabled,
-    paused: webhook.paused,
-    ordering: webhook.ordering,
-    maxInFlight: String(webhook.maxInFlight),
+    ...enteredSettings(webhook),
+    ...enteredOptions(webhook),
   });
-  const { destination, events, sessionIds, description, maxInFlight } = values;
+  const { destination, events, sessionIds } = values;
   const refresh = useRefresh();
   const toast = useToast();
   const save = useMutation({
-    mutationFn: ({ maxInFlight: most, description: note, credentials = {}, ...more }: typeof changed) => {
+    mutationFn: (sent: typeof changed) => {
+      const { webhookUrl, destination: chosen, credentials = {}, events: types } = sent;
       const entered = enteredCredentials(destination.type, credentials);
       return api.webhooks.endpoints.update({
         webhookId,
-        ...more,
+        ...(webhookUrl !== undefined && { webhookUrl }),
+        ...(chosen !== undefined && { destination: chosen }),
         ...(entered && { credentials: entered }),
-        ...(note !== undefined && { description: note.trim() || null }),
-        ...(most !== undefined && { maxInFlight: Number(most) }),
+        ...(types !== undefined && { events: types }),
+        ...changedSettings(sent),
+        ...readOptions(values, sent),
       });
     },
     onSuccess: async ({ cancelled }, sent) => {
@@ -53,10 +54,11 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
 
   return (
     <Card title={webhookStrings.settings}>
+      <Origin webhook={webhook} />
       <Form
         submit={sharedStrings.save}
         error={save.error}
-        fields={['webhookUrl', 'events', 'sessionIds', 'description', 'maxInFlight', ...destinationFieldNames]}
+        fields={['webhookUrl', 'events', ...destinationFieldNames, ...settingFieldNames, ...optionFieldNames]}
         busy={save.isPending}
         disabled={events.length === 0 || sessionIds?.length === 0}
         onSubmit={() => save.mutate(changed)}
@@ -75,35 +77,15 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
           onChange={(types) => edit({ events: [...types] })}
           error={events.length === 0 ? webhookStrings.noTypes : problem('events')}
         />
-        {!webhook.isDefault && (
-          <SessionsField
-            strings={webhookStrings}
-            value={sessionIds}
-            onChange={(chosen) => edit({ sessionIds: chosen })}
-            error={sessionIds?.length === 0 ? webhookStrings.noSessions : problem('sessionIds')}
-          />
-        )}
-        <TextField
-          label={webhookStrings.description}
-          hint={webhookStrings.descriptionHint}
-          error={problem('description')}
-          maxLength={500}
-          value={description}
-          onChange={(event) => edit({ description: event.currentTarget.value })}
+        <SettingFields value={values} onChange={edit} problem={problem} hasSessions={!webhook.isDefault} />
+        <OptionFields
+          value={values}
+          onChange={edit}
+          problem={problem}
+          headerNames={webhook.headerNames}
+          hasFilters={!webhook.isDefault}
+          isHttp={destination.type === 'http'}
         />
-        <TextField
-          label={webhookStrings.maxInFlight}
-          hint={webhookStrings.maxInFlightHint}
-          error={problem('maxInFlight')}
-          type="number"
-          min={1}
-          max={256}
-          required
-          className="max-w-32"
-          value={maxInFlight}
-          onChange={(event) => edit({ maxInFlight: event.currentTarget.value })}
-        />
-        <StateFields value={values} onChange={edit} />
         {save.data?.warnings.map((warning) => (
           <Notice key={warning} tone="warn">
             {warning}
@@ -114,36 +96,9 @@ export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint })
   );
 }
 
-type State = Pick<WebhookEndpoint, 'enabled' | 'paused' | 'ordering'>;
-
-/** Whether events are queued, whether they are sent, and in which order. */
-function StateFields({
-  value: { enabled, paused, ordering },
-  onChange,
-}: {
-  readonly value: State;
-  readonly onChange: (change: Partial<State>) => void;
-}) {
-  return (
-    <>
-      <CheckField
-        label={webhookStrings.enabled}
-        hint={webhookStrings.enabledHint}
-        checked={enabled}
-        onChange={(event) => onChange({ enabled: event.currentTarget.checked })}
-      />
-      <CheckField
-        label={webhookStrings.paused}
-        hint={webhookStrings.pausedHint}
-        checked={paused}
-        onChange={(event) => onChange({ paused: event.currentTarget.checked })}
-      />
-      <CheckField
-        label={webhookStrings.strict}
-        hint={webhookStrings.strictHint}
-        checked={ordering === 'strict'}
-        onChange={(event) => onChange({ ordering: event.currentTarget.checked ? 'strict' : 'best_effort' })}
-      />
-    </>
-  );
+/** The API key that set the webhook, if it was no login. */
+function Origin({ webhook: { setByKeyId } }: { readonly webhook: WebhookEndpoint }) {
+  const keyName = useKeyNames();
+  if (setByKeyId === null) return null;
+  return <p className="mb-4 text-sm text-ink-soft">{webhookStrings.setByKey(keyName(setByKeyId))}</p>;
 }
