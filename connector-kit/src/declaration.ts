@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
-import { capabilityNames, capabilityOf } from '../../server/src/connectors/capabilities.ts';
-import { type Connection, type Connector, messageTypes } from '../../server/src/connectors/connector.ts';
+import { capabilityNames, capabilityOf } from '../../server/src/connectors/contract/capabilities.ts';
+import type { Connection } from '../../server/src/connectors/contract/connection.ts';
+import type { Connector } from '../../server/src/connectors/contract/connector.ts';
+import { messageTypes } from '../../server/src/connectors/contract/content.ts';
 
 /* Checks the declaration of a connector, and the members of its connections. */
 

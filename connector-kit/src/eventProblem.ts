@@ -1,12 +1,10 @@
 import { inspect } from 'node:util';
-import {
-  allMessageTypes,
-  callOutcomes,
-  eventAnswers,
-  type NetworkEvent,
-  presences,
-} from '../../server/src/connectors/connector.ts';
-import { networkWarnings } from '../../server/src/connectors/standing.ts';
+import { callOutcomes } from '../../server/src/connectors/contract/calls.ts';
+import { allMessageTypes } from '../../server/src/connectors/contract/content.ts';
+import { eventAnswers } from '../../server/src/connectors/contract/contentParts.ts';
+import type { NetworkEvent } from '../../server/src/connectors/contract/events.ts';
+import { presences } from '../../server/src/connectors/contract/presence.ts';
+import { networkWarnings } from '../../server/src/connectors/contract/standing.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
 

@@ -1,13 +1,9 @@
 import { inspect } from 'node:util';
 import type { Clock } from '../../server/src/clock.ts';
-import type {
-  ConnectorLog,
-  NetworkEvent,
-  NetworkGroup,
-  OutgoingMessage,
-  SessionHost,
-  SessionStore,
-} from '../../server/src/connectors/connector.ts';
+import type { NetworkEvent } from '../../server/src/connectors/contract/events.ts';
+import type { NetworkGroup } from '../../server/src/connectors/contract/groups.ts';
+import type { ConnectorLog, SessionHost, SessionStore } from '../../server/src/connectors/contract/host.ts';
+import type { OutgoingMessage } from '../../server/src/connectors/contract/outgoing.ts';
 import { eventProblem } from './eventProblem.ts';
 import { FakeClock } from './fakeClock.ts';
 import { PATIENCE_MS, within } from './within.ts';

@@ -1,9 +1,6 @@
-import type {
-  CallbackAnswer,
-  CallbackRequest,
-  Connection,
-  ConnectorModule,
-} from '../../server/src/connectors/connector.ts';
+import type { CallbackAnswer, CallbackRequest } from '../../server/src/connectors/contract/callbacks.ts';
+import type { Connection } from '../../server/src/connectors/contract/connection.ts';
+import type { ConnectorModule } from '../../server/src/connectors/contract/connector.ts';
 import type { FakeHost } from './fakeHost.ts';
 
 /** A connector, and a fake of the network behind it. */

@@ -1,5 +1,7 @@
 import { Readable } from 'node:stream';
-import type { MessageContent, MessageType, NetworkMedia } from '../../server/src/connectors/connector.ts';
+import type { MessageContent } from '../../server/src/connectors/contract/content.ts';
+import type { NetworkMedia } from '../../server/src/connectors/contract/networkMedia.ts';
+import type { MessageType } from '../../server/src/events/networkTypes.ts';
 
 /** A message of each type. Types that can have a text get one of the case, and the others none. */
 export const samples: Readonly<Partial<Record<MessageType, Partial<MessageContent>>>> = {

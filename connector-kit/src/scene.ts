@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import type { Connector, MessageContent, OutgoingMessage } from '../../server/src/connectors/connector.ts';
+import type { Connector } from '../../server/src/connectors/contract/connector.ts';
+import type { MessageContent } from '../../server/src/connectors/contract/content.ts';
+import type { OutgoingMessage } from '../../server/src/connectors/contract/outgoing.ts';
 import { AppError, type ErrorCode } from '../../server/src/errors.ts';
 import { FakeClock } from './fakeClock.ts';
 import { FakeHost, FakeLog, type FakeStore } from './fakeHost.ts';

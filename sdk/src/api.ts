@@ -313,6 +313,8 @@ export interface Session {
   connectedAt: string | null;
   /** When the network last reported something; null if it never did. */
   lastEventAt: string | null;
+  /** API key that set the text for callers (`calls.message`); left out for a login. */
+  callTextKeyId?: string;
   /** Why the session is not connected, as a sentence; null if there was no error. */
   error: string | null;
   /** Options of the network, without their secrets. */
@@ -459,6 +461,70 @@ export interface Template {
   quality: 'high' | 'medium' | 'low' | 'unknown' | null;
   /** Why the network rejected it; null if it did not. */
   rejectionReason: string | null;
+}
+
+export interface Profile {
+  /** Phone number digits of the contact. */
+  phoneNumber: string;
+  /** About text of the contact; null if it is empty or hidden from the session. */
+  about: string | null;
+  /** Picture of the contact; null if there is none or it is hidden. */
+  picture: {
+    /** Id of the media (`med_…`). */
+    mediaId: string;
+    /** Media type of the file, such as `image/jpeg`. */
+    mimeType: string;
+    /** Size of the file in bytes. */
+    size: number;
+    /** Name that the sender gave the file; null if there is none. */
+    fileName: string | null;
+    /** Download the file here, with an API key that has `media:read`. */
+    url: string;
+  } | null;
+}
+
+export interface ContactBusinessProfile {
+  /** Description; null if there is none. */
+  description: string | null;
+  /** Category; null if there is none. */
+  category: string | null;
+  /** Postal address; null if there is none. */
+  address: string | null;
+  /** Email address; null if there is none. */
+  email: string | null;
+  /** Websites. */
+  websites: string[];
+  /** Opening hours; null if it shows none. */
+  hours: {
+    /** Time zone, such as `Europe/Berlin`; null if there is none. */
+    timeZone: string | null;
+    /** Days on which it is open. */
+    days: {
+      /** Day of the week. */
+      day: 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
+      /** `hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by appointment only. */
+      mode: 'hours' | 'always' | 'appointment';
+      /** Minutes after midnight. */
+      opens?: number;
+      /** Minutes after midnight. */
+      closes?: number;
+    }[];
+  } | null;
+}
+
+export interface ContactPresence {
+  /** Phone number digits of the contact. */
+  phoneNumber: string;
+  /** Id of the session (`ses_…`). */
+  sessionId: string;
+  /** Whether the session follows the presence of the contact. */
+  followed: boolean;
+  /** The last report of the network; null if there was none since the session follows the contact. */
+  presence: 'online' | 'offline' | 'typing' | 'recording' | 'paused' | null;
+  /** When the contact was last online; null if the network does not show it. */
+  lastSeen: string | null;
+  /** When the network last reported something; null if it never did. */
+  updatedAt: string | null;
 }
 
 export interface Message {
@@ -787,6 +853,51 @@ export interface Message {
     reason?: string;
     /** Present if the text was edited when it was approved. */
     edited?: true;
+  };
+  /** The message that `replyTo` quotes, as its recipient will see it; only while the message waits for approval. */
+  quoted?: {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Chat of the quoted message. */
+    chatId: string;
+    /** Phone number digits of its sender. */
+    from: string;
+    /** Type of the content. */
+    type:
+      | 'text'
+      | 'image'
+      | 'video'
+      | 'audio'
+      | 'voice'
+      | 'document'
+      | 'sticker'
+      | 'location'
+      | 'contact'
+      | 'poll'
+      | 'template'
+      | 'interactive'
+      | 'event'
+      | 'product'
+      | 'order'
+      | 'group_invite'
+      | 'unsupported';
+    /** Its text, caption or question. */
+    message: string;
+  };
+  /** Image of the link preview, a JPEG in base64; only while the message waits for approval. */
+  previewImage?: string;
+  /** API key that sent or scheduled the message (`key_…`); left out for a login. */
+  createdByKeyId?: string;
+  /** URLs that the server fetches once the message is approved; only while it waits. */
+  toFetch?: {
+    /** URL of the file. */
+    fileUrl?: string;
+    /** Name of the file that the recipient sees. */
+    fileName?: string;
+    /** Present if the first link of the text gets a preview. */
+    preview?: true;
+    /** URL of the image of `linkPreview`. */
+    previewImageUrl?: string;
   };
   /** Price of the message; only if the network has reported it. */
   pricing?: {
@@ -1154,6 +1265,51 @@ export interface MessageWithHistory {
     /** Present if the text was edited when it was approved. */
     edited?: true;
   };
+  /** The message that `replyTo` quotes, as its recipient will see it; only while the message waits for approval. */
+  quoted?: {
+    /** Id of the message (`msg_…`). */
+    messageId: string;
+    /** Chat of the quoted message. */
+    chatId: string;
+    /** Phone number digits of its sender. */
+    from: string;
+    /** Type of the content. */
+    type:
+      | 'text'
+      | 'image'
+      | 'video'
+      | 'audio'
+      | 'voice'
+      | 'document'
+      | 'sticker'
+      | 'location'
+      | 'contact'
+      | 'poll'
+      | 'template'
+      | 'interactive'
+      | 'event'
+      | 'product'
+      | 'order'
+      | 'group_invite'
+      | 'unsupported';
+    /** Its text, caption or question. */
+    message: string;
+  };
+  /** Image of the link preview, a JPEG in base64; only while the message waits for approval. */
+  previewImage?: string;
+  /** API key that sent or scheduled the message (`key_…`); left out for a login. */
+  createdByKeyId?: string;
+  /** URLs that the server fetches once the message is approved; only while it waits. */
+  toFetch?: {
+    /** URL of the file. */
+    fileUrl?: string;
+    /** Name of the file that the recipient sees. */
+    fileName?: string;
+    /** Present if the first link of the text gets a preview. */
+    preview?: true;
+    /** URL of the image of `linkPreview`. */
+    previewImageUrl?: string;
+  };
   /** Price of the message; only if the network has reported it. */
   pricing?: {
     /** Category of the price, such as `marketing`, `utility` or `service`. */
@@ -1285,68 +1441,35 @@ export interface ContactWithIds {
   networkIds: string[];
 }
 
-export interface Profile {
-  /** Phone number digits of the contact. */
-  phoneNumber: string;
-  /** About text of the contact; null if it is empty or hidden from the session. */
-  about: string | null;
-  /** Picture of the contact; null if there is none or it is hidden. */
-  picture: {
-    /** Id of the media (`med_…`). */
-    mediaId: string;
-    /** Media type of the file, such as `image/jpeg`. */
-    mimeType: string;
-    /** Size of the file in bytes. */
-    size: number;
-    /** Name that the sender gave the file; null if there is none. */
-    fileName: string | null;
-    /** Download the file here, with an API key that has `media:read`. */
-    url: string;
-  } | null;
-}
-
-export interface ContactBusinessProfile {
-  /** Description; null if there is none. */
-  description: string | null;
-  /** Category; null if there is none. */
-  category: string | null;
-  /** Postal address; null if there is none. */
-  address: string | null;
-  /** Email address; null if there is none. */
-  email: string | null;
-  /** Websites. */
-  websites: string[];
-  /** Opening hours; null if it shows none. */
-  hours: {
-    /** Time zone, such as `Europe/Berlin`; null if there is none. */
-    timeZone: string | null;
-    /** Days on which it is open. */
-    days: {
-      /** Day of the week. */
-      day: 'mon' | 'tue' | 'wed' | 'thu' | 'fri' | 'sat' | 'sun';
-      /** `hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by appointment only. */
-      mode: 'hours' | 'always' | 'appointment';
-      /** Minutes after midnight. */
-      opens?: number;
-      /** Minutes after midnight. */
-      closes?: number;
-    }[];
-  } | null;
-}
-
-export interface ContactPresence {
-  /** Phone number digits of the contact. */
-  phoneNumber: string;
-  /** Id of the session (`ses_…`). */
-  sessionId: string;
-  /** Whether the session follows the presence of the contact. */
-  followed: boolean;
-  /** The last report of the network; null if there was none since the session follows the contact. */
-  presence: 'online' | 'offline' | 'typing' | 'recording' | 'paused' | null;
-  /** When the contact was last online; null if the network does not show it. */
-  lastSeen: string | null;
-  /** When the network last reported something; null if it never did. */
-  updatedAt: string | null;
+export interface Media {
+  /** Id of the file (`med_…`). */
+  mediaId: string;
+  /** Media type, detected from the content, such as `image/jpeg`. */
+  mimeType: string;
+  /** Size in bytes. */
+  size: number;
+  /** SHA-256 of the content, in hexadecimal. */
+  sha256: string;
+  /** Name of the file; null if it has none. */
+  fileName: string | null;
+  /** When the file was first stored. */
+  createdAt: string;
+  /** Download the content here, with a credential that has `media:read`. */
+  url: string;
+  /** Width in pixels, if it is known. */
+  width?: number;
+  /** Height in pixels, if it is known. */
+  height?: number;
+  /** Duration in seconds, if it is known. */
+  durationSeconds?: number;
+  /** Loudness of a voice message over its duration: 64 values. */
+  waveform?: number[];
+  /** Present if apps get a small picture of it before they download it. */
+  hasThumbnail?: true;
+  /** The content in base64; only if you ask for it, and of up to 1 MiB. */
+  content?: string;
+  /** The thumbnail in base64, a small JPEG; only if you ask for it, and if there is one. */
+  thumbnail?: string;
 }
 
 export interface Status {
@@ -1483,37 +1606,6 @@ export interface ChannelPost {
   contentHidden?: true;
 }
 
-export interface Media {
-  /** Id of the file (`med_…`). */
-  mediaId: string;
-  /** Media type, detected from the content, such as `image/jpeg`. */
-  mimeType: string;
-  /** Size in bytes. */
-  size: number;
-  /** SHA-256 of the content, in hexadecimal. */
-  sha256: string;
-  /** Name of the file; null if it has none. */
-  fileName: string | null;
-  /** When the file was first stored. */
-  createdAt: string;
-  /** Download the content here, with a credential that has `media:read`. */
-  url: string;
-  /** Width in pixels, if it is known. */
-  width?: number;
-  /** Height in pixels, if it is known. */
-  height?: number;
-  /** Duration in seconds, if it is known. */
-  durationSeconds?: number;
-  /** Loudness of a voice message over its duration: 64 values. */
-  waveform?: number[];
-  /** Present if apps get a small picture of it before they download it. */
-  hasThumbnail?: true;
-  /** The content in base64; only if you ask for it, and of up to 1 MiB. */
-  content?: string;
-  /** The thumbnail in base64, a small JPEG; only if you ask for it, and if there is one. */
-  thumbnail?: string;
-}
-
 export interface Group {
   /** Id of the group (`grp_…`). */
   groupId: string;
@@ -1529,7 +1621,7 @@ export interface Group {
     phoneNumber: string;
     /** `admin` and `owner` can change the group and its participants. */
     role: 'member' | 'admin' | 'owner';
-    /** Name that the person chose, if it is known. */
+    /** Name of the person, if it is known: as saved on the phone, or as the person chose. */
     name?: string;
   }[];
   settings: {
@@ -2121,16 +2213,22 @@ export interface WebhookEndpoint {
   headerNames: string[];
   /** Deadline; null for that of the server. */
   timeoutMs: number | null;
+  /** Whether 302 and 303 count as delivered. */
+  acceptRedirects: boolean;
   /** Seconds before each retry; null for the schedule of the server. */
   retrySeconds: number[] | null;
   /** Whether events are queued but not sent. */
   paused: boolean;
+  /** Reason why the server paused it; null if a caller did, or if it is not paused. */
+  pausedReason: string | null;
   /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
   ordering: 'best_effort' | 'strict';
   /** Groups of fields that are added to `data` of its events. */
   include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
+  /** API key that created the webhook, or the last one that changed where it sends; null for a login. */
+  setByKeyId: string | null;
   /** Until when a login can read the secret that the server made; null if it cannot. */
   secretReadableUntil: string | null;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -2198,16 +2296,22 @@ export interface ChangedWebhookEndpoint {
   headerNames: string[];
   /** Deadline; null for that of the server. */
   timeoutMs: number | null;
+  /** Whether 302 and 303 count as delivered. */
+  acceptRedirects: boolean;
   /** Seconds before each retry; null for the schedule of the server. */
   retrySeconds: number[] | null;
   /** Whether events are queued but not sent. */
   paused: boolean;
+  /** Reason why the server paused it; null if a caller did, or if it is not paused. */
+  pausedReason: string | null;
   /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
   ordering: 'best_effort' | 'strict';
   /** Groups of fields that are added to `data` of its events. */
   include: ('network' | 'contact' | 'chat' | 'session')[];
   /** Number of deliveries in flight at the same time. */
   maxInFlight: number;
+  /** API key that created the webhook, or the last one that changed where it sends; null for a login. */
+  setByKeyId: string | null;
   /** Until when a login can read the secret that the server made; null if it cannot. */
   secretReadableUntil: string | null;
   /** State of the circuit breaker; `open` means that deliveries are held. */
@@ -2351,7 +2455,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: ApiKey[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -2389,17 +2493,26 @@ export interface Operations {
     };
     output: NewApiKey;
   };
-  /** Revoke an API key. Delete a key, or disconnect an app. It stops working at once, and its open event streams end. */
+  /** Revoke an API key. Delete a key, or disconnect an app. It stops working immediately, and its open event streams and subscriptions end. Scheduled messages and webhooks that it made stay, unless `created` is `remove`. */
   'api_keys.revoke': {
     input: {
       /** Id of the key (`key_…`). */
       keyId: string;
+      /** `remove` also cancels its messages that are scheduled, queued or wait for approval, and removes its webhooks and its texts for callers. Defaults to `keep`. */
+      created?: 'keep' | 'remove';
     };
     output: {
       /** Id of the key (`key_…`). */
       keyId: string;
       /** Always true. */
       revoked: true;
+      /** Things that were removed with the key; only with `created=remove`. */
+      removed?: {
+        /** Number of messages that were cancelled. */
+        messages: number;
+        /** Number of webhooks that were removed. */
+        webhooks: number;
+      };
     };
   };
   /** List the tool calls of an API key. List the calls of agents with a key over MCP, newest first, without the content of messages. The calls of a revoked key stay listed until they are as old as events may get (`EVENT_RETENTION_DAYS`). Calls above the rate limit are not listed. */
@@ -2419,7 +2532,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: ToolCall[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -2492,7 +2605,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Session[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -2522,7 +2635,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Update a session. Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. New options take effect the next time the session connects. */
+  /** Update a session. Change the name, the metadata or the options of a session. Fields that you leave out do not change. `metadata` and `options` replace what was set before, except that secret options stay unless you pass new ones. A session that is connected or connecting connects again with new options before the response, so `status` and `error` show whether they work. Other sessions use new options once they connect; `warnings` says so. */
   'sessions.update': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -2534,7 +2647,93 @@ export interface Operations {
       /** Options of the network that the user names, see `GET /connectors`. */
       options?: Record<string, unknown>;
     };
-    output: Session;
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Label for people; null if none was set. */
+      name: string | null;
+      /** Network of the session, such as `whatsapp`. */
+      connector: string;
+      /** Phone number digits; null until the network has reported them. */
+      phoneNumber: string | null;
+      /** Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR code or enter a pairing code. */
+      status: 'created' | 'connecting' | 'awaiting_pairing' | 'connected' | 'disconnected' | 'logged_out' | 'failed';
+      /** When the session connected; null while it is not connected. */
+      connectedAt: string | null;
+      /** When the network last reported something; null if it never did. */
+      lastEventAt: string | null;
+      /** API key that set the text for callers (`calls.message`); left out for a login. */
+      callTextKeyId?: string;
+      /** Why the session is not connected, as a sentence; null if there was no error. */
+      error: string | null;
+      /** Options of the network, without their secrets. */
+      options: Record<string, unknown>;
+      /** URL that the network calls for this session; null if the network makes no calls. */
+      callbackUrl: string | null;
+      /** Your own data, as you set it. */
+      metadata: Record<string, string>;
+      /** When the session was created. */
+      createdAt: string;
+      /** Import of the history of the phone, which begins when the session is linked. */
+      history?: {
+        /** `none`: the session imports no history, or the network has none. `waiting`: the phone has sent nothing yet. `failed`: a part is missing; `error` says why. */
+        state: 'none' | 'waiting' | 'importing' | 'complete' | 'failed';
+        /** Percent, as the phone reports it. */
+        progress: number;
+        /** Messages imported so far. */
+        messages: number;
+        /** Chats that are new. */
+        chats: number;
+        /** Contacts that are new. */
+        contacts: number;
+        /** Why a part is missing, as a sentence; null if nothing failed. */
+        error: string | null;
+        /** When that last changed; null if it never did. */
+        updatedAt: string | null;
+      };
+      /** The network's judgment of the number; null if the network has none. */
+      network: {
+        /** Name that recipients see; null if it is unknown. */
+        displayName: string | null;
+        /** Review of the name, such as `approved` or `declined`; null if it is unknown. */
+        nameStatus: string | null;
+        /** Quality by the reactions of recipients; null if the network has not rated it. */
+        quality: 'high' | 'medium' | 'low' | 'unknown' | null;
+        /** The network's name of the messaging limit, such as `TIER_2K`. */
+        messagingTier: string | null;
+        /** People to whom the business may start to write within 24 hours; null if it is unknown or unlimited. */
+        messagingLimit: number | null;
+        /** Sending speed, such as `standard` or `high`; null if it is unknown. */
+        throughput: string | null;
+        /** `live`, or `sandbox` for a test number; null if it is unknown. */
+        accountMode: string | null;
+        /** Whether the network lets the number send; `problems` has the reasons if it does not. */
+        canSend: 'yes' | 'limited' | 'no' | null;
+        /** Restrictions of the number, its account, its business or its app. */
+        problems: {
+          /** The restricted part, such as `phone_number` or `business_account`. */
+          concerns: string;
+          /** The reason, in the network's words. */
+          message: string;
+        }[];
+        /** Up to ten latest notices about the number or its account. */
+        notices: {
+          /** The network's name of the notice, such as `ACCOUNT_RESTRICTION`. */
+          type: string;
+          /** How urgent it is. */
+          severity: 'info' | 'warning' | 'critical';
+          /** Text of the notice, as a sentence. */
+          message: string;
+          /** When the network sent it. */
+          at: string;
+        }[];
+        /** When the network last reported a change. */
+        updatedAt: string;
+      } | null;
+      health?: SessionHealth;
+      /** Sentences that explain why the change has no effect yet; absent if it already has. */
+      warnings?: string[];
+    };
   };
   /** Update the profile of a session. Change the name, the about text, the picture or the business data that other people see of the session's number. Pass at least one of them. A network that reviews names shows the new one once it is approved. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing. */
   'sessions.update_profile': {
@@ -2706,11 +2905,11 @@ export interface Operations {
         /** When the status changed. */
         at: string;
       }[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
-  /** Delete a session. Delete a session with its chats, messages, contacts and groups. This cannot be undone. A connected session is first logged out of its network, which may take up to 5 s. Its events stay in the delivery log. */
+  /** Delete a session. Delete a session with its chats, messages, contacts and groups. This cannot be undone. A connected session is first logged out of its network, which may take up to 5 s. Its events stay in the delivery log. The response comes after at most 10 s; a large session is deleted in the background, and a restart does not stop the deletion. Until it ends, other operations on the session return `not_found`. */
   'sessions.delete': {
     input: {
       /** Id of the session (`ses_…`). */
@@ -2721,6 +2920,264 @@ export interface Operations {
       sessionId: string;
       /** Always true. */
       deleted: true;
+    };
+  };
+  /** List templates. List the templates of the session's business account, read from the network, with their review and quality. A page can have fewer entries than `limit`, even if more follow. */
+  'templates.list': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Only templates with this name. */
+      name?: string;
+      /** Only templates with this status, such as `approved`. */
+      status?: string;
+      /** Language of the template, such as `en_US`. */
+      language?: string;
+      /** Number of entries per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Entries of this page. */
+      data: Template[];
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
+      nextCursor: string | null;
+    };
+  };
+  /** Get a template. Get one template with its content and its review, read from the network. */
+  'templates.get': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+    };
+    output: Template;
+  };
+  /** Create a template. Create a template, which the network reviews before it can be sent. Subscribe to `template.updated` to learn the outcome. A name in several languages is several templates. */
+  'templates.create': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Name in small letters, digits and underscores. */
+      name: string;
+      /** Language of the template, such as `en_US`. */
+      language: string;
+      /** Category, on which the price and the review depend. */
+      category: 'marketing' | 'utility' | 'authentication';
+      /** Header, body, footer and buttons, in the network's format. */
+      components: Record<string, unknown>[];
+    };
+    output: Template;
+  };
+  /** Update a template. Change the category or the components of a template; `components` replaces all of them. The network reviews the template again, and limits how often an approved one can change. */
+  'templates.update': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+      /** Category, on which the price and the review depend. */
+      category?: 'marketing' | 'utility' | 'authentication';
+      /** Header, body, footer and buttons, in the network's format. */
+      components?: Record<string, unknown>[];
+    };
+    output: Template;
+  };
+  /** Delete a template. Delete a template in one language. This cannot be undone, and the network may refuse a new template of the same name for 30 days. */
+  'templates.delete': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Id of the template at the network. */
+      templateId: string;
+    };
+    output: {
+      /** Id of the template at the network. */
+      templateId: string;
+      /** Always true. */
+      deleted: true;
+    };
+  };
+  /** Get the profile of a contact. Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account. */
+  'contacts.profile': {
+    input: {
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: Profile;
+  };
+  /** Look up LIDs and phone numbers. Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers from what it knows and, while it is connected, asks the network for the LIDs of other numbers. No network tells the number of a LID whose owner hides it. Do not look up in bulk: networks ban sessions that do. */
+  'contacts.look_up': {
+    input: {
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Up to 50 numbers. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumbers?: string[];
+      /** Up to 50 LIDs: digits, with or without `@lid`, or placeholders (`000…`). */
+      lids?: string[];
+    };
+    output: {
+      /** One entry per number, then one per LID. */
+      data: {
+        /** Phone number digits; null if they are not known. */
+        phoneNumber: string | null;
+        /** LID as `…@lid`; null if it is not known, or the number is not on the network. */
+        lid: string | null;
+      }[];
+    };
+  };
+  /** Get the business profile of a contact. Get what a business shows about itself: description, category, address, opening hours and websites. Every call asks the network. */
+  'contacts.business_profile': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Profile of the business; null if the number is not a business. */
+      profile: ContactBusinessProfile | null;
+    };
+  };
+  /** List the products of a business. List the products in the catalog of a business, page by page. Every call asks the network. */
+  'contacts.catalog': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** Number of products per page. */
+      limit?: number;
+      /** `nextCursor` of the previous page. Leave it out for the first page. */
+      cursor?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Products of this page. */
+      data: {
+        /** Id of the product at the network. */
+        productId: string;
+        /** Name of the product. */
+        name: string;
+        /** Description; null if there is none. */
+        description: string | null;
+        /** Price as a decimal number, such as `12.5`; null if there is none. */
+        price: string | null;
+        /** Currency of the price (ISO 4217); null if there is none. */
+        currency: string | null;
+        /** The business's own id of the product; null if there is none. */
+        retailerId: string | null;
+        /** Page of the product; null if there is none. */
+        url: string | null;
+        /** Address of a picture, which expires; null if there is none. */
+        imageUrl: string | null;
+        /** Whether the business hides the product from customers. */
+        hidden: boolean;
+      }[];
+      /** Pass it as `cursor` to get the next page; null on the last page. */
+      nextCursor: string | null;
+    };
+  };
+  /** List the collections of a business. List the collections into which a business sorts its products. Every call asks the network. */
+  'contacts.collections': {
+    input: {
+      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Phone number digits of the business. */
+      phoneNumber: string;
+      /** Collections. */
+      data: {
+        /** Id of the collection at the network. */
+        collectionId: string;
+        /** Name of the collection. */
+        name: string;
+        /** Its products. */
+        products: {
+          /** Id of the product at the network. */
+          productId: string;
+          /** Name of the product. */
+          name: string;
+          /** Description; null if there is none. */
+          description: string | null;
+          /** Price as a decimal number, such as `12.5`; null if there is none. */
+          price: string | null;
+          /** Currency of the price (ISO 4217); null if there is none. */
+          currency: string | null;
+          /** The business's own id of the product; null if there is none. */
+          retailerId: string | null;
+          /** Page of the product; null if there is none. */
+          url: string | null;
+          /** Address of a picture, which expires; null if there is none. */
+          imageUrl: string | null;
+          /** Whether the business hides the product from customers. */
+          hidden: boolean;
+        }[];
+      }[];
+    };
+  };
+  /** Show a session as online or offline. Show a session as online, or as offline, which is the default. While it is online, the phone of the account may not ring for new messages. It stays online after a reconnect, until `until`. */
+  'sessions.set_presence': {
+    input: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Whether others see the session as online. */
+      presence: 'online' | 'offline';
+    };
+    output: {
+      /** Id of the session (`ses_…`). */
+      sessionId: string;
+      /** Whether others see the session as online. */
+      presence: 'online' | 'offline';
+      /** When the session goes offline by itself; null if it is offline. */
+      until: string | null;
+    };
+  };
+  /** Follow a contact's presence. Ask the network to report when a contact is online, as the event `presence.updated`. A session follows up to 50 contacts, also after a reconnect, until you stop it with `followed: false`. Networks report presence only to sessions that are online themselves, and not if the contact hides it. */
+  'contacts.follow_presence': {
+    input: {
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+      /** true follows the contact, false stops that. */
+      followed: boolean;
+    };
+    output: ContactPresence;
+  };
+  /** Get a contact's presence. Get what the network last reported about the presence of a contact that the session follows. */
+  'contacts.presence': {
+    input: {
+      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
+      phoneNumber: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: ContactPresence;
+  };
+  /** Reject a call. Reject a call that rings. The event `call.incoming` has its id. To reject all calls of a session, set its option `calls`. */
+  'calls.reject': {
+    input: {
+      /** Id of the call, from the event `call.incoming`. */
+      callId: string;
+      /** Id of the session (`ses_…`). Required if the account has several sessions. */
+      sessionId?: string;
+    };
+    output: {
+      /** Id of the call. */
+      callId: string;
+      /** Always true. */
+      rejected: true;
     };
   };
   /** Play the other side of a sandbox session. Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used: `pair` scans the QR code. `incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply. `edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message. `incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message. `event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location. `receipt` (`messageId`, `status`) confirms a message that the session sent. `disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone. `group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group. `presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `identify` (`from`, `phoneNumber`) reports the number of a person who had hidden it: `from` is the placeholder, `000` and more digits, with which the person wrote before. `call` (`from`, `callId`, `video`) calls the session; `call_end` (the same, and `outcome`) ends the call. `history` (`history`) passes on chats, contacts and messages from before the session was linked, as far as the option `history` of the session asks for them. `chat_update` (`from` or `groupId`, and `archived`, `pinned`, `mutedUntil`, `markedUnread` or `read`) changes a chat on another device of the account. `chat_clear` and `chat_delete` (`from` or `groupId`) delete the messages of a chat, or the chat, on another device of the account. `star` (`messageId`, `starred`) and `delete_for_me` (`messageId`) do so with a message on another device. `label` (`labelId` or none for a new one, `labelName`, `labelColor`), `label_delete` (`labelId`) and `label_assign` (`labelId`, `labeled`, and `messageId`, or the chat by `from` or `groupId`) change labels on another device. `pin` (`messageId`, `from`, `pinnedUntil`) pins a message as somebody in the chat; null unpins it. `disappearing` (`from`, `groupId` in a group, `disappearingSeconds`) sets the timer of a chat as somebody in it. `group_join_request` and `group_join_withdraw` (`groupId`, `from`) ask to join a group, and withdraw that. `group_picture` (`groupId`, `from`, and `mediaId` unless the picture is removed) and `group_settings` (`groupId`, `from`, `settings`) change a group. `community_create` (`from`, `subject`, `phoneNumbers`) creates a community with the session in it. `business_profile` (`from`, `business`) makes a number a business for this session, with a profile and a catalog. `template_review` (`templateId`, `templateStatus`, `reason`) reviews a template that the session has created. `number_update` (`quality`, `messagingLimit`, `reason`) changes the judgment of the number; `reason` adds a notice. `own_message` (`from` or `groupId`, and `message`) sends a text from the phone of the account to that chat. `block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it. `status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it. `channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets. Direct messages and actions of a blocked contact do not reach the session. */
@@ -3148,84 +3605,6 @@ export interface Operations {
         | 'move';
     };
   };
-  /** List templates. List the templates of the session's business account, read from the network, with their review and quality. A page can have fewer entries than `limit`, even if more follow. */
-  'templates.list': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Only templates with this name. */
-      name?: string;
-      /** Only templates with this status, such as `approved`. */
-      status?: string;
-      /** Language of the template, such as `en_US`. */
-      language?: string;
-      /** Number of entries per page. */
-      limit?: number;
-      /** `nextCursor` of the previous page. Leave it out for the first page. */
-      cursor?: string;
-    };
-    output: {
-      /** Entries of this page. */
-      data: Template[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
-      nextCursor: string | null;
-    };
-  };
-  /** Get a template. Get one template with its content and its review, read from the network. */
-  'templates.get': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Id of the template at the network. */
-      templateId: string;
-    };
-    output: Template;
-  };
-  /** Create a template. Create a template, which the network reviews before it can be sent. Subscribe to `template.updated` to learn the outcome. A name in several languages is several templates. */
-  'templates.create': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Name in small letters, digits and underscores. */
-      name: string;
-      /** Language of the template, such as `en_US`. */
-      language: string;
-      /** Category, on which the price and the review depend. */
-      category: 'marketing' | 'utility' | 'authentication';
-      /** Header, body, footer and buttons, in the network's format. */
-      components: Record<string, unknown>[];
-    };
-    output: Template;
-  };
-  /** Update a template. Change the category or the components of a template; `components` replaces all of them. The network reviews the template again, and limits how often an approved one can change. */
-  'templates.update': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Id of the template at the network. */
-      templateId: string;
-      /** Category, on which the price and the review depend. */
-      category?: 'marketing' | 'utility' | 'authentication';
-      /** Header, body, footer and buttons, in the network's format. */
-      components?: Record<string, unknown>[];
-    };
-    output: Template;
-  };
-  /** Delete a template. Delete a template in one language. This cannot be undone, and the network may refuse a new template of the same name for 30 days. */
-  'templates.delete': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Id of the template at the network. */
-      templateId: string;
-    };
-    output: {
-      /** Id of the template at the network. */
-      templateId: string;
-      /** Always true. */
-      deleted: true;
-    };
-  };
   /** Send a text message. Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read. */
   'messages.send': {
     input: {
@@ -3261,7 +3640,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first, and `content`. */
+  /** Send a file. Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first (for a key with `requiresApproval`, once the message is approved), and `content`. */
   'messages.send_media': {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
@@ -3555,15 +3934,11 @@ export interface Operations {
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
-      /** @deprecated Former name of `afterTime`. */
-      after?: string;
-      /** @deprecated Former name of `beforeTime`. */
-      before?: string;
     };
     output: {
       /** Entries of this page. */
       data: Message[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -3728,7 +4103,7 @@ export interface Operations {
     };
     output: Message;
   };
-  /** Approve a message. Send a message that waits for approval, if you like with another text. It is returned as `queued` and goes out as soon as its session is connected; a `sendAt` that is still to come is kept. List the waiting messages with `messages.list` and the status `pending_approval`. An API key cannot approve its own messages, and a key with `requiresApproval` none at all. */
+  /** Approve a message. Send a message that waits for approval, if you like with another text. It is returned as `queued` and goes out as soon as its session is connected; a `sendAt` that is still to come is kept. A file or link preview that it gets from a URL is fetched now; if that fails, the message still waits. List the waiting messages with `messages.list` and the status `pending_approval`. An API key cannot approve its own messages, and a key with `requiresApproval` none at all. */
   'messages.approve': {
     input: {
       /** Id of the message (`msg_…`). */
@@ -3765,7 +4140,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Chat[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4062,7 +4437,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Contact[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4108,184 +4483,37 @@ export interface Operations {
     };
     output: Contact;
   };
-  /** Get the profile of a contact. Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account. */
-  'contacts.profile': {
+  /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe. */
+  'media.upload': {
     input: {
-      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
+      /** Name of the file. By default the name in `Content-Disposition` or in the form. */
+      fileName?: string;
     };
-    output: Profile;
+    output: Media;
   };
-  /** Look up LIDs and phone numbers. Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers from what it knows and, while it is connected, asks the network for the LIDs of other numbers. No network tells the number of a LID whose owner hides it. Do not look up in bulk: networks ban sessions that do. */
-  'contacts.look_up': {
+  /** Get a file. Get a file's type, size and download `url`. Use it to look at the file of a message. */
+  'media.get': {
     input: {
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-      /** Up to 50 numbers. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumbers?: string[];
-      /** Up to 50 LIDs: digits, with or without `@lid`, or placeholders (`000…`). */
-      lids?: string[];
+      /** Id of the file (`med_…`). */
+      mediaId: string;
+      /** `base64` also returns the content, of files of up to 1 MiB. */
+      encoding?: 'base64';
+      /** `true` also returns the thumbnail, if there is one. */
+      thumbnail?: boolean;
+    };
+    output: Media;
+  };
+  /** Delete a file. Delete a file. This cannot be undone. Messages that were sent or received with it stay, and show it with `available: false`. A file that a scheduled or queued message or the picture of a group needs is not deleted. */
+  'media.delete': {
+    input: {
+      /** Id of the file (`med_…`). */
+      mediaId: string;
     };
     output: {
-      /** One entry per number, then one per LID. */
-      data: {
-        /** Phone number digits; null if they are not known. */
-        phoneNumber: string | null;
-        /** LID as `…@lid`; null if it is not known, or the number is not on the network. */
-        lid: string | null;
-      }[];
-    };
-  };
-  /** Get the business profile of a contact. Get what a business shows about itself: description, category, address, opening hours and websites. Every call asks the network. */
-  'contacts.business_profile': {
-    input: {
-      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-    };
-    output: {
-      /** Phone number digits of the business. */
-      phoneNumber: string;
-      /** Profile of the business; null if the number is not a business. */
-      profile: ContactBusinessProfile | null;
-    };
-  };
-  /** List the products of a business. List the products in the catalog of a business, page by page. Every call asks the network. */
-  'contacts.catalog': {
-    input: {
-      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-      /** Number of products per page. */
-      limit?: number;
-      /** `nextCursor` of the previous page. Leave it out for the first page. */
-      cursor?: string;
-    };
-    output: {
-      /** Phone number digits of the business. */
-      phoneNumber: string;
-      /** Products of this page. */
-      data: {
-        /** Id of the product at the network. */
-        productId: string;
-        /** Name of the product. */
-        name: string;
-        /** Description; null if there is none. */
-        description: string | null;
-        /** Price as a decimal number, such as `12.5`; null if there is none. */
-        price: string | null;
-        /** Currency of the price (ISO 4217); null if there is none. */
-        currency: string | null;
-        /** The business's own id of the product; null if there is none. */
-        retailerId: string | null;
-        /** Page of the product; null if there is none. */
-        url: string | null;
-        /** Address of a picture, which expires; null if there is none. */
-        imageUrl: string | null;
-        /** Whether the business hides the product from customers. */
-        hidden: boolean;
-      }[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
-      nextCursor: string | null;
-    };
-  };
-  /** List the collections of a business. List the collections into which a business sorts its products. Every call asks the network. */
-  'contacts.collections': {
-    input: {
-      /** Number of the business; it can be that of the session. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-    };
-    output: {
-      /** Phone number digits of the business. */
-      phoneNumber: string;
-      /** Collections. */
-      data: {
-        /** Id of the collection at the network. */
-        collectionId: string;
-        /** Name of the collection. */
-        name: string;
-        /** Its products. */
-        products: {
-          /** Id of the product at the network. */
-          productId: string;
-          /** Name of the product. */
-          name: string;
-          /** Description; null if there is none. */
-          description: string | null;
-          /** Price as a decimal number, such as `12.5`; null if there is none. */
-          price: string | null;
-          /** Currency of the price (ISO 4217); null if there is none. */
-          currency: string | null;
-          /** The business's own id of the product; null if there is none. */
-          retailerId: string | null;
-          /** Page of the product; null if there is none. */
-          url: string | null;
-          /** Address of a picture, which expires; null if there is none. */
-          imageUrl: string | null;
-          /** Whether the business hides the product from customers. */
-          hidden: boolean;
-        }[];
-      }[];
-    };
-  };
-  /** Show a session as online or offline. Show a session as online, or as offline, which is the default. While it is online, the phone of the account may not ring for new messages. It stays online after a reconnect, until `until`. */
-  'sessions.set_presence': {
-    input: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Whether others see the session as online. */
-      presence: 'online' | 'offline';
-    };
-    output: {
-      /** Id of the session (`ses_…`). */
-      sessionId: string;
-      /** Whether others see the session as online. */
-      presence: 'online' | 'offline';
-      /** When the session goes offline by itself; null if it is offline. */
-      until: string | null;
-    };
-  };
-  /** Follow a contact's presence. Ask the network to report when a contact is online, as the event `presence.updated`. A session follows up to 50 contacts, also after a reconnect, until you stop it with `followed: false`. Networks report presence only to sessions that are online themselves, and not if the contact hides it. */
-  'contacts.follow_presence': {
-    input: {
-      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-      /** true follows the contact, false stops that. */
-      followed: boolean;
-    };
-    output: ContactPresence;
-  };
-  /** Get a contact's presence. Get what the network last reported about the presence of a contact that the session follows. */
-  'contacts.presence': {
-    input: {
-      /** Number of the contact. In international form, such as 491701234567; +, spaces and dashes are ignored. */
-      phoneNumber: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-    };
-    output: ContactPresence;
-  };
-  /** Reject a call. Reject a call that rings. The event `call.incoming` has its id. To reject all calls of a session, set its option `calls`. */
-  'calls.reject': {
-    input: {
-      /** Id of the call, from the event `call.incoming`. */
-      callId: string;
-      /** Id of the session (`ses_…`). Required if the account has several sessions. */
-      sessionId?: string;
-    };
-    output: {
-      /** Id of the call. */
-      callId: string;
+      /** Id of the file (`med_…`). */
+      mediaId: string;
       /** Always true. */
-      rejected: true;
+      deleted: true;
     };
   };
   /** Post a status. Post a status (story), which disappears after 24 hours: a text, or with `type` a file from `mediaId`, `url` or `content`. The people in `phoneNumbers` see it, or all contacts of the session that are not blocked, up to 1000. On WhatsApp, people who have not saved the number do not see its statuses. */
@@ -4331,7 +4559,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Status[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4372,7 +4600,7 @@ export interface Operations {
         /** When the person viewed it. */
         viewedAt: string;
       }[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4404,7 +4632,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Channel[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4502,7 +4730,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: ChannelPost[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4564,39 +4792,6 @@ export interface Operations {
       emoji: string | null;
     };
   };
-  /** Upload a file. Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe. */
-  'media.upload': {
-    input: {
-      /** Name of the file. By default the name in `Content-Disposition` or in the form. */
-      fileName?: string;
-    };
-    output: Media;
-  };
-  /** Get a file. Get a file's type, size and download `url`. Use it to look at the file of a message. */
-  'media.get': {
-    input: {
-      /** Id of the file (`med_…`). */
-      mediaId: string;
-      /** `base64` also returns the content, of files of up to 1 MiB. */
-      encoding?: 'base64';
-      /** `true` also returns the thumbnail, if there is one. */
-      thumbnail?: boolean;
-    };
-    output: Media;
-  };
-  /** Delete a file. Delete a file. This cannot be undone. Messages that were sent or received with it stay, and show it with `available: false`. A file that a scheduled or queued message or the picture of a group needs is not deleted. */
-  'media.delete': {
-    input: {
-      /** Id of the file (`med_…`). */
-      mediaId: string;
-    };
-    output: {
-      /** Id of the file (`med_…`). */
-      mediaId: string;
-      /** Always true. */
-      deleted: true;
-    };
-  };
   /** List groups. List the groups that sessions are members of, with participants and settings, newest first. Use it to find a `groupId` by name (`q`). */
   'groups.list': {
     input: {
@@ -4612,7 +4807,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Group[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -4710,7 +4905,7 @@ export interface Operations {
     input: {
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
-      /** Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash. */
+      /** Invite link (`https://chat.whatsapp.com/…`), a text with one, or the code after its last slash. */
       invite: string;
     };
     output: {
@@ -4736,7 +4931,7 @@ export interface Operations {
   /** Preview a group invite. Show the group behind an invite, without joining it. Asks the network. Join it with `groups.join`. */
   'groups.preview_invite': {
     input: {
-      /** Invite link (`https://chat.whatsapp.com/…`) or the code after its last slash. */
+      /** Invite link (`https://chat.whatsapp.com/…`), a text with one, or the code after its last slash. */
       invite: string;
       /** Id of the session (`ses_…`). Required if the account has several sessions. */
       sessionId?: string;
@@ -4822,7 +5017,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: Group[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -5018,21 +5213,11 @@ export interface Operations {
       limit?: number;
       /** `nextCursor` of the previous page. Leave it out for the first page. */
       cursor?: string;
-      /** @deprecated Former name of `states`. */
-      state?: 'pending' | 'delivered' | 'failed' | 'expired' | 'cancelled';
-      /** @deprecated Former name of `events`. */
-      event?: string;
-      /** @deprecated Only events of the chat with this phone number. Prefer `chatId`. */
-      phoneNumber?: string;
-      /** @deprecated Former name of `afterTime`. */
-      after?: string;
-      /** @deprecated Former name of `beforeTime`. */
-      before?: string;
     };
     output: {
       /** Entries of this page. */
       data: Delivery[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -5063,12 +5248,6 @@ export interface Operations {
       dryRun?: boolean;
       /** Deliveries per second; 100 by default. */
       perSecond?: number;
-      /** @deprecated Former name of `afterTime`. */
-      from?: string;
-      /** @deprecated Former name of `beforeTime`. */
-      to?: string;
-      /** @deprecated Former name of `events`. */
-      kinds?: string[];
     };
     output: {
       /** Number of settled deliveries that match. */
@@ -5128,7 +5307,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: WebhookEndpoint[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -5219,6 +5398,8 @@ export interface Operations {
       timeoutMs?: number | null;
       /** Seconds before each retry; an empty list for no retries, `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`). */
       retrySeconds?: number[] | null;
+      /** `true` counts 302 and 303 as delivered, for receivers that redirect after they have processed an event, such as Google Apps Script; false by default. */
+      acceptRedirects?: boolean;
       /** While true, events are queued but not sent. */
       paused?: boolean;
       /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
@@ -5325,6 +5506,8 @@ export interface Operations {
       timeoutMs?: number | null;
       /** Seconds before each retry; an empty list for no retries, `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`). */
       retrySeconds?: number[] | null;
+      /** `true` counts 302 and 303 as delivered, for receivers that redirect after they have processed an event, such as Google Apps Script; false by default. */
+      acceptRedirects?: boolean;
       /** While true, events are queued but not sent. */
       paused?: boolean;
       /** `strict`: a delivery that failed holds back the later ones of its chat until it succeeds, fails for good or is cancelled. `best_effort`, the default: only first attempts keep the order. */
@@ -5412,7 +5595,7 @@ export interface Operations {
     output: {
       /** Entries of this page. */
       data: EventSubscription[];
-      /** Pass it as `cursor` to get the next page; null on the last page. */
+      /** Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a page can be short or empty even if more pages follow. */
       nextCursor: string | null;
     };
   };
@@ -5440,10 +5623,6 @@ export interface Operations {
       limit?: number;
       /** Seconds to wait for an event if there is none yet; up to 30. */
       wait?: number;
-      /** @deprecated Former name of `afterCursor`. */
-      after?: string;
-      /** @deprecated Former name of `events`. */
-      kinds?: string[];
     };
     output: {
       /** Events, oldest first. */
@@ -5498,8 +5677,10 @@ export interface Operations {
         /** Greater than that of all earlier events of the same chat; 0 for events stored before sequences existed. */
         sequence: number;
       }[];
-      /** Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been an event. */
+      /** Pass it as `afterCursor` next time, even if `data` is empty: with `events` or a key of some sessions, a page can be short or empty even if more events follow. Null if there has never been an event. */
       nextCursor: string | null;
+      /** Present if the server was restored from a backup or failed over since `afterCursor`. Events after it may be gone, and `data` starts shortly before the restore, so it can repeat events. */
+      truncated?: true;
     };
   };
   /** List event types. List all event types with the JSON Schema of their `data` and an example. Subscribe to them by name, or by a pattern: `*` for all, `message.*` for all whose names begin with `message.`. */
@@ -5783,13 +5964,6 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
-  'sessions.simulate': {
-    method: 'POST',
-    path: '/sessions/{sessionId}/simulate',
-    isRead: false,
-    idempotent: false,
-    takesContent: false,
-  },
   'templates.list': {
     method: 'GET',
     path: '/sessions/{sessionId}/templates',
@@ -5821,6 +5995,70 @@ export const routes = {
   'templates.delete': {
     method: 'DELETE',
     path: '/sessions/{sessionId}/templates/{templateId}',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.profile': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/profile',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.look_up': { method: 'GET', path: '/contacts/lookup', isRead: true, idempotent: false, takesContent: false },
+  'contacts.business_profile': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/business-profile',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.catalog': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/catalog',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.collections': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/catalog/collections',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.set_presence': {
+    method: 'PUT',
+    path: '/sessions/{sessionId}/presence',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.follow_presence': {
+    method: 'PUT',
+    path: '/contacts/{phoneNumber}/presence',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'contacts.presence': {
+    method: 'GET',
+    path: '/contacts/{phoneNumber}/presence',
+    isRead: true,
+    idempotent: false,
+    takesContent: false,
+  },
+  'calls.reject': {
+    method: 'POST',
+    path: '/calls/{callId}/reject',
+    isRead: false,
+    idempotent: false,
+    takesContent: false,
+  },
+  'sessions.simulate': {
+    method: 'POST',
+    path: '/sessions/{sessionId}/simulate',
     isRead: false,
     idempotent: false,
     takesContent: false,
@@ -6095,63 +6333,9 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
-  'contacts.profile': {
-    method: 'GET',
-    path: '/contacts/{phoneNumber}/profile',
-    isRead: true,
-    idempotent: false,
-    takesContent: false,
-  },
-  'contacts.look_up': { method: 'GET', path: '/contacts/lookup', isRead: true, idempotent: false, takesContent: false },
-  'contacts.business_profile': {
-    method: 'GET',
-    path: '/contacts/{phoneNumber}/business-profile',
-    isRead: true,
-    idempotent: false,
-    takesContent: false,
-  },
-  'contacts.catalog': {
-    method: 'GET',
-    path: '/contacts/{phoneNumber}/catalog',
-    isRead: true,
-    idempotent: false,
-    takesContent: false,
-  },
-  'contacts.collections': {
-    method: 'GET',
-    path: '/contacts/{phoneNumber}/catalog/collections',
-    isRead: true,
-    idempotent: false,
-    takesContent: false,
-  },
-  'sessions.set_presence': {
-    method: 'PUT',
-    path: '/sessions/{sessionId}/presence',
-    isRead: false,
-    idempotent: false,
-    takesContent: false,
-  },
-  'contacts.follow_presence': {
-    method: 'PUT',
-    path: '/contacts/{phoneNumber}/presence',
-    isRead: false,
-    idempotent: false,
-    takesContent: false,
-  },
-  'contacts.presence': {
-    method: 'GET',
-    path: '/contacts/{phoneNumber}/presence',
-    isRead: true,
-    idempotent: false,
-    takesContent: false,
-  },
-  'calls.reject': {
-    method: 'POST',
-    path: '/calls/{callId}/reject',
-    isRead: false,
-    idempotent: false,
-    takesContent: false,
-  },
+  'media.upload': { method: 'POST', path: '/media', isRead: false, idempotent: false, takesContent: true },
+  'media.get': { method: 'GET', path: '/media/{mediaId}', isRead: true, idempotent: false, takesContent: false },
+  'media.delete': { method: 'DELETE', path: '/media/{mediaId}', isRead: false, idempotent: false, takesContent: false },
   'status.post': { method: 'POST', path: '/status', isRead: false, idempotent: true, takesContent: false },
   'status.list': { method: 'GET', path: '/status', isRead: true, idempotent: false, takesContent: false },
   'status.delete': {
@@ -6247,9 +6431,6 @@ export const routes = {
     idempotent: false,
     takesContent: false,
   },
-  'media.upload': { method: 'POST', path: '/media', isRead: false, idempotent: false, takesContent: true },
-  'media.get': { method: 'GET', path: '/media/{mediaId}', isRead: true, idempotent: false, takesContent: false },
-  'media.delete': { method: 'DELETE', path: '/media/{mediaId}', isRead: false, idempotent: false, takesContent: false },
   'groups.list': { method: 'GET', path: '/groups', isRead: true, idempotent: false, takesContent: false },
   'groups.get': { method: 'GET', path: '/groups/{groupId}', isRead: true, idempotent: false, takesContent: false },
   'groups.create': { method: 'POST', path: '/groups', isRead: false, idempotent: true, takesContent: false },

@@ -79,12 +79,16 @@ export type EventPattern = '*' | `${string}.*`;
 export interface StreamOptions {
   /** By default the first eight types of the list of events. */
   readonly events?: readonly (EventKind | EventPattern)[];
-  /** @deprecated Former name of `events`. */
-  readonly kinds?: readonly (EventKind | EventPattern)[];
   /** The `id` of the last event that you received. The stream resumes after it. */
   readonly after?: string;
   /** Reconnects after this many milliseconds without data. Default 45,000; the server sends a heartbeat every 15 s. */
   readonly silenceMs?: number;
+  /**
+   * Called if the server was restored from a backup or its database failed over since the last event that you received.
+   * Events that you have seen may be gone, and events from up to a minute before the restore can repeat. The stream
+   * continues after `cursor`, which you can pass as `after`.
+   */
+  readonly onTruncated?: (cursor: string) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -308,12 +312,28 @@ function camel(name: string): string {
 
 async function* streamEvents(
   send: Send,
-  { events, kinds, after, silenceMs = SILENCE_MS, signal }: StreamOptions,
-): AsyncGenerator<StreamedEvent> {
+  { onTruncated, ...options }: StreamOptions,
+): AsyncGenerator<StreamedEvent, void, undefined> {
+  for await (const { id, type, content } of streamFrames(send, options)) {
+    // Called here, where an error of the callback ends the stream instead of counting as a break of the connection.
+    if (type === 'truncated') onTruncated?.(id);
+    else yield { id, ...content };
+  }
+}
+
+interface Frame {
+  /** Cursor from which the stream resumes. */
+  readonly id: string;
+  readonly type: string | undefined;
+}
+
+/** Yields the frames that have data, and reconnects after a break. */
+async function* streamFrames(
+  send: Send,
+  { events, after, silenceMs = SILENCE_MS, signal }: StreamOptions,
+): AsyncGenerator<Frame & { readonly content: KnownEvent }, void, undefined> {
   let last = after;
-  // A server of an earlier version knows only the former name.
-  const query =
-    events !== undefined ? `?events=${events.join(',')}` : kinds !== undefined ? `?kinds=${kinds.join(',')}` : '';
+  const query = events === undefined ? '' : `?events=${events.join(',')}`;
   for (let failures = 0; ; ) {
     signal?.throwIfAborted();
     const connection = new AbortController();
@@ -332,11 +352,11 @@ async function* streamEvents(
         silenceMs,
         connection,
       );
-      for await (const { id, data } of readEvents(response, silenceMs, connection)) {
+      for await (const { id, type, data } of readFrames(response, silenceMs, connection)) {
         failures = 0;
-        // The first event has no data: its id marks the start of the stream.
+        // The first frame has no data unless it reports truncation: its id marks the start of the stream.
         last = id;
-        if (data !== undefined) yield { id, ...JSON.parse(data) };
+        if (data !== undefined) yield { id, type, content: JSON.parse(data) };
       }
     } catch (error) {
       signal?.throwIfAborted();
@@ -350,11 +370,11 @@ async function* streamEvents(
 }
 
 /** Parses a stream of events (https://html.spec.whatwg.org/multipage/server-sent-events.html). */
-async function* readEvents(
+async function* readFrames(
   { body }: Response,
   silenceMs: number,
   connection: AbortController,
-): AsyncGenerator<{ id: string; data: string | undefined }> {
+): AsyncGenerator<Frame & { readonly data: string | undefined }> {
   if (body === null) return;
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = '';
@@ -372,7 +392,7 @@ async function* readEvents(
         }),
       );
       const id = fields.get('id');
-      if (id !== undefined) yield { id, data: fields.get('data') };
+      if (id !== undefined) yield { id, type: fields.get('event'), data: fields.get('data') };
     }
   }
 }

@@ -199,7 +199,7 @@ describe('the client', () => {
 
   it('streams live events, and resumes after an interruption', async () => {
     const gone = new AbortController();
-    const first = sb.events.stream({ kinds: ['message.sent'], signal: gone.signal });
+    const first = sb.events.stream({ events: ['message.sent'], signal: gone.signal });
     const next = first.next();
     await new Promise((resolve) => setTimeout(resolve, 200)); // the stream starts with the next event
     const { messageId } = await sb.messages.send({ to: '491701112223', message: 'stream' });
@@ -211,7 +211,7 @@ describe('the client', () => {
 
     const missed = await sb.messages.send({ to: '491701112223', message: 'missed' });
     const again = new AbortController();
-    const resumed = sb.events.stream({ kinds: ['message.sent'], after: value.id, signal: again.signal });
+    const resumed = sb.events.stream({ events: ['message.sent'], after: value.id, signal: again.signal });
     const { value: seen } = await resumed.next();
     assert.ok(seen !== undefined && seen.event === 'message.sent');
     assert.equal(seen.data.messageId, missed.messageId);
@@ -286,7 +286,7 @@ describe('the stream of events', () => {
     const { sb, far, way, stop } = await setUp();
     const gone = new AbortController();
     const beginning = way.beginning();
-    const stream = far.events.stream({ kinds: ['message.sent'], signal: gone.signal });
+    const stream = far.events.stream({ events: ['message.sent'], signal: gone.signal });
     const next = stream.next();
     await beginning;
     way.cut();
@@ -304,7 +304,7 @@ describe('the stream of events', () => {
     const { sb, far, way, stop } = await setUp();
     const gone = new AbortController();
     const beginning = way.beginning();
-    const stream = far.events.stream({ kinds: ['message.sent'], silenceMs: 2000, signal: gone.signal });
+    const stream = far.events.stream({ events: ['message.sent'], silenceMs: 2000, signal: gone.signal });
     const next = stream.next();
     await beginning;
     way.silence(true);

@@ -449,6 +449,40 @@ class StreamTest(TransportTest):
         self.assertEqual(stream.last_id, "3")
         self.assertTrue(server.seen[0].path.endswith("/events/stream?events=message.%2A"))
 
+    def test_reports_truncation_and_continues_from_its_cursor(self) -> None:
+        def answer(handler: Handler) -> None:
+            handler.send_response(200)
+            handler.send_header("Connection", "close")
+            handler.end_headers()
+            if len(handler.server.seen) == 1:
+                handler.wfile.write(b': connected\nid: 7.evt_7.ab\nevent: truncated\ndata: {"cursor":"7.evt_7.ab"}\n\n')
+            else:
+                handler.wfile.write(b'id: 8.evt_8.ab\nevent: message.sent\ndata: {"event":"message.sent","data":{}}\n\n')
+
+        server, client = self.serve(answer)
+        seen: list[str] = []
+        with mock.patch("switchboard_client.stream.back_off", lambda _: 0.0):
+            with client.events.stream(after="9.evt_9", on_truncated=seen.append) as stream:
+                self.assertEqual(next(stream), {"id": "8.evt_8.ab", "event": "message.sent", "data": {}})
+        self.assertEqual(seen, ["7.evt_7.ab"])
+        self.assertEqual([request.headers["Last-Event-ID"] for request in server.seen], ["9.evt_9", "7.evt_7.ab"])
+
+    def test_raises_an_error_of_the_truncation_callback(self) -> None:
+        def answer(handler: Handler) -> None:
+            handler.send_response(200)
+            handler.send_header("Connection", "close")
+            handler.end_headers()
+            handler.wfile.write(b'id: 7\nevent: truncated\ndata: {"cursor":"7"}\n\n')
+
+        def fail(cursor: str) -> None:
+            raise ValueError(cursor)
+
+        server, client = self.serve(answer)
+        with client.events.stream(after="9", on_truncated=fail) as stream:
+            with self.assertRaisesRegex(ValueError, "^7$"):
+                next(stream)
+        self.assertEqual(len(server.seen), 1)
+
     def test_ends_when_another_thread_closes_it(self) -> None:
         released = threading.Event()
         begun = threading.Event()

@@ -101,7 +101,7 @@ export async function main(): Promise<void> {
   for await (const each of sb.messages.list.all({ chatId: message.chatId })) each.message satisfies string;
   const upload: Operations['media.upload']['output'] = await sb.media.upload(new Blob(['x']), { fileName: 'x.txt' });
   await sb.messages.sendMedia({ to: '491707654321', type: 'document', mediaId: upload.mediaId });
-  for await (const event of sb.events.stream({ kinds: ['message.incoming', 'call.*'] })) await handle(event);
+  for await (const event of sb.events.stream({ events: ['message.incoming', 'call.*'] })) await handle(event);
   // @ts-expect-error `to` is missing
   await sb.messages.send({ message: 'Hello' });
   // @ts-expect-error no such event type

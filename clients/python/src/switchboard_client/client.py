@@ -5,7 +5,7 @@ from __future__ import annotations
 import ssl
 from collections.abc import Iterable, Mapping
 from types import TracebackType
-from typing import Optional, Union
+from typing import Callable, Optional, Union
 
 from . import operations
 from ._connection import Address, Pool
@@ -22,18 +22,19 @@ class EventsWithStream(operations.EventsResource):
         self,
         *,
         events: Optional[Iterable[Union[EventKind, str]]] = None,
-        kinds: Optional[Iterable[Union[EventKind, str]]] = None,
         after: Optional[str] = None,
         silence: float = 45.0,
+        on_truncated: Optional[Callable[[str], None]] = None,
     ) -> EventStream:
         """Stream events as they happen, starting with the next one. Reconnects without losing any.
 
         :param events: Event types, or patterns such as `message.*`. By default the first eight types of the list.
-        :param kinds: Deprecated. Former name of `events`.
         :param after: The `id` of the last event that you received. The stream resumes after it.
         :param silence: Seconds without data until it reconnects. The server sends a heartbeat every 15 s.
+        :param on_truncated: Called with the cursor from which the stream continues, if the server was restored from a
+            backup or its database failed over since the last event. Events from up to a minute before can repeat.
         """
-        return EventStream(self._transport, events=events, kinds=kinds, after=after, silence=silence)
+        return EventStream(self._transport, events=events, after=after, silence=silence, on_truncated=on_truncated)
 
 
 class Client(operations.Resources):

@@ -219,14 +219,30 @@ class ApiKeysListResult(TypedDict):
     data: list[ApiKey]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
-class ApiKeysRevokeResult(TypedDict):
+class ApiKeysRevokeResultRemoved(TypedDict):
+    """Things that were removed with the key; only with `created=remove`."""
+
+    messages: int
+    """Number of messages that were cancelled."""
+    webhooks: int
+    """Number of webhooks that were removed."""
+
+
+class _ApiKeysRevokeResultRequired(TypedDict):
     keyId: str
     """Id of the key (`key_…`)."""
     revoked: Literal[True]
     """Always true."""
+
+
+class ApiKeysRevokeResult(_ApiKeysRevokeResultRequired, total=False):
+    removed: ApiKeysRevokeResultRemoved
+    """Things that were removed with the key; only with `created=remove`."""
 
 
 class ToolCall(TypedDict):
@@ -261,7 +277,9 @@ class ApiKeysListCallsResult(TypedDict):
     data: list[ToolCall]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class AppConnection(TypedDict):
@@ -516,6 +534,8 @@ class _SessionRequired(TypedDict):
 
 
 class Session(_SessionRequired, total=False):
+    callTextKeyId: str
+    """API key that set the text for callers (`calls.message`); left out for a login."""
     history: SessionHistory
     """Import of the history of the phone, which begins when the session is linked."""
     health: SessionHealth
@@ -525,7 +545,116 @@ class SessionsListResult(TypedDict):
     data: list[Session]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
+
+
+class SessionsUpdateResultHistory(TypedDict):
+    """Import of the history of the phone, which begins when the session is linked."""
+
+    state: Literal["none", "waiting", "importing", "complete", "failed"]
+    """`none`: the session imports no history, or the network has none. `waiting`: the phone has
+    sent nothing yet. `failed`: a part is missing; `error` says why.
+    """
+    progress: int
+    """Percent, as the phone reports it."""
+    messages: int
+    """Messages imported so far."""
+    chats: int
+    """Chats that are new."""
+    contacts: int
+    """Contacts that are new."""
+    error: Optional[str]
+    """Why a part is missing, as a sentence; null if nothing failed."""
+    updatedAt: Optional[str]
+    """When that last changed; null if it never did."""
+
+
+class SessionsUpdateResultNetworkProblem(TypedDict):
+    concerns: str
+    """The restricted part, such as `phone_number` or `business_account`."""
+    message: str
+    """The reason, in the network's words."""
+
+
+class SessionsUpdateResultNetworkNotice(TypedDict):
+    type: str
+    """The network's name of the notice, such as `ACCOUNT_RESTRICTION`."""
+    severity: Literal["info", "warning", "critical"]
+    """How urgent it is."""
+    message: str
+    """Text of the notice, as a sentence."""
+    at: str
+    """When the network sent it."""
+
+
+class SessionsUpdateResultNetwork(TypedDict):
+    displayName: Optional[str]
+    """Name that recipients see; null if it is unknown."""
+    nameStatus: Optional[str]
+    """Review of the name, such as `approved` or `declined`; null if it is unknown."""
+    quality: Optional[Literal["high", "medium", "low", "unknown"]]
+    """Quality by the reactions of recipients; null if the network has not rated it."""
+    messagingTier: Optional[str]
+    """The network's name of the messaging limit, such as `TIER_2K`."""
+    messagingLimit: Optional[int]
+    """People to whom the business may start to write within 24 hours; null if it is unknown or
+    unlimited.
+    """
+    throughput: Optional[str]
+    """Sending speed, such as `standard` or `high`; null if it is unknown."""
+    accountMode: Optional[str]
+    """`live`, or `sandbox` for a test number; null if it is unknown."""
+    canSend: Optional[Literal["yes", "limited", "no"]]
+    """Whether the network lets the number send; `problems` has the reasons if it does not."""
+    problems: list[SessionsUpdateResultNetworkProblem]
+    """Restrictions of the number, its account, its business or its app."""
+    notices: list[SessionsUpdateResultNetworkNotice]
+    """Up to ten latest notices about the number or its account."""
+    updatedAt: str
+    """When the network last reported a change."""
+
+
+class _SessionsUpdateResultRequired(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    name: Optional[str]
+    """Label for people; null if none was set."""
+    connector: str
+    """Network of the session, such as `whatsapp`."""
+    phoneNumber: Optional[str]
+    """Phone number digits; null until the network has reported them."""
+    status: Literal["created", "connecting", "awaiting_pairing", "connected", "disconnected", "logged_out", "failed"]
+    """Only `connected` sessions send and receive. `awaiting_pairing`: a phone must scan the QR
+    code or enter a pairing code.
+    """
+    connectedAt: Optional[str]
+    """When the session connected; null while it is not connected."""
+    lastEventAt: Optional[str]
+    """When the network last reported something; null if it never did."""
+    error: Optional[str]
+    """Why the session is not connected, as a sentence; null if there was no error."""
+    options: dict[str, Any]
+    """Options of the network, without their secrets."""
+    callbackUrl: Optional[str]
+    """URL that the network calls for this session; null if the network makes no calls."""
+    metadata: dict[str, str]
+    """Your own data, as you set it."""
+    createdAt: str
+    """When the session was created."""
+    network: Optional[SessionsUpdateResultNetwork]
+    """The network's judgment of the number; null if the network has none."""
+
+
+class SessionsUpdateResult(_SessionsUpdateResultRequired, total=False):
+    callTextKeyId: str
+    """API key that set the text for callers (`calls.message`); left out for a login."""
+    history: SessionsUpdateResultHistory
+    """Import of the history of the phone, which begins when the session is linked."""
+    health: SessionHealth
+    warnings: list[str]
+    """Sentences that explain why the change has no effect yet; absent if it already has."""
 
 
 class SessionsDeleteResult(TypedDict):
@@ -683,7 +812,18 @@ class SessionsHistoryResult(TypedDict):
     data: list[SessionsHistoryResultData]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
+
+
+class SessionsSetPresenceResult(TypedDict):
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    presence: Literal["online", "offline"]
+    """Whether others see the session as online."""
+    until: Optional[str]
+    """When the session goes offline by itself; null if it is offline."""
 
 
 class SessionsSimulateLocationLive(TypedDict, total=False):
@@ -1019,15 +1159,6 @@ class SessionsSimulateResult(TypedDict):
     """Event to simulate; see the description of the operation."""
 
 
-class SessionsSetPresenceResult(TypedDict):
-    sessionId: str
-    """Id of the session (`ses_…`)."""
-    presence: Literal["online", "offline"]
-    """Whether others see the session as online."""
-    until: Optional[str]
-    """When the session goes offline by itself; null if it is offline."""
-
-
 class Template(TypedDict):
     templateId: str
     """Id of the template at the network."""
@@ -1051,13 +1182,260 @@ class TemplatesListResult(TypedDict):
     data: list[Template]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class TemplatesDeleteResult(TypedDict):
     templateId: str
     """Id of the template at the network."""
     deleted: Literal[True]
+    """Always true."""
+
+
+class ProfilePicture(TypedDict):
+    mediaId: str
+    """Id of the media (`med_…`)."""
+    mimeType: str
+    """Media type of the file, such as `image/jpeg`."""
+    size: int
+    """Size of the file in bytes."""
+    fileName: Optional[str]
+    """Name that the sender gave the file; null if there is none."""
+    url: str
+    """Download the file here, with an API key that has `media:read`."""
+
+
+class Profile(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the contact."""
+    about: Optional[str]
+    """About text of the contact; null if it is empty or hidden from the session."""
+    picture: Optional[ProfilePicture]
+    """Picture of the contact; null if there is none or it is hidden."""
+
+
+class ContactsLookUpResultData(TypedDict):
+    phoneNumber: Optional[str]
+    """Phone number digits; null if they are not known."""
+    lid: Optional[str]
+    """LID as `…@lid`; null if it is not known, or the number is not on the network."""
+
+
+class ContactsLookUpResult(TypedDict):
+    data: list[ContactsLookUpResultData]
+    """One entry per number, then one per LID."""
+
+
+class _ContactBusinessProfileHoursDayRequired(TypedDict):
+    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
+    """Day of the week."""
+    mode: Literal["hours", "always", "appointment"]
+    """`hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by
+    appointment only.
+    """
+
+
+class ContactBusinessProfileHoursDay(_ContactBusinessProfileHoursDayRequired, total=False):
+    opens: int
+    """Minutes after midnight."""
+    closes: int
+    """Minutes after midnight."""
+
+
+class ContactBusinessProfileHours(TypedDict):
+    timeZone: Optional[str]
+    """Time zone, such as `Europe/Berlin`; null if there is none."""
+    days: list[ContactBusinessProfileHoursDay]
+    """Days on which it is open."""
+
+
+class ContactBusinessProfile(TypedDict):
+    description: Optional[str]
+    """Description; null if there is none."""
+    category: Optional[str]
+    """Category; null if there is none."""
+    address: Optional[str]
+    """Postal address; null if there is none."""
+    email: Optional[str]
+    """Email address; null if there is none."""
+    websites: list[str]
+    """Websites."""
+    hours: Optional[ContactBusinessProfileHours]
+    """Opening hours; null if it shows none."""
+
+
+class ContactsBusinessProfileResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    profile: Optional[ContactBusinessProfile]
+    """Profile of the business; null if the number is not a business."""
+
+
+class ContactsCatalogResultData(TypedDict):
+    productId: str
+    """Id of the product at the network."""
+    name: str
+    """Name of the product."""
+    description: Optional[str]
+    """Description; null if there is none."""
+    price: Optional[str]
+    """Price as a decimal number, such as `12.5`; null if there is none."""
+    currency: Optional[str]
+    """Currency of the price (ISO 4217); null if there is none."""
+    retailerId: Optional[str]
+    """The business's own id of the product; null if there is none."""
+    url: Optional[str]
+    """Page of the product; null if there is none."""
+    imageUrl: Optional[str]
+    """Address of a picture, which expires; null if there is none."""
+    hidden: bool
+    """Whether the business hides the product from customers."""
+
+
+class ContactsCatalogResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    data: list[ContactsCatalogResultData]
+    """Products of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page."""
+
+
+class ContactsCollectionsResultDataProduct(TypedDict):
+    productId: str
+    """Id of the product at the network."""
+    name: str
+    """Name of the product."""
+    description: Optional[str]
+    """Description; null if there is none."""
+    price: Optional[str]
+    """Price as a decimal number, such as `12.5`; null if there is none."""
+    currency: Optional[str]
+    """Currency of the price (ISO 4217); null if there is none."""
+    retailerId: Optional[str]
+    """The business's own id of the product; null if there is none."""
+    url: Optional[str]
+    """Page of the product; null if there is none."""
+    imageUrl: Optional[str]
+    """Address of a picture, which expires; null if there is none."""
+    hidden: bool
+    """Whether the business hides the product from customers."""
+
+
+class ContactsCollectionsResultData(TypedDict):
+    collectionId: str
+    """Id of the collection at the network."""
+    name: str
+    """Name of the collection."""
+    products: list[ContactsCollectionsResultDataProduct]
+    """Its products."""
+
+
+class ContactsCollectionsResult(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the business."""
+    data: list[ContactsCollectionsResultData]
+    """Collections."""
+
+
+class ContactPresence(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the contact."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    followed: bool
+    """Whether the session follows the presence of the contact."""
+    presence: Optional[Literal["online", "offline", "typing", "recording", "paused"]]
+    """The last report of the network; null if there was none since the session follows the
+    contact.
+    """
+    lastSeen: Optional[str]
+    """When the contact was last online; null if the network does not show it."""
+    updatedAt: Optional[str]
+    """When the network last reported something; null if it never did."""
+
+
+class _ContactRequired(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the contact."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    name: Optional[str]
+    """Name in the address book, or the name that the contact chose; null if neither is known."""
+    pushName: Optional[str]
+    """Name that the contact chose; null if it is not known."""
+    savedName: Optional[str]
+    """Name in the address book of the account; null if there is none."""
+    blocked: bool
+    """Whether the session has blocked the contact."""
+    onNetwork: Optional[bool]
+    """Whether the number is on the network; null if it was never checked."""
+    checkedAt: Optional[str]
+    """When the number was last checked; null if never."""
+
+
+class Contact(_ContactRequired, total=False):
+    unidentified: Literal[True]
+    """Present if the contact hides the number: `phoneNumber` is then a placeholder."""
+
+
+class ContactsListResult(TypedDict):
+    data: list[Contact]
+    """Entries of this page."""
+    nextCursor: Optional[str]
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
+
+
+class _ContactWithIdsRequired(TypedDict):
+    phoneNumber: str
+    """Phone number digits of the contact."""
+    sessionId: str
+    """Id of the session (`ses_…`)."""
+    name: Optional[str]
+    """Name in the address book, or the name that the contact chose; null if neither is known."""
+    pushName: Optional[str]
+    """Name that the contact chose; null if it is not known."""
+    savedName: Optional[str]
+    """Name in the address book of the account; null if there is none."""
+    blocked: bool
+    """Whether the session has blocked the contact."""
+    onNetwork: Optional[bool]
+    """Whether the number is on the network; null if it was never checked."""
+    checkedAt: Optional[str]
+    """When the number was last checked; null if never."""
+    networkIds: list[str]
+    """Ids of the contact on the network, as far as they are known, such as
+    `491701234567@s.whatsapp.net`.
+    """
+
+
+class ContactWithIds(_ContactWithIdsRequired, total=False):
+    unidentified: Literal[True]
+    """Present if the contact hides the number: `phoneNumber` is then a placeholder."""
+
+
+class ContactsCheckResultData(TypedDict):
+    phoneNumber: str
+    """Phone number digits."""
+    onNetwork: bool
+    """Whether the number has an account on the network."""
+    checkedAt: str
+    """When the network was asked."""
+
+
+class ContactsCheckResult(TypedDict):
+    data: list[ContactsCheckResultData]
+    """One entry per number."""
+
+
+class CallsRejectResult(TypedDict):
+    callId: str
+    """Id of the call."""
+    rejected: Literal[True]
     """Always true."""
 
 
@@ -1384,6 +1762,36 @@ class MessageApproval(_MessageApprovalRequired, total=False):
     """Present if the text was edited when it was approved."""
 
 
+MessageQuoted = TypedDict(
+    "MessageQuoted",
+    {
+        # Id of the message (`msg_…`).
+        "messageId": str,
+        # Chat of the quoted message.
+        "chatId": str,
+        # Phone number digits of its sender.
+        "from": str,
+        # Type of the content.
+        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"],
+        # Its text, caption or question.
+        "message": str,
+    },
+)
+
+
+class MessageToFetch(TypedDict, total=False):
+    """URLs that the server fetches once the message is approved; only while it waits."""
+
+    fileUrl: str
+    """URL of the file."""
+    fileName: str
+    """Name of the file that the recipient sees."""
+    preview: Literal[True]
+    """Present if the first link of the text gets a preview."""
+    previewImageUrl: str
+    """URL of the image of `linkPreview`."""
+
+
 class MessagePricing(TypedDict):
     """Price of the message; only if the network has reported it."""
 
@@ -1510,6 +1918,16 @@ class Message(_MessageRequired, total=False):
     """Why the message failed, as a sentence."""
     approval: MessageApproval
     """Approval of the message; only if its API key needs one."""
+    quoted: MessageQuoted
+    """The message that `replyTo` quotes, as its recipient will see it; only while the message
+    waits for approval.
+    """
+    previewImage: str
+    """Image of the link preview, a JPEG in base64; only while the message waits for approval."""
+    createdByKeyId: str
+    """API key that sent or scheduled the message (`key_…`); left out for a login."""
+    toFetch: MessageToFetch
+    """URLs that the server fetches once the message is approved; only while it waits."""
     pricing: MessagePricing
     """Price of the message; only if the network has reported it."""
 
@@ -1625,7 +2043,9 @@ class MessagesListResult(TypedDict):
     data: list[Message]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class MessageStatsSerie(TypedDict):
@@ -1949,6 +2369,36 @@ class MessageWithHistoryApproval(_MessageWithHistoryApprovalRequired, total=Fals
     """Present if the text was edited when it was approved."""
 
 
+MessageWithHistoryQuoted = TypedDict(
+    "MessageWithHistoryQuoted",
+    {
+        # Id of the message (`msg_…`).
+        "messageId": str,
+        # Chat of the quoted message.
+        "chatId": str,
+        # Phone number digits of its sender.
+        "from": str,
+        # Type of the content.
+        "type": Literal["text", "image", "video", "audio", "voice", "document", "sticker", "location", "contact", "poll", "template", "interactive", "event", "product", "order", "group_invite", "unsupported"],
+        # Its text, caption or question.
+        "message": str,
+    },
+)
+
+
+class MessageWithHistoryToFetch(TypedDict, total=False):
+    """URLs that the server fetches once the message is approved; only while it waits."""
+
+    fileUrl: str
+    """URL of the file."""
+    fileName: str
+    """Name of the file that the recipient sees."""
+    preview: Literal[True]
+    """Present if the first link of the text gets a preview."""
+    previewImageUrl: str
+    """URL of the image of `linkPreview`."""
+
+
 class MessageWithHistoryPricing(TypedDict):
     """Price of the message; only if the network has reported it."""
 
@@ -2086,6 +2536,16 @@ class MessageWithHistory(_MessageWithHistoryRequired, total=False):
     """Why the message failed, as a sentence."""
     approval: MessageWithHistoryApproval
     """Approval of the message; only if its API key needs one."""
+    quoted: MessageWithHistoryQuoted
+    """The message that `replyTo` quotes, as its recipient will see it; only while the message
+    waits for approval.
+    """
+    previewImage: str
+    """Image of the link preview, a JPEG in base64; only while the message waits for approval."""
+    createdByKeyId: str
+    """API key that sent or scheduled the message (`key_…`); left out for a login."""
+    toFetch: MessageWithHistoryToFetch
+    """URLs that the server fetches once the message is approved; only while it waits."""
     pricing: MessageWithHistoryPricing
     """Price of the message; only if the network has reported it."""
 
@@ -2165,7 +2625,9 @@ class ChatsListResult(TypedDict):
     data: list[Chat]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class _UpdatedChatRequired(TypedDict):
@@ -2301,246 +2763,10 @@ class LabelsDeleteResult(TypedDict):
     """Always true."""
 
 
-class _ContactRequired(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the contact."""
-    sessionId: str
-    """Id of the session (`ses_…`)."""
-    name: Optional[str]
-    """Name in the address book, or the name that the contact chose; null if neither is known."""
-    pushName: Optional[str]
-    """Name that the contact chose; null if it is not known."""
-    savedName: Optional[str]
-    """Name in the address book of the account; null if there is none."""
-    blocked: bool
-    """Whether the session has blocked the contact."""
-    onNetwork: Optional[bool]
-    """Whether the number is on the network; null if it was never checked."""
-    checkedAt: Optional[str]
-    """When the number was last checked; null if never."""
-
-
-class Contact(_ContactRequired, total=False):
-    unidentified: Literal[True]
-    """Present if the contact hides the number: `phoneNumber` is then a placeholder."""
-
-
-class ContactsListResult(TypedDict):
-    data: list[Contact]
-    """Entries of this page."""
-    nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
-
-
-class _ContactWithIdsRequired(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the contact."""
-    sessionId: str
-    """Id of the session (`ses_…`)."""
-    name: Optional[str]
-    """Name in the address book, or the name that the contact chose; null if neither is known."""
-    pushName: Optional[str]
-    """Name that the contact chose; null if it is not known."""
-    savedName: Optional[str]
-    """Name in the address book of the account; null if there is none."""
-    blocked: bool
-    """Whether the session has blocked the contact."""
-    onNetwork: Optional[bool]
-    """Whether the number is on the network; null if it was never checked."""
-    checkedAt: Optional[str]
-    """When the number was last checked; null if never."""
-    networkIds: list[str]
-    """Ids of the contact on the network, as far as they are known, such as
-    `491701234567@s.whatsapp.net`.
-    """
-
-
-class ContactWithIds(_ContactWithIdsRequired, total=False):
-    unidentified: Literal[True]
-    """Present if the contact hides the number: `phoneNumber` is then a placeholder."""
-
-
-class ContactsCheckResultData(TypedDict):
-    phoneNumber: str
-    """Phone number digits."""
-    onNetwork: bool
-    """Whether the number has an account on the network."""
-    checkedAt: str
-    """When the network was asked."""
-
-
-class ContactsCheckResult(TypedDict):
-    data: list[ContactsCheckResultData]
-    """One entry per number."""
-
-
-class ProfilePicture(TypedDict):
+class MediaDeleteResult(TypedDict):
     mediaId: str
-    """Id of the media (`med_…`)."""
-    mimeType: str
-    """Media type of the file, such as `image/jpeg`."""
-    size: int
-    """Size of the file in bytes."""
-    fileName: Optional[str]
-    """Name that the sender gave the file; null if there is none."""
-    url: str
-    """Download the file here, with an API key that has `media:read`."""
-
-
-class Profile(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the contact."""
-    about: Optional[str]
-    """About text of the contact; null if it is empty or hidden from the session."""
-    picture: Optional[ProfilePicture]
-    """Picture of the contact; null if there is none or it is hidden."""
-
-
-class ContactsLookUpResultData(TypedDict):
-    phoneNumber: Optional[str]
-    """Phone number digits; null if they are not known."""
-    lid: Optional[str]
-    """LID as `…@lid`; null if it is not known, or the number is not on the network."""
-
-
-class ContactsLookUpResult(TypedDict):
-    data: list[ContactsLookUpResultData]
-    """One entry per number, then one per LID."""
-
-
-class _ContactBusinessProfileHoursDayRequired(TypedDict):
-    day: Literal["mon", "tue", "wed", "thu", "fri", "sat", "sun"]
-    """Day of the week."""
-    mode: Literal["hours", "always", "appointment"]
-    """`hours`: from `opens` to `closes`; `always`: around the clock; `appointment`: by
-    appointment only.
-    """
-
-
-class ContactBusinessProfileHoursDay(_ContactBusinessProfileHoursDayRequired, total=False):
-    opens: int
-    """Minutes after midnight."""
-    closes: int
-    """Minutes after midnight."""
-
-
-class ContactBusinessProfileHours(TypedDict):
-    timeZone: Optional[str]
-    """Time zone, such as `Europe/Berlin`; null if there is none."""
-    days: list[ContactBusinessProfileHoursDay]
-    """Days on which it is open."""
-
-
-class ContactBusinessProfile(TypedDict):
-    description: Optional[str]
-    """Description; null if there is none."""
-    category: Optional[str]
-    """Category; null if there is none."""
-    address: Optional[str]
-    """Postal address; null if there is none."""
-    email: Optional[str]
-    """Email address; null if there is none."""
-    websites: list[str]
-    """Websites."""
-    hours: Optional[ContactBusinessProfileHours]
-    """Opening hours; null if it shows none."""
-
-
-class ContactsBusinessProfileResult(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the business."""
-    profile: Optional[ContactBusinessProfile]
-    """Profile of the business; null if the number is not a business."""
-
-
-class ContactsCatalogResultData(TypedDict):
-    productId: str
-    """Id of the product at the network."""
-    name: str
-    """Name of the product."""
-    description: Optional[str]
-    """Description; null if there is none."""
-    price: Optional[str]
-    """Price as a decimal number, such as `12.5`; null if there is none."""
-    currency: Optional[str]
-    """Currency of the price (ISO 4217); null if there is none."""
-    retailerId: Optional[str]
-    """The business's own id of the product; null if there is none."""
-    url: Optional[str]
-    """Page of the product; null if there is none."""
-    imageUrl: Optional[str]
-    """Address of a picture, which expires; null if there is none."""
-    hidden: bool
-    """Whether the business hides the product from customers."""
-
-
-class ContactsCatalogResult(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the business."""
-    data: list[ContactsCatalogResultData]
-    """Products of this page."""
-    nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
-
-
-class ContactsCollectionsResultDataProduct(TypedDict):
-    productId: str
-    """Id of the product at the network."""
-    name: str
-    """Name of the product."""
-    description: Optional[str]
-    """Description; null if there is none."""
-    price: Optional[str]
-    """Price as a decimal number, such as `12.5`; null if there is none."""
-    currency: Optional[str]
-    """Currency of the price (ISO 4217); null if there is none."""
-    retailerId: Optional[str]
-    """The business's own id of the product; null if there is none."""
-    url: Optional[str]
-    """Page of the product; null if there is none."""
-    imageUrl: Optional[str]
-    """Address of a picture, which expires; null if there is none."""
-    hidden: bool
-    """Whether the business hides the product from customers."""
-
-
-class ContactsCollectionsResultData(TypedDict):
-    collectionId: str
-    """Id of the collection at the network."""
-    name: str
-    """Name of the collection."""
-    products: list[ContactsCollectionsResultDataProduct]
-    """Its products."""
-
-
-class ContactsCollectionsResult(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the business."""
-    data: list[ContactsCollectionsResultData]
-    """Collections."""
-
-
-class ContactPresence(TypedDict):
-    phoneNumber: str
-    """Phone number digits of the contact."""
-    sessionId: str
-    """Id of the session (`ses_…`)."""
-    followed: bool
-    """Whether the session follows the presence of the contact."""
-    presence: Optional[Literal["online", "offline", "typing", "recording", "paused"]]
-    """The last report of the network; null if there was none since the session follows the
-    contact.
-    """
-    lastSeen: Optional[str]
-    """When the contact was last online; null if the network does not show it."""
-    updatedAt: Optional[str]
-    """When the network last reported something; null if it never did."""
-
-
-class CallsRejectResult(TypedDict):
-    callId: str
-    """Id of the call."""
-    rejected: Literal[True]
+    """Id of the file (`med_…`)."""
+    deleted: Literal[True]
     """Always true."""
 
 
@@ -2610,7 +2836,9 @@ class StatusListResult(TypedDict):
     data: list[Status]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class StatusDeleteResult(TypedDict):
@@ -2633,7 +2861,9 @@ class StatusViewsResult(TypedDict):
     data: list[StatusViewsResultData]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class StatusMarkViewedResult(TypedDict):
@@ -2674,7 +2904,9 @@ class ChannelsListResult(TypedDict):
     data: list[Channel]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class ChannelPreview(TypedDict):
@@ -2764,7 +2996,9 @@ class ChannelsMessagesResult(TypedDict):
     data: list[ChannelPost]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class ChannelsRefreshMessagesResult(TypedDict):
@@ -2781,13 +3015,6 @@ class ChannelsReactResult(TypedDict):
     """The reaction; null if it was removed."""
 
 
-class MediaDeleteResult(TypedDict):
-    mediaId: str
-    """Id of the file (`med_…`)."""
-    deleted: Literal[True]
-    """Always true."""
-
-
 class _GroupParticipantRequired(TypedDict):
     phoneNumber: str
     """Phone number digits of the participant."""
@@ -2797,7 +3024,7 @@ class _GroupParticipantRequired(TypedDict):
 
 class GroupParticipant(_GroupParticipantRequired, total=False):
     name: str
-    """Name that the person chose, if it is known."""
+    """Name of the person, if it is known: as saved on the phone, or as the person chose."""
 
 
 class _GroupSettingsRequired(TypedDict):
@@ -2849,7 +3076,9 @@ class GroupsListResult(TypedDict):
     data: list[Group]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class GroupsUpdateSettings(TypedDict, total=False):
@@ -2994,7 +3223,9 @@ class CommunitiesListResult(TypedDict):
     data: list[Group]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class CommunitiesListGroupsResultData(TypedDict):
@@ -3108,10 +3339,14 @@ class WebhookEndpoint(TypedDict):
     """Names of the headers that deliveries have in addition."""
     timeoutMs: Optional[int]
     """Deadline; null for that of the server."""
+    acceptRedirects: bool
+    """Whether 302 and 303 count as delivered."""
     retrySeconds: Optional[list[int]]
     """Seconds before each retry; null for the schedule of the server."""
     paused: bool
     """Whether events are queued but not sent."""
+    pausedReason: Optional[str]
+    """Reason why the server paused it; null if a caller did, or if it is not paused."""
     ordering: Literal["best_effort", "strict"]
     """`strict`: a delivery that failed holds back the later ones of its chat until it succeeds,
     fails for good or is cancelled. `best_effort`, the default: only first attempts keep the
@@ -3121,6 +3356,10 @@ class WebhookEndpoint(TypedDict):
     """Groups of fields that are added to `data` of its events."""
     maxInFlight: int
     """Number of deliveries in flight at the same time."""
+    setByKeyId: Optional[str]
+    """API key that created the webhook, or the last one that changed where it sends; null for a
+    login.
+    """
     secretReadableUntil: Optional[str]
     """Until when a login can read the secret that the server made; null if it cannot."""
     breakerState: Literal["closed", "open", "half_open"]
@@ -3131,7 +3370,9 @@ class WebhooksEndpointsListResult(TypedDict):
     data: list[WebhookEndpoint]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class _WebhooksEndpointsCreateDestinationRequired(TypedDict):
@@ -3242,10 +3483,14 @@ class ChangedWebhookEndpoint(TypedDict):
     """Names of the headers that deliveries have in addition."""
     timeoutMs: Optional[int]
     """Deadline; null for that of the server."""
+    acceptRedirects: bool
+    """Whether 302 and 303 count as delivered."""
     retrySeconds: Optional[list[int]]
     """Seconds before each retry; null for the schedule of the server."""
     paused: bool
     """Whether events are queued but not sent."""
+    pausedReason: Optional[str]
+    """Reason why the server paused it; null if a caller did, or if it is not paused."""
     ordering: Literal["best_effort", "strict"]
     """`strict`: a delivery that failed holds back the later ones of its chat until it succeeds,
     fails for good or is cancelled. `best_effort`, the default: only first attempts keep the
@@ -3255,6 +3500,10 @@ class ChangedWebhookEndpoint(TypedDict):
     """Groups of fields that are added to `data` of its events."""
     maxInFlight: int
     """Number of deliveries in flight at the same time."""
+    setByKeyId: Optional[str]
+    """API key that created the webhook, or the last one that changed where it sends; null for a
+    login.
+    """
     secretReadableUntil: Optional[str]
     """Until when a login can read the secret that the server made; null if it cannot."""
     breakerState: Literal["closed", "open", "half_open"]
@@ -3649,7 +3898,9 @@ class WebhooksSubscriptionsListResult(TypedDict):
     data: list[EventSubscription]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 class WebhooksSubscriptionsDeleteResult(TypedDict):
@@ -3758,7 +4009,9 @@ class WebhooksListDeliveriesResult(TypedDict):
     data: list[Delivery]
     """Entries of this page."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null on the last page."""
+    """Pass it as `cursor` to get the next page; null on the last page. In a filtered list, a
+    page can be short or empty even if more pages follow.
+    """
 
 
 DeliveryWithAttemptsAttemptLog = TypedDict(
@@ -3862,12 +4115,21 @@ class EventsListResultData(TypedDict):
     """
 
 
-class EventsListResult(TypedDict):
+class _EventsListResultRequired(TypedDict):
     data: list[EventsListResultData]
     """Events, oldest first."""
     nextCursor: Optional[str]
-    """Pass it as `afterCursor` next time, even if `data` is empty; null if there has never been
-    an event.
+    """Pass it as `afterCursor` next time, even if `data` is empty: with `events` or a key of
+    some sessions, a page can be short or empty even if more events follow. Null if there has
+    never been an event.
+    """
+
+
+class EventsListResult(_EventsListResultRequired, total=False):
+    truncated: Literal[True]
+    """Present if the server was restored from a backup or failed over since `afterCursor`.
+    Events after it may be gone, and `data` starts shortly before the restore, so it can
+    repeat events.
     """
 
 

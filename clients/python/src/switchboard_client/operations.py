@@ -121,6 +121,7 @@ from .models import (
     SessionsSimulateSettings,
     SessionsUpdateProfileBusiness,
     SessionsUpdateProfileResult,
+    SessionsUpdateResult,
     Status,
     StatusDeleteResult,
     StatusListResult,
@@ -449,19 +450,28 @@ class ApiKeysResource:
     def revoke(
         self,
         key_id: str,
+        *,
+        created: Optional[Literal["keep", "remove"]] = None,
     ) -> ApiKeysRevokeResult:
         """Revoke an API key.
 
-        Delete a key, or disconnect an app. It stops working at once, and its open event
-        streams end.
+        Delete a key, or disconnect an app. It stops working immediately, and its open event
+        streams and subscriptions end. Scheduled messages and webhooks that it made stay,
+        unless `created` is `remove`.
 
         Requires a login token; API keys are refused.
 
         :param key_id: Id of the key (`key_…`).
+        :param created: `remove` also cancels its messages that are scheduled, queued or
+            wait for approval, and removes its webhooks and its texts for callers. Defaults to
+            `keep`.
         """
         result: ApiKeysRevokeResult = self._transport.call(
             "DELETE",
             f"/api-keys/{quote(key_id)}",
+            query={
+                "created": UNSET if created is None else created,
+            },
         )
         return result
 
@@ -783,13 +793,15 @@ class SessionsResource:
         name: Union[Optional[str], Unset] = UNSET,
         metadata: Optional[Mapping[str, str]] = None,
         options: Optional[Mapping[str, Any]] = None,
-    ) -> Session:
+    ) -> SessionsUpdateResult:
         """Update a session.
 
         Change the name, the metadata or the options of a session. Fields that you leave out
         do not change. `metadata` and `options` replace what was set before, except that
-        secret options stay unless you pass new ones. New options take effect the next time
-        the session connects.
+        secret options stay unless you pass new ones. A session that is connected or
+        connecting connects again with new options before the response, so `status` and
+        `error` show whether they work. Other sessions use new options once they connect;
+        `warnings` says so.
 
         Requires the permission `sessions:write`.
 
@@ -799,7 +811,7 @@ class SessionsResource:
             `{"team": "sales"}`.
         :param options: Options of the network that the user names, see `GET /connectors`.
         """
-        result: Session = self._transport.call(
+        result: SessionsUpdateResult = self._transport.call(
             "PATCH",
             f"/sessions/{quote(session_id)}",
             body={
@@ -818,7 +830,9 @@ class SessionsResource:
 
         Delete a session with its chats, messages, contacts and groups. This cannot be undone.
         A connected session is first logged out of its network, which may take up to 5 s. Its
-        events stay in the delivery log.
+        events stay in the delivery log. The response comes after at most 10 s; a large
+        session is deleted in the background, and a restart does not stop the deletion. Until
+        it ends, other operations on the session return `not_found`.
 
         Requires the permission `sessions:write`.
 
@@ -1007,7 +1021,8 @@ class SessionsResource:
         Works only while the status is `awaiting_pairing`. Each code expires within about a
         minute; call again for the next one.
 
-        With `Accept`: `image/png`, returns it as an image.
+        With `Accept`: `image/png`, returns the result in this format if it has one, and as
+        JSON otherwise.
 
         Requires the permission `sessions:write`.
 
@@ -1129,6 +1144,32 @@ class SessionsResource:
             cursor = page["nextCursor"]
             if cursor is None:
                 return
+
+    def set_presence(
+        self,
+        session_id: str,
+        *,
+        presence: Literal["online", "offline"],
+    ) -> SessionsSetPresenceResult:
+        """Show a session as online or offline.
+
+        Show a session as online, or as offline, which is the default. While it is online, the
+        phone of the account may not ring for new messages. It stays online after a reconnect,
+        until `until`.
+
+        Requires the permission `chats:write`.
+
+        :param session_id: Id of the session (`ses_…`).
+        :param presence: Whether others see the session as online.
+        """
+        result: SessionsSetPresenceResult = self._transport.call(
+            "PUT",
+            f"/sessions/{quote(session_id)}/presence",
+            body={
+                "presence": presence,
+            },
+        )
+        return result
 
     def simulate(
         self,
@@ -1401,32 +1442,6 @@ class SessionsResource:
         )
         return result
 
-    def set_presence(
-        self,
-        session_id: str,
-        *,
-        presence: Literal["online", "offline"],
-    ) -> SessionsSetPresenceResult:
-        """Show a session as online or offline.
-
-        Show a session as online, or as offline, which is the default. While it is online, the
-        phone of the account may not ring for new messages. It stays online after a reconnect,
-        until `until`.
-
-        Requires the permission `chats:write`.
-
-        :param session_id: Id of the session (`ses_…`).
-        :param presence: Whether others see the session as online.
-        """
-        result: SessionsSetPresenceResult = self._transport.call(
-            "PUT",
-            f"/sessions/{quote(session_id)}/presence",
-            body={
-                "presence": presence,
-            },
-        )
-        return result
-
 
 class TemplatesResource:
     """Texts that the network of a business number approves in advance."""
@@ -1600,6 +1615,424 @@ class TemplatesResource:
         return result
 
 
+class ContactsResource:
+    """Find, check and block contacts."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def profile(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> Profile:
+        """Get the profile of a contact.
+
+        Get the about text and the picture that a contact shows to the session right now.
+        Every call asks the network, and networks ban numbers that look up many people. The
+        picture is stored as a file of the account.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Profile = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/profile",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def look_up(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        phone_numbers: Optional[Sequence[str]] = None,
+        lids: Optional[Sequence[str]] = None,
+    ) -> ContactsLookUpResult:
+        """Look up LIDs and phone numbers.
+
+        Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers
+        from what it knows and, while it is connected, asks the network for the LIDs of other
+        numbers. No network tells the number of a LID whose owner hides it. Do not look up in
+        bulk: networks ban sessions that do.
+
+        Requires the permission `contacts:check`.
+
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param phone_numbers: Up to 50 numbers. In international form, such as 491701234567;
+            +, spaces and dashes are ignored.
+        :param lids: Up to 50 LIDs: digits, with or without `@lid`, or placeholders
+            (`000…`).
+        """
+        result: ContactsLookUpResult = self._transport.call(
+            "GET",
+            "/contacts/lookup",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
+                "lids": UNSET if lids is None else lids,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def business_profile(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactsBusinessProfileResult:
+        """Get the business profile of a contact.
+
+        Get what a business shows about itself: description, category, address, opening hours
+        and websites. Every call asks the network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsBusinessProfileResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/business-profile",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def catalog(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ContactsCatalogResult:
+        """List the products of a business.
+
+        List the products in the catalog of a business, page by page. Every call asks the
+        network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        :param limit: Number of products per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ContactsCatalogResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/catalog",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def catalog_all(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[ContactsCatalogResultData]:
+        """Iterate over all pages of `catalog`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.catalog(phone_number, session_id=session_id, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def collections(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactsCollectionsResult:
+        """List the collections of a business.
+
+        List the collections into which a business sorts its products. Every call asks the
+        network.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the business; it can be that of the session. In
+            international form, such as 491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsCollectionsResult = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/catalog/collections",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def follow_presence(
+        self,
+        phone_number: str,
+        *,
+        followed: bool,
+        session_id: Optional[str] = None,
+    ) -> ContactPresence:
+        """Follow a contact's presence.
+
+        Ask the network to report when a contact is online, as the event `presence.updated`. A
+        session follows up to 50 contacts, also after a reconnect, until you stop it with
+        `followed: false`. Networks report presence only to sessions that are online
+        themselves, and not if the contact hides it.
+
+        Requires the permission `chats:write`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param followed: true follows the contact, false stops that.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactPresence = self._transport.call(
+            "PUT",
+            f"/contacts/{quote(phone_number)}/presence",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "followed": followed,
+            },
+        )
+        return result
+
+    def presence(
+        self,
+        phone_number: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactPresence:
+        """Get a contact's presence.
+
+        Get what the network last reported about the presence of a contact that the session
+        follows.
+
+        Requires the permission `contacts:read`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactPresence = self._transport.call(
+            "GET",
+            f"/contacts/{quote(phone_number)}/presence",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        q: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        blocked: Optional[bool] = None,
+        limit: Optional[int] = None,
+        cursor: Optional[str] = None,
+    ) -> ContactsListResult:
+        """List contacts.
+
+        List contacts, ordered by phone number: people who wrote to a session, whose number
+        was checked, or who were blocked. Use it to find a number by name (`q`).
+
+        Requires the permission `contacts:read`.
+
+        :param session_id: Only those of this session (`ses_…`).
+        :param q: Part of the name, or the first digits of the number.
+        :param phone_number: Only the contact with this number. In international form, such
+            as 491701234567; +, spaces and dashes are ignored.
+        :param blocked: `true`: only blocked contacts; `false`: only others.
+        :param limit: Number of entries per page.
+        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
+        """
+        result: ContactsListResult = self._transport.call(
+            "GET",
+            "/contacts",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "q": UNSET if q is None else q,
+                "phoneNumber": UNSET if phone_number is None else phone_number,
+                "blocked": UNSET if blocked is None else blocked,
+                "limit": UNSET if limit is None else limit,
+                "cursor": UNSET if cursor is None else cursor,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def list_all(
+        self,
+        *,
+        session_id: Optional[str] = None,
+        q: Optional[str] = None,
+        phone_number: Optional[str] = None,
+        blocked: Optional[bool] = None,
+        limit: Optional[int] = None,
+    ) -> Iterator[Contact]:
+        """Iterate over all pages of `list`, and request each when it is needed."""
+        cursor: Optional[str] = None
+        while True:
+            page = self.list(session_id=session_id, q=q, phone_number=phone_number, blocked=blocked, limit=limit, cursor=cursor)
+            yield from page["data"]
+            cursor = page["nextCursor"]
+            if cursor is None:
+                return
+
+    def get(
+        self,
+        contact_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> ContactWithIds:
+        """Get a contact.
+
+        Get one contact of a session, by its phone number or by an id of the network. A
+        contact who hid the number before is also found by the placeholder and the LID of that
+        time.
+
+        Requires the permission `contacts:read`.
+
+        :param contact_id: Phone number, address (`491701234567@s.whatsapp.net`), LID
+            (`…@lid`) or placeholder (`000…`). In international form, such as 491701234567; +,
+            spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactWithIds = self._transport.call(
+            "GET",
+            f"/contacts/{quote(contact_id)}",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def check(
+        self,
+        *,
+        phone_numbers: Sequence[str],
+        session_id: Optional[str] = None,
+    ) -> ContactsCheckResult:
+        """Check phone numbers.
+
+        Check which phone numbers have an account on the network, before you write to them.
+        Results are cached for a day. Do not check in bulk: networks ban sessions that do.
+
+        Requires the permission `contacts:check`.
+
+        :param phone_numbers: Up to 100 numbers. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: ContactsCheckResult = self._transport.call(
+            "GET",
+            "/contacts/check",
+            query={
+                "sessionId": UNSET if session_id is None else session_id,
+                "phoneNumbers": phone_numbers,
+            },
+            repeatable=True,
+        )
+        return result
+
+    def set_blocked(
+        self,
+        phone_number: str,
+        *,
+        blocked: bool,
+        session_id: Optional[str] = None,
+    ) -> Contact:
+        """Block or unblock a contact.
+
+        Block or unblock a contact. Direct messages sent while a contact is blocked never
+        arrive, even after you unblock it. Its group messages still arrive. The contact is not
+        notified.
+
+        Requires the permission `contacts:write`.
+
+        :param phone_number: Number of the contact. In international form, such as
+            491701234567; +, spaces and dashes are ignored.
+        :param blocked: true blocks the contact, false unblocks it.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: Contact = self._transport.call(
+            "PUT",
+            f"/contacts/{quote(phone_number)}/blocked",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+                "blocked": blocked,
+            },
+        )
+        return result
+
+
+class CallsResource:
+    """Reject calls."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    def reject(
+        self,
+        call_id: str,
+        *,
+        session_id: Optional[str] = None,
+    ) -> CallsRejectResult:
+        """Reject a call.
+
+        Reject a call that rings. The event `call.incoming` has its id. To reject all calls of
+        a session, set its option `calls`.
+
+        Requires the permission `chats:write`.
+
+        :param call_id: Id of the call, from the event `call.incoming`.
+        :param session_id: Id of the session (`ses_…`). Required if the account has several
+            sessions.
+        """
+        result: CallsRejectResult = self._transport.call(
+            "POST",
+            f"/calls/{quote(call_id)}/reject",
+            body={
+                "sessionId": UNSET if session_id is None else session_id,
+            },
+        )
+        return result
+
+
 class MessagesResource:
     """Send, find and change messages."""
 
@@ -1688,7 +2121,8 @@ class MessagesResource:
         """Send a file.
 
         Send an image, video, audio, voice message, document or sticker. Pass one of
-        `mediaId`, an https `url`, which the server fetches first, and `content`.
+        `mediaId`, an https `url`, which the server fetches first (for a key with
+        `requiresApproval`, once the message is approved), and `content`.
 
         Requires the permission `messages:send`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -2086,8 +2520,6 @@ class MessagesResource:
         q: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
     ) -> MessagesListResult:
         """List messages.
 
@@ -2114,8 +2546,6 @@ class MessagesResource:
             Requires `messages:read`.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        :param after: Deprecated. Former name of `afterTime`.
-        :param before: Deprecated. Former name of `beforeTime`.
         """
         result: MessagesListResult = self._transport.call(
             "GET",
@@ -2135,8 +2565,6 @@ class MessagesResource:
                 "q": UNSET if q is None else q,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
-                "after": UNSET if after is None else after,
-                "before": UNSET if before is None else before,
             },
             repeatable=True,
         )
@@ -2158,13 +2586,11 @@ class MessagesResource:
         before_time: Optional[str] = None,
         q: Optional[str] = None,
         limit: Optional[int] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
     ) -> Iterator[Message]:
         """Iterate over all pages of `list`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, origin=origin, starred=starred, label_id=label_id, after_time=after_time, before_time=before_time, q=q, limit=limit, after=after, before=before, cursor=cursor)
+            page = self.list(session_id=session_id, chat_id=chat_id, from_=from_, direction=direction, type=type, status=status, origin=origin, starred=starred, label_id=label_id, after_time=after_time, before_time=before_time, q=q, limit=limit, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -2521,9 +2947,10 @@ class MessagesResource:
 
         Send a message that waits for approval, if you like with another text. It is returned
         as `queued` and goes out as soon as its session is connected; a `sendAt` that is still
-        to come is kept. List the waiting messages with `messages.list` and the status
-        `pending_approval`. An API key cannot approve its own messages, and a key with
-        `requiresApproval` none at all.
+        to come is kept. A file or link preview that it gets from a URL is fetched now; if
+        that fails, the message still waits. List the waiting messages with `messages.list`
+        and the status `pending_approval`. An API key cannot approve its own messages, and a
+        key with `requiresApproval` none at all.
 
         Requires the permission `messages:approve`. A key that has `messages:metadata` but not
         `messages:read` gets the result without message content.
@@ -3178,420 +3605,60 @@ class LabelsResource:
         return result
 
 
-class ContactsResource:
-    """Find, check and block contacts."""
+class MediaResource:
+    """Upload and download the files of messages."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-
-    def list(
-        self,
-        *,
-        session_id: Optional[str] = None,
-        q: Optional[str] = None,
-        phone_number: Optional[str] = None,
-        blocked: Optional[bool] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
-    ) -> ContactsListResult:
-        """List contacts.
-
-        List contacts, ordered by phone number: people who wrote to a session, whose number
-        was checked, or who were blocked. Use it to find a number by name (`q`).
-
-        Requires the permission `contacts:read`.
-
-        :param session_id: Only those of this session (`ses_…`).
-        :param q: Part of the name, or the first digits of the number.
-        :param phone_number: Only the contact with this number. In international form, such
-            as 491701234567; +, spaces and dashes are ignored.
-        :param blocked: `true`: only blocked contacts; `false`: only others.
-        :param limit: Number of entries per page.
-        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        """
-        result: ContactsListResult = self._transport.call(
-            "GET",
-            "/contacts",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-                "q": UNSET if q is None else q,
-                "phoneNumber": UNSET if phone_number is None else phone_number,
-                "blocked": UNSET if blocked is None else blocked,
-                "limit": UNSET if limit is None else limit,
-                "cursor": UNSET if cursor is None else cursor,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def list_all(
-        self,
-        *,
-        session_id: Optional[str] = None,
-        q: Optional[str] = None,
-        phone_number: Optional[str] = None,
-        blocked: Optional[bool] = None,
-        limit: Optional[int] = None,
-    ) -> Iterator[Contact]:
-        """Iterate over all pages of `list`, and request each when it is needed."""
-        cursor: Optional[str] = None
-        while True:
-            page = self.list(session_id=session_id, q=q, phone_number=phone_number, blocked=blocked, limit=limit, cursor=cursor)
-            yield from page["data"]
-            cursor = page["nextCursor"]
-            if cursor is None:
-                return
 
     def get(
         self,
-        contact_id: str,
+        media_id: str,
         *,
-        session_id: Optional[str] = None,
-    ) -> ContactWithIds:
-        """Get a contact.
+        encoding: Optional[Literal["base64"]] = None,
+        thumbnail: Optional[bool] = None,
+    ) -> Media:
+        """Get a file.
 
-        Get one contact of a session, by its phone number or by an id of the network. A
-        contact who hid the number before is also found by the placeholder and the LID of that
-        time.
+        Get a file's type, size and download `url`. Use it to look at the file of a message.
 
-        Requires the permission `contacts:read`.
+        With `Accept`: `image/png`, `image/jpeg`, `image/webp`, `image/gif`, returns the
+        result in this format if it has one, and as JSON otherwise.
 
-        :param contact_id: Phone number, address (`491701234567@s.whatsapp.net`), LID
-            (`…@lid`) or placeholder (`000…`). In international form, such as 491701234567; +,
-            spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        Requires the permission `media:read`.
+
+        :param media_id: Id of the file (`med_…`).
+        :param encoding: `base64` also returns the content, of files of up to 1 MiB.
+        :param thumbnail: `true` also returns the thumbnail, if there is one.
         """
-        result: ContactWithIds = self._transport.call(
+        result: Media = self._transport.call(
             "GET",
-            f"/contacts/{quote(contact_id)}",
+            f"/media/{quote(media_id)}",
             query={
-                "sessionId": UNSET if session_id is None else session_id,
+                "encoding": UNSET if encoding is None else encoding,
+                "thumbnail": UNSET if thumbnail is None else thumbnail,
             },
             repeatable=True,
         )
         return result
 
-    def check(
+    def delete(
         self,
-        *,
-        phone_numbers: Sequence[str],
-        session_id: Optional[str] = None,
-    ) -> ContactsCheckResult:
-        """Check phone numbers.
+        media_id: str,
+    ) -> MediaDeleteResult:
+        """Delete a file.
 
-        Check which phone numbers have an account on the network, before you write to them.
-        Results are cached for a day. Do not check in bulk: networks ban sessions that do.
+        Delete a file. This cannot be undone. Messages that were sent or received with it
+        stay, and show it with `available: false`. A file that a scheduled or queued message
+        or the picture of a group needs is not deleted.
 
-        Requires the permission `contacts:check`.
+        Requires the permission `media:write`.
 
-        :param phone_numbers: Up to 100 numbers. In international form, such as
-            491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
+        :param media_id: Id of the file (`med_…`).
         """
-        result: ContactsCheckResult = self._transport.call(
-            "GET",
-            "/contacts/check",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-                "phoneNumbers": phone_numbers,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def set_blocked(
-        self,
-        phone_number: str,
-        *,
-        blocked: bool,
-        session_id: Optional[str] = None,
-    ) -> Contact:
-        """Block or unblock a contact.
-
-        Block or unblock a contact. Direct messages sent while a contact is blocked never
-        arrive, even after you unblock it. Its group messages still arrive. The contact is not
-        notified.
-
-        Requires the permission `contacts:write`.
-
-        :param phone_number: Number of the contact. In international form, such as
-            491701234567; +, spaces and dashes are ignored.
-        :param blocked: true blocks the contact, false unblocks it.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: Contact = self._transport.call(
-            "PUT",
-            f"/contacts/{quote(phone_number)}/blocked",
-            body={
-                "sessionId": UNSET if session_id is None else session_id,
-                "blocked": blocked,
-            },
-        )
-        return result
-
-    def profile(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-    ) -> Profile:
-        """Get the profile of a contact.
-
-        Get the about text and the picture that a contact shows to the session right now.
-        Every call asks the network, and networks ban numbers that look up many people. The
-        picture is stored as a file of the account.
-
-        Requires the permission `contacts:read`.
-
-        :param phone_number: Number of the contact. In international form, such as
-            491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: Profile = self._transport.call(
-            "GET",
-            f"/contacts/{quote(phone_number)}/profile",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def look_up(
-        self,
-        *,
-        session_id: Optional[str] = None,
-        phone_numbers: Optional[Sequence[str]] = None,
-        lids: Optional[Sequence[str]] = None,
-    ) -> ContactsLookUpResult:
-        """Look up LIDs and phone numbers.
-
-        Find the LIDs of phone numbers, and the phone numbers of LIDs. The session answers
-        from what it knows and, while it is connected, asks the network for the LIDs of other
-        numbers. No network tells the number of a LID whose owner hides it. Do not look up in
-        bulk: networks ban sessions that do.
-
-        Requires the permission `contacts:check`.
-
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        :param phone_numbers: Up to 50 numbers. In international form, such as 491701234567;
-            +, spaces and dashes are ignored.
-        :param lids: Up to 50 LIDs: digits, with or without `@lid`, or placeholders
-            (`000…`).
-        """
-        result: ContactsLookUpResult = self._transport.call(
-            "GET",
-            "/contacts/lookup",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-                "phoneNumbers": UNSET if phone_numbers is None else phone_numbers,
-                "lids": UNSET if lids is None else lids,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def business_profile(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-    ) -> ContactsBusinessProfileResult:
-        """Get the business profile of a contact.
-
-        Get what a business shows about itself: description, category, address, opening hours
-        and websites. Every call asks the network.
-
-        Requires the permission `contacts:read`.
-
-        :param phone_number: Number of the business; it can be that of the session. In
-            international form, such as 491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: ContactsBusinessProfileResult = self._transport.call(
-            "GET",
-            f"/contacts/{quote(phone_number)}/business-profile",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def catalog(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-        limit: Optional[int] = None,
-        cursor: Optional[str] = None,
-    ) -> ContactsCatalogResult:
-        """List the products of a business.
-
-        List the products in the catalog of a business, page by page. Every call asks the
-        network.
-
-        Requires the permission `contacts:read`.
-
-        :param phone_number: Number of the business; it can be that of the session. In
-            international form, such as 491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        :param limit: Number of products per page.
-        :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        """
-        result: ContactsCatalogResult = self._transport.call(
-            "GET",
-            f"/contacts/{quote(phone_number)}/catalog",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-                "limit": UNSET if limit is None else limit,
-                "cursor": UNSET if cursor is None else cursor,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def catalog_all(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-        limit: Optional[int] = None,
-    ) -> Iterator[ContactsCatalogResultData]:
-        """Iterate over all pages of `catalog`, and request each when it is needed."""
-        cursor: Optional[str] = None
-        while True:
-            page = self.catalog(phone_number, session_id=session_id, limit=limit, cursor=cursor)
-            yield from page["data"]
-            cursor = page["nextCursor"]
-            if cursor is None:
-                return
-
-    def collections(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-    ) -> ContactsCollectionsResult:
-        """List the collections of a business.
-
-        List the collections into which a business sorts its products. Every call asks the
-        network.
-
-        Requires the permission `contacts:read`.
-
-        :param phone_number: Number of the business; it can be that of the session. In
-            international form, such as 491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: ContactsCollectionsResult = self._transport.call(
-            "GET",
-            f"/contacts/{quote(phone_number)}/catalog/collections",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def follow_presence(
-        self,
-        phone_number: str,
-        *,
-        followed: bool,
-        session_id: Optional[str] = None,
-    ) -> ContactPresence:
-        """Follow a contact's presence.
-
-        Ask the network to report when a contact is online, as the event `presence.updated`. A
-        session follows up to 50 contacts, also after a reconnect, until you stop it with
-        `followed: false`. Networks report presence only to sessions that are online
-        themselves, and not if the contact hides it.
-
-        Requires the permission `chats:write`.
-
-        :param phone_number: Number of the contact. In international form, such as
-            491701234567; +, spaces and dashes are ignored.
-        :param followed: true follows the contact, false stops that.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: ContactPresence = self._transport.call(
-            "PUT",
-            f"/contacts/{quote(phone_number)}/presence",
-            body={
-                "sessionId": UNSET if session_id is None else session_id,
-                "followed": followed,
-            },
-        )
-        return result
-
-    def presence(
-        self,
-        phone_number: str,
-        *,
-        session_id: Optional[str] = None,
-    ) -> ContactPresence:
-        """Get a contact's presence.
-
-        Get what the network last reported about the presence of a contact that the session
-        follows.
-
-        Requires the permission `contacts:read`.
-
-        :param phone_number: Number of the contact. In international form, such as
-            491701234567; +, spaces and dashes are ignored.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: ContactPresence = self._transport.call(
-            "GET",
-            f"/contacts/{quote(phone_number)}/presence",
-            query={
-                "sessionId": UNSET if session_id is None else session_id,
-            },
-            repeatable=True,
-        )
-        return result
-
-
-class CallsResource:
-    """Reject calls."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def reject(
-        self,
-        call_id: str,
-        *,
-        session_id: Optional[str] = None,
-    ) -> CallsRejectResult:
-        """Reject a call.
-
-        Reject a call that rings. The event `call.incoming` has its id. To reject all calls of
-        a session, set its option `calls`.
-
-        Requires the permission `chats:write`.
-
-        :param call_id: Id of the call, from the event `call.incoming`.
-        :param session_id: Id of the session (`ses_…`). Required if the account has several
-            sessions.
-        """
-        result: CallsRejectResult = self._transport.call(
-            "POST",
-            f"/calls/{quote(call_id)}/reject",
-            body={
-                "sessionId": UNSET if session_id is None else session_id,
-            },
+        result: MediaDeleteResult = self._transport.call(
+            "DELETE",
+            f"/media/{quote(media_id)}",
         )
         return result
 
@@ -4215,64 +4282,6 @@ class ChannelsResource:
         return result
 
 
-class MediaResource:
-    """Upload and download the files of messages."""
-
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    def get(
-        self,
-        media_id: str,
-        *,
-        encoding: Optional[Literal["base64"]] = None,
-        thumbnail: Optional[bool] = None,
-    ) -> Media:
-        """Get a file.
-
-        Get a file's type, size and download `url`. Use it to look at the file of a message.
-
-        With `Accept`: `image/png`, `image/jpeg`, `image/webp`, `image/gif`, returns it as an
-        image.
-
-        Requires the permission `media:read`.
-
-        :param media_id: Id of the file (`med_…`).
-        :param encoding: `base64` also returns the content, of files of up to 1 MiB.
-        :param thumbnail: `true` also returns the thumbnail, if there is one.
-        """
-        result: Media = self._transport.call(
-            "GET",
-            f"/media/{quote(media_id)}",
-            query={
-                "encoding": UNSET if encoding is None else encoding,
-                "thumbnail": UNSET if thumbnail is None else thumbnail,
-            },
-            repeatable=True,
-        )
-        return result
-
-    def delete(
-        self,
-        media_id: str,
-    ) -> MediaDeleteResult:
-        """Delete a file.
-
-        Delete a file. This cannot be undone. Messages that were sent or received with it
-        stay, and show it with `available: false`. A file that a scheduled or queued message
-        or the picture of a group needs is not deleted.
-
-        Requires the permission `media:write`.
-
-        :param media_id: Id of the file (`med_…`).
-        """
-        result: MediaDeleteResult = self._transport.call(
-            "DELETE",
-            f"/media/{quote(media_id)}",
-        )
-        return result
-
-
 class GroupsResource:
     """Manage groups, their participants, settings and invites."""
 
@@ -4499,8 +4508,8 @@ class GroupsResource:
 
         Requires the permission `groups:write`.
 
-        :param invite: Invite link (`https://chat.whatsapp.com/…`) or the code after its
-            last slash.
+        :param invite: Invite link (`https://chat.whatsapp.com/…`), a text with one, or the
+            code after its last slash.
         :param session_id: Id of the session (`ses_…`). Required if the account has several
             sessions.
         """
@@ -4547,8 +4556,8 @@ class GroupsResource:
 
         Requires the permission `groups:read`.
 
-        :param invite: Invite link (`https://chat.whatsapp.com/…`) or the code after its
-            last slash.
+        :param invite: Invite link (`https://chat.whatsapp.com/…`), a text with one, or the
+            code after its last slash.
         :param session_id: Id of the session (`ses_…`). Required if the account has several
             sessions.
         """
@@ -4854,6 +4863,7 @@ class WebhooksEndpointsResource:
         headers: Union[Optional[Mapping[str, str]], Unset] = UNSET,
         timeout_ms: Union[Optional[int], Unset] = UNSET,
         retry_seconds: Union[Optional[Sequence[int]], Unset] = UNSET,
+        accept_redirects: Optional[bool] = None,
         paused: Optional[bool] = None,
         ordering: Optional[Literal["best_effort", "strict"]] = None,
         include: Union[Optional[Sequence[Literal["network", "contact", "chat", "session"]]], Unset] = UNSET,
@@ -4890,6 +4900,9 @@ class WebhooksEndpointsResource:
             (`WEBHOOK_TIMEOUT_MS`).
         :param retry_seconds: Seconds before each retry; an empty list for no retries,
             `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`).
+        :param accept_redirects: `true` counts 302 and 303 as delivered, for receivers that
+            redirect after they have processed an event, such as Google Apps Script; false by
+            default.
         :param paused: While true, events are queued but not sent.
         :param ordering: `strict`: a delivery that failed holds back the later ones of its
             chat until it succeeds, fails for good or is cancelled. `best_effort`, the
@@ -4918,6 +4931,7 @@ class WebhooksEndpointsResource:
                 "headers": headers,
                 "timeoutMs": timeout_ms,
                 "retrySeconds": retry_seconds,
+                "acceptRedirects": UNSET if accept_redirects is None else accept_redirects,
                 "paused": UNSET if paused is None else paused,
                 "ordering": UNSET if ordering is None else ordering,
                 "include": include,
@@ -4965,6 +4979,7 @@ class WebhooksEndpointsResource:
         headers: Union[Optional[Mapping[str, str]], Unset] = UNSET,
         timeout_ms: Union[Optional[int], Unset] = UNSET,
         retry_seconds: Union[Optional[Sequence[int]], Unset] = UNSET,
+        accept_redirects: Optional[bool] = None,
         paused: Optional[bool] = None,
         ordering: Optional[Literal["best_effort", "strict"]] = None,
         include: Union[Optional[Sequence[Literal["network", "contact", "chat", "session"]]], Unset] = UNSET,
@@ -5003,6 +5018,9 @@ class WebhooksEndpointsResource:
             (`WEBHOOK_TIMEOUT_MS`).
         :param retry_seconds: Seconds before each retry; an empty list for no retries,
             `null` for the schedule of the server (`WEBHOOK_RETRY_SECONDS`).
+        :param accept_redirects: `true` counts 302 and 303 as delivered, for receivers that
+            redirect after they have processed an event, such as Google Apps Script; false by
+            default.
         :param paused: While true, events are queued but not sent.
         :param ordering: `strict`: a delivery that failed holds back the later ones of its
             chat until it succeeds, fails for good or is cancelled. `best_effort`, the
@@ -5030,6 +5048,7 @@ class WebhooksEndpointsResource:
                 "headers": headers,
                 "timeoutMs": timeout_ms,
                 "retrySeconds": retry_seconds,
+                "acceptRedirects": UNSET if accept_redirects is None else accept_redirects,
                 "paused": UNSET if paused is None else paused,
                 "ordering": UNSET if ordering is None else ordering,
                 "include": include,
@@ -5465,11 +5484,6 @@ class WebhooksResource:
         before_time: Optional[str] = None,
         limit: Optional[int] = None,
         cursor: Optional[str] = None,
-        state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
-        event: Optional[str] = None,
-        phone_number: Optional[str] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
     ) -> WebhooksListDeliveriesResult:
         """List deliveries.
 
@@ -5488,12 +5502,6 @@ class WebhooksResource:
         :param before_time: Only before this time.
         :param limit: Number of entries per page.
         :param cursor: `nextCursor` of the previous page. Leave it out for the first page.
-        :param state: Deprecated. Former name of `states`.
-        :param event: Deprecated. Former name of `events`.
-        :param phone_number: Deprecated. Only events of the chat with this phone number.
-            Prefer `chatId`.
-        :param after: Deprecated. Former name of `afterTime`.
-        :param before: Deprecated. Former name of `beforeTime`.
         """
         result: WebhooksListDeliveriesResult = self._transport.call(
             "GET",
@@ -5508,11 +5516,6 @@ class WebhooksResource:
                 "beforeTime": UNSET if before_time is None else before_time,
                 "limit": UNSET if limit is None else limit,
                 "cursor": UNSET if cursor is None else cursor,
-                "state": UNSET if state is None else state,
-                "event": UNSET if event is None else event,
-                "phoneNumber": UNSET if phone_number is None else phone_number,
-                "after": UNSET if after is None else after,
-                "before": UNSET if before is None else before,
             },
             repeatable=True,
         )
@@ -5529,16 +5532,11 @@ class WebhooksResource:
         after_time: Optional[str] = None,
         before_time: Optional[str] = None,
         limit: Optional[int] = None,
-        state: Optional[Literal["pending", "delivered", "failed", "expired", "cancelled"]] = None,
-        event: Optional[str] = None,
-        phone_number: Optional[str] = None,
-        after: Optional[str] = None,
-        before: Optional[str] = None,
     ) -> Iterator[Delivery]:
         """Iterate over all pages of `list_deliveries`, and request each when it is needed."""
         cursor: Optional[str] = None
         while True:
-            page = self.list_deliveries(webhook_id=webhook_id, states=states, events=events, message_id=message_id, chat_id=chat_id, after_time=after_time, before_time=before_time, limit=limit, state=state, event=event, phone_number=phone_number, after=after, before=before, cursor=cursor)
+            page = self.list_deliveries(webhook_id=webhook_id, states=states, events=events, message_id=message_id, chat_id=chat_id, after_time=after_time, before_time=before_time, limit=limit, cursor=cursor)
             yield from page["data"]
             cursor = page["nextCursor"]
             if cursor is None:
@@ -5576,9 +5574,6 @@ class WebhooksResource:
         webhook_id: Optional[str] = None,
         dry_run: Optional[bool] = None,
         per_second: Optional[int] = None,
-        from_: Optional[str] = None,
-        to: Optional[str] = None,
-        kinds: Optional[Sequence[str]] = None,
     ) -> WebhooksReplayResult:
         """Replay deliveries.
 
@@ -5596,9 +5591,6 @@ class WebhooksResource:
         :param webhook_id: Only deliveries of this webhook (`whk_…`).
         :param dry_run: Only counts; sends nothing.
         :param per_second: Deliveries per second; 100 by default.
-        :param from_: Deprecated. Former name of `afterTime`.
-        :param to: Deprecated. Former name of `beforeTime`.
-        :param kinds: Deprecated. Former name of `events`.
         """
         result: WebhooksReplayResult = self._transport.call(
             "POST",
@@ -5612,9 +5604,6 @@ class WebhooksResource:
                 "webhookId": UNSET if webhook_id is None else webhook_id,
                 "dryRun": UNSET if dry_run is None else dry_run,
                 "perSecond": UNSET if per_second is None else per_second,
-                "from": UNSET if from_ is None else from_,
-                "to": UNSET if to is None else to,
-                "kinds": UNSET if kinds is None else kinds,
             },
         )
         return result
@@ -5712,8 +5701,6 @@ class EventsResource:
         events: Optional[Sequence[str]] = None,
         limit: Optional[int] = None,
         wait: Optional[int] = None,
-        after: Optional[str] = None,
-        kinds: Optional[Sequence[str]] = None,
     ) -> EventsListResult:
         """List events.
 
@@ -5730,8 +5717,6 @@ class EventsResource:
             first eight of `switchboard://event-kinds`.
         :param limit: Number of events per response.
         :param wait: Seconds to wait for an event if there is none yet; up to 30.
-        :param after: Deprecated. Former name of `afterCursor`.
-        :param kinds: Deprecated. Former name of `events`.
         """
         result: EventsListResult = self._transport.call(
             "GET",
@@ -5741,8 +5726,6 @@ class EventsResource:
                 "events": UNSET if events is None else events,
                 "limit": UNSET if limit is None else limit,
                 "wait": UNSET if wait is None else wait,
-                "after": UNSET if after is None else after,
-                "kinds": UNSET if kinds is None else kinds,
             },
             repeatable=True,
         )
@@ -5775,11 +5758,11 @@ class Resources:
         self.connectors = ConnectorsResource(transport)
         self.sessions = SessionsResource(transport)
         self.templates = TemplatesResource(transport)
+        self.contacts = ContactsResource(transport)
+        self.calls = CallsResource(transport)
         self.messages = MessagesResource(transport)
         self.chats = ChatsResource(transport)
         self.labels = LabelsResource(transport)
-        self.contacts = ContactsResource(transport)
-        self.calls = CallsResource(transport)
         self.status = StatusResource(transport)
         self.channels = ChannelsResource(transport)
         self.groups = GroupsResource(transport)

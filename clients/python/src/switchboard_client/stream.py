@@ -6,7 +6,7 @@ import json
 import threading
 from collections.abc import Iterable, Iterator
 from types import TracebackType
-from typing import Optional, Union, cast
+from typing import Callable, Optional, Union, cast
 
 from ._connection import Connection
 from ._transport import Response, Sent, Transport, back_off, is_break, query_of
@@ -29,14 +29,14 @@ class EventStream(Iterator[StreamedEvent]):
         transport: Transport,
         *,
         events: Optional[Iterable[Union[EventKind, str]]] = None,
-        kinds: Optional[Iterable[Union[EventKind, str]]] = None,
         after: Optional[str] = None,
         silence: float = _SILENCE_SECONDS,
+        on_truncated: Optional[Callable[[str], None]] = None,
     ) -> None:
         self._transport = transport
-        # A server of an earlier version knows only the former name.
-        named = {"events": events, "kinds": kinds}
-        self._query = {name: ",".join(types) for name, types in named.items() if types is not None}
+        self._on_truncated = on_truncated
+        self._truncated_at: Optional[str] = None
+        self._query = {} if events is None else {"events": ",".join(events)}
         self._silence = silence
         self._failures = 0
         self._response: Optional[Response] = None
@@ -52,10 +52,16 @@ class EventStream(Iterator[StreamedEvent]):
     def __next__(self) -> StreamedEvent:
         while not self._closed.is_set():
             pause = None
+            # Called outside of `try`, where an error of the callback does not count as a break of the connection.
+            cursor, self._truncated_at = self._truncated_at, None
+            if cursor is not None and self._on_truncated is not None:
+                self._on_truncated(cursor)
             try:
                 event = self._next_of_connection()
                 if event is not None:
                     return event
+                if self._truncated_at is not None:
+                    continue
             except ApiError as error:
                 if not is_break(error):
                     self.close()
@@ -92,9 +98,10 @@ class EventStream(Iterator[StreamedEvent]):
         self._disconnect()
 
     def _next_of_connection(self) -> Optional[StreamedEvent]:
-        """Returns the next event, or None at the end of the connection."""
+        """Returns the next event, or None at the end of the connection and at a truncation (`_truncated_at`)."""
         response = self._connected()
         event_id: Optional[str] = None
+        kind: Optional[bytes] = None
         data: Optional[bytes] = None
         while True:
             line = response.readline(_MAX_LINE_BYTES)
@@ -104,12 +111,17 @@ class EventStream(Iterator[StreamedEvent]):
             text = text[1:] if text.startswith(b" ") else text
             if name == b"id":
                 event_id = text.decode("utf-8", "replace")
+            elif name == b"event":
+                kind = text
             elif name == b"data":
                 data = text
             elif not line.strip() and event_id is not None:
                 self._failures = 0
                 self.last_id = event_id
-                # The first event has no data: its id marks the start of the stream.
+                if kind == b"truncated":
+                    self._truncated_at = event_id
+                    return None
+                # The first frame has no data unless it reports truncation: its id marks the start of the stream.
                 if data is not None:
                     return cast(StreamedEvent, {"id": event_id, **json.loads(data)})
                 event_id = None
