@@ -7,9 +7,11 @@ export interface Reading {
   /** Decimal places. */
   readonly digits?: number;
   readonly goal?: { readonly atLeast: number } | { readonly atMost: number };
+  /** Further values of the last round, shown behind the value. */
+  readonly note?: (sample: Sample) => string;
 }
 
-/** The values of one round, by the keys of the readings. */
+/** The values of one round, by the keys of the readings, and values that only notes show. */
 export type Sample<K extends string = string> = Readonly<Record<K, number>>;
 
 export interface Figure<K extends string = string> {

@@ -4,7 +4,9 @@ import type { Figure } from './figure.ts';
 import { agentTasks } from './figures/agentTasks.ts';
 import { backlog } from './figures/backlog.ts';
 import { cost, costPostgres } from './figures/cost.ts';
+import { failingWebhooks } from './figures/failingWebhooks.ts';
 import { fairness } from './figures/fairness.ts';
+import { filters } from './figures/filters.ts';
 import { held } from './figures/held.ts';
 import { history } from './figures/history.ts';
 import { idle } from './figures/idle.ts';
@@ -19,6 +21,7 @@ import { responsive } from './figures/responsive.ts';
 import { search, searchPostgres } from './figures/search.ts';
 import { sends, sendsPostgres } from './figures/sends.ts';
 import { sockets } from './figures/sockets.ts';
+import { standstill } from './figures/standstill.ts';
 import { startup } from './figures/startup.ts';
 import { whatsappIdle } from './figures/whatsappIdle.ts';
 import { whatsappLatency } from './figures/whatsappLatency.ts';
@@ -43,7 +46,10 @@ const figures: Readonly<Record<string, Figure>> = {
   writes,
   writesPostgres,
   responsive,
+  standstill,
+  filters,
   manyWebhooks,
+  failingWebhooks,
   startup,
   memory,
   sockets,

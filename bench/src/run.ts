@@ -22,7 +22,7 @@ export async function run(name: string, figure: Figure, trees: readonly Tree[], 
   print(`${name}: ${figure.about} (${rounds}${isQuick ? ', quick: the values mean nothing' : ''})\n`);
   const rows = Object.entries(figure.readings).map(([key, reading]) => {
     const medians = trees.map((tree) => median((samples.get(tree) ?? []).map((sample) => sample[key] ?? Number.NaN)));
-    return rowOf(reading, medians);
+    return rowOf(reading, medians, [...samples.values()].at(-1)?.at(-1));
   });
   print(`${table([headerOf(trees), ...rows])}\n`);
 }
@@ -31,11 +31,14 @@ function headerOf(trees: readonly Tree[]): string[] {
   return ['', ...trees.map(({ name }) => name), ...(trees.length > 1 ? ['ratio'] : []), 'goal'];
 }
 
-function rowOf(reading: Reading, medians: readonly number[]): string[] {
-  const { what, unit, digits = 1, goal } = reading;
+function rowOf(reading: Reading, medians: readonly number[], last: Sample | undefined): string[] {
+  const { what, unit, digits = 1, goal, note } = reading;
   const format = new Intl.NumberFormat('en', { minimumFractionDigits: digits, maximumFractionDigits: digits });
   const present = medians.at(-1) ?? Number.NaN;
-  const values = medians.map((value) => `${format.format(value)} ${unit}`.trim());
+  const details = note === undefined || last === undefined ? '' : ` (${note(last)})`;
+  const values = medians.map((value, at) =>
+    `${format.format(value)} ${unit}${at === medians.length - 1 ? details : ''}`.trim(),
+  );
   const ratio = medians.length > 1 ? [(present / (medians[0] ?? Number.NaN)).toFixed(2)] : [];
   return [what, ...values, ...ratio, goal === undefined || isQuick ? '' : verdict(goal, present, format)];
 }

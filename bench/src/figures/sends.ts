@@ -15,6 +15,7 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
     rounds: ROUNDS,
     readings: {
       rate: { what: 'sends per second', unit: '/s', digits: 0 },
+      aloneRate: { what: 'sends per second on one connection', unit: '/s', digits: 0 },
       cpu: { what: 'CPU time per send, its delivery included', unit: 'µs', digits: 0 },
       bareRate: { what: 'a bare Fastify route', unit: '/s', digits: 0 },
       share: { what: 'share of the bare route', unit: '×', digits: 2, goal: { atLeast: goal } },
@@ -29,8 +30,10 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
         await receiver.behave();
         const { key } = await setUp(server, receiver.hook);
         const headers = { authorization: `Bearer ${key}` };
-        const load = (seconds: number) => answers(server.url, '/api/v1/messages/send', seconds, headers);
+        const load = (seconds: number, connections?: number) =>
+          answers(server.url, '/api/v1/messages/send', seconds, headers, connections);
         const warmedUp = await load(WARM_UP_SECONDS);
+        const alone = await load(WARM_UP_SECONDS, 1);
         await untilIdle(server.pid);
         const before = cpuMs(server.pid);
         const sent = await load(SECONDS);
@@ -38,10 +41,11 @@ const sendsOn = (storage: Storage, goal: number): Figure =>
         const cpu = ((cpuMs(server.pid) - before) / sent) * 1000;
         // Speed loses nothing: every message that was answered with 201 arrives at the receiver.
         const arrived = (await receiver.counts()).count;
-        if (arrived < warmedUp + sent) throw new Error(`${arrived} arrived of ${warmedUp + sent}`);
+        if (arrived < warmedUp + alone + sent) throw new Error(`${arrived} arrived of ${warmedUp + alone + sent}`);
         await server.stop();
         await home.remove();
-        return { rate: sent / SECONDS, cpu, bareRate, share: sent / SECONDS / bareRate };
+        const aloneRate = alone / WARM_UP_SECONDS;
+        return { rate: sent / SECONDS, aloneRate, cpu, bareRate, share: sent / SECONDS / bareRate };
       };
     },
   });

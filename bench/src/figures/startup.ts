@@ -12,7 +12,7 @@ const MESSAGES = EVENTS / 2;
 
 /** The time from the process start until `GET /ready` answers 200. */
 export const startup = defineFigure({
-  about: 'from process start until GET /ready answers 200, SQLite',
+  about: 'from process start until GET /ready returns 200, SQLite',
   rounds: ROUNDS,
   readings: {
     empty: { what: 'a new data folder', unit: 'ms', digits: 0, goal: { atMost: 1000 } },

@@ -5,6 +5,10 @@ import type { Running } from './processes.ts';
 export interface Answers {
   readonly token: string;
   readonly key: string;
+  readonly keyId: string;
+  readonly labelId: string;
+  readonly statusId: string;
+  readonly channelId: string;
   readonly sessionId: string;
   readonly messageId: string;
   readonly webhookId: string;

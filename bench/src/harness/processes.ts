@@ -114,6 +114,11 @@ export function rssMb(pid: number): number {
   return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
 }
 
+/** The most resident memory that a process ever had, in MB. */
+export function peakRssMb(pid: number): number {
+  return Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+}
+
 /** Waits until a process has used less than 2 % of a core for two seconds. */
 export async function untilIdle(pid: number): Promise<void> {
   const deadline = performance.now() + IDLE_WITHIN_MS;
