@@ -75,6 +75,9 @@ app.kubernetes.io/managed-by: {{ .Release.Service }}
   "STOP_TIMEOUT_SECONDS" .Values.stopTimeoutSeconds
   "METRICS" (ternary "on" "off" .Values.metrics.enabled)
 }}
+{{- if .Values.metrics.enabled }}
+{{- $_ := set $settings "METRICS_PORT" .Values.metrics.port }}
+{{- end }}
 {{- with include "switchboard.publicUrl" . }}
 {{- $_ := set $settings "PUBLIC_URL" . }}
 {{- end }}
