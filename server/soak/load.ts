@@ -24,23 +24,28 @@ interface Session {
 export class Load {
   readonly #urls: () => readonly string[];
   readonly #receiver: Receiver;
+  readonly #name: string;
   readonly #calls: Call[] = [];
   readonly #unexpected: string[] = [];
   #workers: Promise<void>[] = [];
   #accounts: { token: string; sessions: readonly Session[] }[] = [];
   #isRunning = false;
 
-  /** @param urls the current servers */
-  constructor(urls: () => readonly string[], receiver: Receiver) {
+  /**
+   * @param urls the current servers
+   * @param name distinguishes the accounts of several loads on the same servers
+   */
+  constructor(urls: () => readonly string[], receiver: Receiver, name = 'soak') {
     this.#urls = urls;
     this.#receiver = receiver;
+    this.#name = name;
   }
 
-  /** Registers accounts with sessions and a webhook. */
-  async prepare(): Promise<void> {
+  /** Registers accounts with sessions, whose numbers begin with `prefix`, and a webhook. */
+  async prepare(prefix = '4917'): Promise<void> {
     const [url = ''] = this.#urls();
     for (let a = 0; a < ACCOUNTS; a++) {
-      const credentials = { email: `soak${a}@example.com`, password: 'a passphrase that nobody guesses' };
+      const credentials = { email: `${this.#name}${a}@example.com`, password: 'a passphrase that nobody guesses' };
       const { body } = await callerOf(url, {})('POST', '/auth/register', credentials);
       const call = bearer(url, body.token);
       await call('POST', '/webhooks/set', {
@@ -50,7 +55,7 @@ export class Load {
       });
       const sessions: Session[] = [];
       for (let s = 0; s < SESSIONS; s++) {
-        const phoneNumber = `4917${a}0000000${s}`;
+        const phoneNumber = `${prefix}${a}0000000${s}`;
         const { sessionId } = (await call('POST', '/sessions', { phoneNumber })).body;
         const connected = await call('POST', `/sessions/${sessionId}/connect`);
         if (connected.body.status !== 'connected') throw new Error(JSON.stringify(connected.body));

@@ -6,17 +6,21 @@ export interface SoakServerOptions {
   readonly dataDir: string;
   readonly databaseUrl: string;
   readonly env?: Readonly<Record<string, string>>;
+  /** Entry file of another version of the server. */
+  readonly entry?: string;
 }
 
 /** A server in its own process that can be killed, stopped, paused and given another wall clock. */
 export class SoakServer {
   readonly #options: SoakServerOptions;
+  #entry: string | undefined;
   readonly #clockFile: string;
   #process: ServerProcess | undefined;
   #isPaused = false;
 
   constructor(options: SoakServerOptions) {
     this.#options = options;
+    this.#entry = options.entry;
     this.#clockFile = join(options.dataDir, 'soak-clock');
     mkdirSync(options.dataDir, { recursive: true });
     this.setClock(0);
@@ -38,7 +42,13 @@ export class SoakServer {
         WEBHOOK_RETRY_SECONDS: '1,1,1,1,1,1,1,1,1,1',
         ...env,
       },
+      ...(this.#entry === undefined ? [] : [{ entry: this.#entry }]),
     );
+  }
+
+  /** Sets the version that the next start runs; undefined for this one. */
+  setEntry(entry: string | undefined): void {
+    this.#entry = entry;
   }
 
   /** Whether it is still running. */
