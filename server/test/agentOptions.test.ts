@@ -145,20 +145,6 @@ describeOnEachDeployment('options that spare a second call', (_, database) => {
     }
   });
 
-  it('continues a page of chats that the previous version began', async () => {
-    const { call, sessionId } = await setUp();
-    for (const from of ['491711111111', '491722222222', '491733333333'])
-      await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message: 'x' });
-    const { body } = await call('GET', '/chats?limit=1');
-    const [, position, , chatId] = Buffer.from(body.nextCursor, 'base64url').toString().split(/[~|]/);
-    const cursor = Buffer.from(`${position}|${chatId}`).toString('base64url');
-    const next = await call('GET', `/chats?cursor=${cursor}`);
-    assert.deepEqual(
-      next.body.data.map((chat: { chatId: string }) => chat.chatId),
-      ['491722222222', '491711111111'],
-    );
-  });
-
   it('operations on the default webhook accept another one', async (test) => {
     const { call } = await setUp();
     const [byDefault, other] = [await startReceiver(), await startReceiver()];

@@ -300,7 +300,7 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
       assert.equal(won.length, 1, JSON.stringify(answers.map(({ status }) => status)));
       for (const { status, body } of answers) assert.ok(status === 200 || body.code === 'message_state');
       await until(messageId, won[0]?.body.approval.status === 'approved' ? 'delivered' : 'failed');
-      const { body } = await call('GET', '/events?kinds=message.sent,message.failed&limit=200');
+      const { body } = await call('GET', '/events?events=message.sent,message.failed&limit=200');
       const about = body.data.filter(({ data }: Body) => data.messageId === messageId);
       assert.equal(about.length, 1);
     }
@@ -330,7 +330,7 @@ describeOnEachDeployment('a message that needs approval', (_, database) => {
     await approve(one.messageId);
     await reject(two.messageId, { reason: 'No' });
     await until(one.messageId, 'delivered');
-    const { body } = await call('GET', '/events?kinds=*&limit=200');
+    const { body } = await call('GET', '/events?events=*&limit=200');
     const eventsOf = (messageId: string) =>
       body.data
         .filter(({ data }: Body) => data.messageId === messageId)
@@ -448,7 +448,7 @@ describeOnEachDatabase('messages that wait for approval', (newHome, database) =>
       },
       (failed: Body[]) => failed.length === ids.length && failed.every(({ approval }) => approval.status === 'expired'),
     );
-    const { body } = await call('GET', '/events?kinds=message.failed,message.approval&limit=200');
+    const { body } = await call('GET', '/events?events=message.failed,message.approval&limit=200');
     assert.equal(body.data.filter(({ event }: Body) => event === 'message.failed').length, ids.length);
   });
 
@@ -523,7 +523,7 @@ describe('two nodes on one database', () => {
       const answers = await Promise.all([...logins, ...logins].map((login) => approve(messageId, {}, login)));
       assert.deepEqual(answers.map(({ status }) => status).toSorted(), [200, 409, 409, 409]);
       await until(messageId, 'delivered');
-      const { body } = await call('GET', '/events?kinds=message.sent,message.queued&limit=200');
+      const { body } = await call('GET', '/events?events=message.sent,message.queued&limit=200');
       const about = body.data.filter(({ data }: Body) => data.messageId === messageId);
       assert.deepEqual(
         about.map(({ event }: Body) => event),

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { BackupError, backUp } from '../src/backup.ts';
 import { readSettings } from '../src/config.ts';
-import { type Home, newHome } from './support/databases.ts';
+import { emptyHome, type Home } from './support/databases.ts';
 import { download, picture, upload } from './support/media.ts';
 import { bearer, connectSession, startServer, type TestServer } from './support/server.ts';
 
@@ -19,7 +19,7 @@ describe('backup of a running SQLite server', () => {
   let place: Home;
   before(async () => {
     server = await startServer();
-    place = await newHome('sqlite');
+    place = await emptyHome('sqlite');
   });
   after(async () => {
     await server.stop();

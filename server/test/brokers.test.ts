@@ -44,7 +44,7 @@ function conform(kind: BrokerKind): void {
       assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, content)).status, 200);
     };
     const deliveries = async (webhookId: string, state: string): Promise<Answer['body'][]> =>
-      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=${state}&limit=200`)).body.data;
+      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=${state}&limit=200`)).body.data;
     const test = async (webhookId: string) => (await call('GET', `/webhooks/endpoints/${webhookId}/test`)).body;
     return { call, create, write, deliveries, test };
   }

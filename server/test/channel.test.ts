@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Channel } from '../src/cluster/channel.ts';
 import type { Shared, Store } from '../src/db/dialect.ts';
-import { openPostgres } from '../src/db/postgres.ts';
+import { openPostgres } from '../src/db/postgres/postgres.ts';
 import { createLog } from '../src/log.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
@@ -113,7 +113,7 @@ describe('the notification connection of a node', () => {
     line.refuse(true);
     line.reset();
     await eventually(ready, ({ status, degraded }) => status === 'ready' && degraded?.[0] === 'signals');
-    assert.equal((await figure())?.[1], '0');
+    await eventually(figure, (match) => match?.[1] === '0'); // a rendering is kept for a second
     line.refuse(false);
     await eventually(ready, ({ degraded }) => degraded === undefined);
   });

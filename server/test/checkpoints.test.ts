@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { Checkpoints } from '../src/db/checkpoints.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
+import { Checkpoints } from '../src/db/sqlite/checkpoints.ts';
+import { openSqlite } from '../src/db/sqlite/sqlite.ts';
 
 const PAGE = 4096;
 const LIMITS = { due: 100, most: 400, few: 10 };
@@ -111,6 +111,32 @@ describe('checkpoints', () => {
     assert.ok((await write(checkpoints, 100)) < LIMITS.due + 20);
   });
 
+  it('let transactions wait while the thread writes a full log back', async () => {
+    const state = { log: LIMITS.most, checkpointed: 0 };
+    const results: Readonly<Record<string, () => object>> = {
+      'pragma wal_checkpoint(noop)': () => state,
+      'pragma wal_checkpoint(passive)': () => ({ busy: 1 }),
+    };
+    const writing = { prepare: (text: string) => ({ get: results[text] }) };
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const checkpoints = new Checkpoints(writing as unknown as DatabaseSync, () => promise, LIMITS);
+    state.log = LIMITS.due;
+    checkpoints.committed();
+    assert.equal(checkpoints.room(), undefined, 'due, but not full');
+    state.log = LIMITS.most;
+    checkpoints.committed();
+    let hasRoom = false;
+    const room = checkpoints.room()?.then(() => {
+      hasRoom = true;
+    });
+    await new Promise(setImmediate);
+    assert.equal(hasRoom, false);
+    state.checkpointed = LIMITS.most;
+    resolve();
+    await room;
+    assert.equal(hasRoom, true);
+  });
+
   it('keep the log of a store bounded', { timeout: 60_000 }, async (test) => {
     const file = newFile(test);
     const store = openSqlite(file);
@@ -122,8 +148,6 @@ describe('checkpoints', () => {
       const tx = await store.begin();
       await tx.connection.query('insert into texts values (?)', ['x'.repeat(100 * PAGE)]);
       await tx.commit();
-      // The thread works while the process waits, as it does between requests.
-      await new Promise((resolve) => setImmediate(resolve));
     }
     const bytes = statSync(`${file}-wal`).size;
     assert.ok(bytes > 4 * 2 ** 20 && bytes <= 66 * 2 ** 20, `${bytes} bytes`);

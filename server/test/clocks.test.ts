@@ -58,7 +58,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
       await receiver.waitFor((all) => all.some(({ parsed }) => parsed.data.messageId === again[0]));
 
       const { body } = await eventually(
-        () => call('GET', `/webhooks/deliveries?messageId=${again[0]}&state=delivered`),
+        () => call('GET', `/webhooks/deliveries?messageId=${again[0]}&states=delivered`),
         (answer) => answer.body.data.length === 1,
       );
       const { deliveryId } = body.data[0];
@@ -107,7 +107,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
     const { key } = (await call('POST', '/api-keys/create', { name: 'polls' })).body;
     const reads = countReads(test, server);
     let polled: number | undefined;
-    void bearer(server.url, key)('GET', '/events?kinds=group.created&wait=2').then(({ status }) => (polled = status));
+    void bearer(server.url, key)('GET', '/events?events=group.created&wait=2').then(({ status }) => (polled = status));
     await eventually(reads, (count) => count > 0);
     const seen = await reads();
     clock.set(now + 10 * 365 * 24 * HOUR_MS);
@@ -129,7 +129,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
     const { call, token } = await openAccount();
     await holdBehindBreaker(call, receiver);
     const before = await send(call, ['1', '2']);
-    const { nextCursor } = (await call('GET', '/events?kinds=message.sent&limit=200')).body;
+    const { nextCursor } = (await call('GET', '/events?events=message.sent&limit=200')).body;
     await server.stop();
     clock.set(NOW);
     server = await startServer({ home, clock });
@@ -141,7 +141,7 @@ describeOnEachDatabase('a clock change', (newHome) => {
     const after = await send(again, ['3', '4']);
     await receiver.waitFor(seen + 5);
     assert.deepEqual(messageIds(receiver).slice(seen + 1), [...before, ...after]);
-    const { data } = (await again('GET', `/events?kinds=message.sent&after=${nextCursor}`)).body;
+    const { data } = (await again('GET', `/events?events=message.sent&afterCursor=${nextCursor}`)).body;
     assert.deepEqual(
       data.map(({ data: { messageId } }: Data) => messageId),
       after,
@@ -191,7 +191,7 @@ describe('nodes whose clocks differ', () => {
         [...sent].reverse(),
       );
       const { body: log4 } = await eventually(
-        () => there('GET', '/events?kinds=message.sent'),
+        () => there('GET', '/events?events=message.sent'),
         ({ body }) => body.data.length === 5,
       );
       assert.deepEqual(

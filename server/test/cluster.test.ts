@@ -14,7 +14,7 @@ const KILLS = 1;
 const ACCOUNTS = 3;
 const SESSIONS_PER_ACCOUNT = 4;
 /** Between two messages of a session. Nodes that have nothing to wait for would compete with the tests beside them. */
-const PAUSE_MS = 50;
+const PAUSE_MS = 200;
 /** The lease duration of a node. */
 const LEASE_MS = 4000;
 /** The time within which another node acquires the sessions of a dead node. */

@@ -97,15 +97,16 @@ it('the example connector of the docs sends, receives and protects its secret', 
   assert.ok(lines.length > 10 && !lines.join('').includes(SECRET), 'not in the log');
 });
 
-it("a connector in any folder can import the server's exports, in TypeScript and dynamically", async (t) => {
+it("a connector in any folder can import the server's errors, dynamically too", async (t) => {
   const source = `
-    import { type Connector, type ConnectorTools, messageTypes } from '@switchboard/server/connector';
-    export async function createConnector({ clock }: ConnectorTools): Promise<Connector> {
-      const { AppError } = await import('@switchboard/server/errors');
+    import { invalidField } from 'switchboard/errors';
+    export async function createConnector({ clock }: { readonly clock: { now(): number } }): Promise<object> {
+      const { AppError } = await import('switchboard/errors');
+      if (!(invalidField('field', 'is wrong') instanceof AppError)) throw new Error('another copy');
       return {
         name: 'typed',
-        options: { type: 'object', properties: {} } as Connector['options'],
-        messageTypes,
+        options: { type: 'object', properties: {} },
+        messageTypes: ['text'],
         async open(): Promise<never> {
           throw new AppError('session_state', 'refused in words of its own');
         },

@@ -37,8 +37,8 @@ async function waitWith({ url, app }: TestServer, credential: string): Promise<W
     while (!(await reader?.read())?.done);
   })();
   const call = bearer(url, credential);
-  const poll = call('GET', '/events?wait=30&kinds=group.created');
-  const tool = callTool(url, credential, 'events_list', { wait: 30, kinds: ['group.created'] });
+  const poll = call('GET', '/events?wait=30&events=group.created');
+  const tool = callTool(url, credential, 'events_list', { wait: 30, events: ['group.created'] });
   // A request sent after the credential ended would be rejected for that, without having waited.
   await eventually(
     async () => watched(),

@@ -140,7 +140,7 @@ it('refuses a text that is no cursor, in every list', async () => {
     }
 });
 
-it('continues after a cursor that an earlier version returned, which names no list', async () => {
+it('continues after a cursor that names no list, like the example of the API description', async () => {
   for (const [id, path] of lists) {
     if (EMPTY.includes(id) || SINCE_NAMED.includes(id)) continue;
     const { nextCursor } = (await call('GET', path)).body;

@@ -18,7 +18,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { DatabaseDamagedError } from '../src/db/sqliteFiles.ts';
+import { DatabaseDamagedError } from '../src/db/sqlite/sqliteFiles.ts';
 import { createLog } from '../src/log.ts';
 import { type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';

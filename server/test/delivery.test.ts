@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { afterEach, it } from 'node:test';
-import { createEmit } from '../src/webhooks/emit.ts';
+import { createEmit } from '../src/webhooks/log/emit.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { get } from 'node:http';
 import { afterEach, it } from 'node:test';
-import { redeliver } from '../src/webhooks/queue.ts';
+import { redeliver } from '../src/webhooks/queue/queue.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -41,16 +41,16 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const ids: string[] = [];
     for (let n = 0; n < 5; n++) ids.push(await send(call, n));
     await eventually(
-      () => call('GET', '/webhooks/deliveries?state=delivered&limit=200'),
+      () => call('GET', '/webhooks/deliveries?states=delivered&limit=200'),
       ({ body }) => body.data.length === 10,
     );
     const count = async (query: string) => (await call('GET', `/webhooks/deliveries?${query}`)).body.data.length;
-    assert.equal(await count('event=message.sent'), 5);
+    assert.equal(await count('events=message.sent'), 5);
     assert.equal(await count(`messageId=${ids[2]}`), 2);
-    assert.equal(await count('phoneNumber=%2B49 170 555 0013'), 2);
-    assert.equal(await count('state=failed'), 0);
-    assert.equal(await count(`before=${new Date(Date.now() - 3_600_000).toISOString()}`), 0);
-    assert.equal(await count(`after=${new Date(Date.now() - 3_600_000).toISOString()}`), 10);
+    assert.equal(await count('chatId=%2B49 170 555 0013'), 2);
+    assert.equal(await count('states=failed'), 0);
+    assert.equal(await count(`beforeTime=${new Date(Date.now() - 3_600_000).toISOString()}`), 0);
+    assert.equal(await count(`afterTime=${new Date(Date.now() - 3_600_000).toISOString()}`), 10);
     const seen: string[] = [];
     let cursor = '';
     do {
@@ -118,7 +118,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     receiver.respond(404);
     await send(call, 0);
     const { body } = await eventually(
-      () => call('GET', '/webhooks/deliveries?state=failed'),
+      () => call('GET', '/webhooks/deliveries?states=failed'),
       (answer) => answer.body.data.length === 1,
     );
     const [{ deliveryId }] = body.data;
@@ -203,7 +203,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const { call, accountId } = await setUp(server, receiver);
     await send(call, 0);
     const { body } = await eventually(
-      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      () => call('GET', '/webhooks/deliveries?states=delivered'),
       (list) => list.body.data.length === 1,
     );
     const [{ deliveryId }] = body.data;
@@ -248,7 +248,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     receiver.respond((_, response) => response.end(`\u0001${'😀'.repeat(600)}`));
     await send(call, 0);
     const { body } = await eventually(
-      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      () => call('GET', '/webhooks/deliveries?states=delivered'),
       (list) => list.body.data.length === 1,
     );
     const { body: delivery } = await call('GET', `/webhooks/deliveries/${body.data[0].deliveryId}`);
@@ -262,14 +262,14 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     for (let n = 0; n < 4; n++) await send(call, n);
     await receiver.waitFor(8);
     await eventually(
-      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      () => call('GET', '/webhooks/deliveries?states=delivered'),
       ({ body }) => body.data.length === 8,
     );
     const range = {
-      from: new Date(Date.now() - 60_000).toISOString(),
-      to: new Date(Date.now() + 60_000).toISOString(),
+      afterTime: new Date(Date.now() - 60_000).toISOString(),
+      beforeTime: new Date(Date.now() + 60_000).toISOString(),
     };
-    const filter = { ...range, kinds: ['message.sent'], states: ['delivered'] };
+    const filter = { ...range, events: ['message.sent'], states: ['delivered'] };
     const dry = await call('POST', '/webhooks/replay', { ...filter, dryRun: true });
     assert.deepEqual(dry.body, { matched: 4, replayed: 0, lastDueAt: null });
     assert.deepEqual((await call('POST', '/webhooks/replay', range)).body.matched, 0);
@@ -389,7 +389,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     await send(call, 0);
     await receiver.waitFor(1);
     await eventually(
-      () => call('GET', '/webhooks/deliveries?state=delivered'),
+      () => call('GET', '/webhooks/deliveries?states=delivered'),
       ({ body }) => body.data.length === 1,
     );
     receiver.respond(410);
@@ -400,7 +400,7 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     );
     // No further deliveries are expected.
     await eventually(
-      () => call('GET', '/events?kinds=message.delivered'),
+      () => call('GET', '/events?events=message.delivered'),
       ({ body }) => body.data.length === 2,
     );
     assert.deepEqual(await server.app.retention.run(), { expired: 0, pruned: 0 });
@@ -433,17 +433,17 @@ describeOnEachDeployment('the delivery log', (_, database) => {
       all.body.data.map(({ event }: { event: string }) => event),
       ['session.connected', 'message.sent', 'message.delivered'],
     );
-    const sentOnly = await call('GET', '/events?kinds=message.sent,session.connected&limit=1');
+    const sentOnly = await call('GET', '/events?events=message.sent,session.connected&limit=1');
     assert.equal(sentOnly.body.data[0].event, 'session.connected');
-    const rest = await call('GET', `/events?after=${sentOnly.body.nextCursor}`);
+    const rest = await call('GET', `/events?afterCursor=${sentOnly.body.nextCursor}`);
     assert.equal(rest.body.data.length, 2);
-    const waiting = call('GET', `/events?after=${rest.body.nextCursor}&wait=20`);
+    const waiting = call('GET', `/events?afterCursor=${rest.body.nextCursor}&wait=20`);
     const messageId = await send(call, 1);
     const woken = await waiting;
     assert.equal(woken.body.data[0].data.messageId, messageId);
-    assert.equal((await call('GET', '/events?after=nonsense')).body.errors[0].field, 'after');
+    assert.equal((await call('GET', '/events?afterCursor=nonsense')).body.errors[0].field, 'afterCursor');
     assert.equal((await call('GET', '/events?wait=31')).status, 400);
-    const none = await call('GET', `/events?after=${woken.body.nextCursor}&kinds=group.created&wait=1`);
+    const none = await call('GET', `/events?afterCursor=${woken.body.nextCursor}&events=group.created&wait=1`);
     assert.equal(none.body.nextCursor, woken.body.nextCursor);
   });
 

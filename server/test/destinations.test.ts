@@ -206,7 +206,7 @@ describeOnEachDeployment('the destination of a webhook', (_, database) => {
     await receiver.waitFor(1);
     assert.equal(receiver.deliveries[0]?.parsed.data.webhookOrigin, webhookUrl);
     assert.match(receiver.deliveries[0]?.parsed.data.error, /Kafka has no topic "absent"/);
-    const pending = (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`)).body.data;
+    const pending = (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=pending`)).body.data;
     assert.equal(pending.length, 5);
     const { why } = (await call('GET', `/webhooks/deliveries/${pending[0].deliveryId}`)).body;
     assert.match(why, /circuit breaker holds this delivery .*Kafka has no topic "absent"/);
@@ -227,6 +227,10 @@ describe('the clients of message brokers', () => {
   it('are loaded with the first webhook that needs one', () => {
     const clients = /node_modules\/(amqplib|ioredis|@nats-io|@platformatic)\//;
     assert.doesNotMatch(loadedBy('app.ts'), clients);
-    assert.doesNotMatch(loadedBy('webhooks/brokers/brokerDeliver.ts'), clients, 'nor with those of other brokers');
+    assert.doesNotMatch(
+      loadedBy('webhooks/delivery/brokers/brokerDeliver.ts'),
+      clients,
+      'nor with those of other brokers',
+    );
   });
 });

@@ -135,13 +135,13 @@ describe('the event log on PostgreSQL', () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
-      const events = await log.read(accountId, cursor, undefined, 7);
+      const events = await log.read(accountId, cursor, 7);
       seen.push(...events.map(({ eventId }) => eventId));
       cursor = events.at(-1)?.cursor ?? cursor;
     } while (isWriting);
     await writing;
     for (;;) {
-      const events = await log.read(accountId, cursor, undefined, 100);
+      const events = await log.read(accountId, cursor, 100);
       if (events.length === 0) break;
       seen.push(...events.map(({ eventId }) => eventId));
       cursor = events.at(-1)?.cursor ?? cursor;
@@ -150,7 +150,7 @@ describe('the event log on PostgreSQL', () => {
   });
 
   const read = async (accountId: string, cursor: string | undefined) =>
-    (await server.app.services.eventLog.read(accountId, cursor, undefined, 100)).map(({ eventId }) => eventId);
+    (await server.app.services.eventLog.read(accountId, cursor, 100)).map(({ eventId }) => eventId);
 
   /** Connections of the server. */
   const pool = (): Queries => ({
@@ -200,6 +200,6 @@ async function send(call: Call, message: string): Promise<string> {
 }
 
 async function logged(call: Call): Promise<string[]> {
-  const { body } = await call('GET', '/events?kinds=message.sent&limit=200');
+  const { body } = await call('GET', '/events?events=message.sent&limit=200');
   return body.data.map(({ data }: { data: { messageId: string } }) => data.messageId);
 }

@@ -36,7 +36,7 @@ describeOnEachDeployment('the sequence of events', (newHome, database) => {
     await write(again, ANN, 'a4');
     await receiver.waitFor(8);
 
-    const { data } = (await again('GET', '/events?kinds=message.incoming')).body;
+    const { data } = (await again('GET', '/events?events=message.incoming')).body;
     assert.equal(data.length, 7);
     const sequenceOf = new Map<string, number>(
       data.map((event: { eventId: string; sequence: number }) => [event.eventId, event.sequence]),

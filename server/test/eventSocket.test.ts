@@ -4,7 +4,7 @@ import { connect, type Socket } from 'node:net';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { type ClientOptions, WebSocket } from 'ws';
 import { AppError } from '../src/errors.ts';
-import { BEGINNING } from '../src/webhooks/eventLog.ts';
+import { BEGINNING } from '../src/webhooks/log/logEpochs.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -29,12 +29,12 @@ describeOnEachDatabase('the event socket', (_, database) => {
 
   it('tells the cursor it starts from, and sends the next events as the log lists them', async (test) => {
     const { call, token } = await open(server);
-    const { nextCursor } = (await call('GET', '/events?after=now')).body;
+    const { nextCursor } = (await call('GET', '/events?afterCursor=now')).body;
     const socket = await openSocket(test, server, token);
     assert.deepEqual(socket.connected, { type: 'connected', cursor: nextCursor });
     await send(call, 'one');
     await socket.until(2);
-    const log = (await call('GET', `/events?after=${nextCursor}`)).body;
+    const log = (await call('GET', `/events?afterCursor=${nextCursor}`)).body;
     assert.deepEqual(socket.items(), log.data.slice(0, 2));
     assert.deepEqual(Object.keys(socket.events()[0] ?? {}).toSorted(), [
       'createdAt',
@@ -67,14 +67,14 @@ describeOnEachDatabase('the event socket', (_, database) => {
       await socket.until(count);
       socket.client.terminate();
       take();
-      socket = await openSocket(test, server, token, `after=${cursor}`);
+      socket = await openSocket(test, server, token, `afterCursor=${cursor}`);
       assert.equal(socket.connected.cursor, cursor);
     }
     await traffic;
     // `message.sent` and `message.delivered` of each. The latter can follow the answer to a send.
     const { data } = (
       await eventually(
-        () => call('GET', `/events?after=${start}&limit=200`),
+        () => call('GET', `/events?afterCursor=${start}&limit=200`),
         ({ body }) => body.data.length === 2 * 60,
       )
     ).body;
@@ -89,7 +89,7 @@ describeOnEachDatabase('the event socket', (_, database) => {
   it('reads the whole log from a cursor, and then follows it', async (test) => {
     const { call, token, accountId } = await open(server);
     await insertEvents(server, accountId, 350, 10);
-    const socket = await openSocket(test, server, token, `after=${BEGINNING}`);
+    const socket = await openSocket(test, server, token, `afterCursor=${BEGINNING}`);
     await socket.until(351);
     await send(call, 'live');
     await socket.until(352);
@@ -100,7 +100,12 @@ describeOnEachDatabase('the event socket', (_, database) => {
   it('filters by event types, from the log and live', async (test) => {
     const { call, token } = await open(server);
     await send(call, 'before');
-    const socket = await openSocket(test, server, token, `after=${BEGINNING}&kinds=message.sent,session.connected`);
+    const socket = await openSocket(
+      test,
+      server,
+      token,
+      `afterCursor=${BEGINNING}&events=message.sent,session.connected`,
+    );
     await socket.until(2);
     await send(call, 'after');
     await socket.until(3);
@@ -115,7 +120,7 @@ describeOnEachDatabase('the event socket', (_, database) => {
     const number = newNumber();
     await connectSession(call, number);
     const key = await newKey(call, ['events:metadata']);
-    const socket = await openSocket(test, server, key, 'kinds=message.incoming');
+    const socket = await openSocket(test, server, key, 'events=message.incoming');
     const [{ sessionId }] = (await call('GET', '/sessions')).body.data.filter(
       ({ phoneNumber }: { phoneNumber: string }) => phoneNumber !== number,
     );
@@ -126,7 +131,7 @@ describeOnEachDatabase('the event socket', (_, database) => {
     assert.doesNotMatch(JSON.stringify(item), /quokka/);
     assert.deepEqual(
       socket.items(),
-      (await bearer(server.url, key)('GET', '/events?kinds=message.incoming')).body.data,
+      (await bearer(server.url, key)('GET', '/events?events=message.incoming')).body.data,
     );
   });
 
@@ -159,8 +164,8 @@ describe('a handshake of the event socket', () => {
       [{}, '', 401, 'unauthorized'],
       [{ authorization: 'Bearer sb_nonsense' }, '', 401, 'unauthorized'],
       [{ authorization: `Bearer ${without}` }, '', 403, 'permission_denied'],
-      [{ authorization }, 'after=yesterday', 400, 'validation_failed', 'after'],
-      [{ authorization }, 'kinds=message.nonsense', 400, 'validation_failed', 'kinds'],
+      [{ authorization }, 'afterCursor=yesterday', 400, 'validation_failed', 'afterCursor'],
+      [{ authorization }, 'events=message.nonsense', 400, 'validation_failed', 'events'],
       [{ authorization }, 'foo=1', 400, 'validation_failed', 'foo'],
       [{ authorization, host: 'other.example' }, '', 421, 'misdirected_request'],
       [{ authorization, origin: 'https://other.example' }, '', 403, 'permission_denied'],
@@ -338,13 +343,13 @@ describe('an open event socket', () => {
     await send(call, 'first');
     await other.until(1);
     const { filteredEventLog } = server.app.services;
-    const read = filteredEventLog.read.bind(filteredEventLog);
+    const select = filteredEventLog.select.bind(filteredEventLog);
     let reads = 0;
-    test.mock.method(filteredEventLog, 'read', async (...wanted: Parameters<typeof read>) => {
+    test.mock.method(filteredEventLog, 'select', async (...wanted: Parameters<typeof select>) => {
       if (++reads === 2) throw new AppError('storage_unavailable'); // the first read is of `events.list`
-      return read(...wanted);
+      return select(...wanted);
     });
-    const socket = await openSocket(test, server, token, `after=${BEGINNING}&kinds=session.connected`);
+    const socket = await openSocket(test, server, token, `afterCursor=${BEGINNING}&events=session.connected`);
     await socket.until(1);
     assert.equal(reads, 3);
   });
@@ -376,7 +381,7 @@ describe('an open event socket', () => {
     const eventBytes = 64 * 1024;
     await insertEvents(server, accountId, 300, eventBytes); // 19 MB, more than the buffers of the system
     const accepted = once(server.app.http.server, 'connection');
-    const socket = await openSocket(test, server, token, `after=${BEGINNING}`, { autoPong: false });
+    const socket = await openSocket(test, server, token, `afterCursor=${BEGINNING}`, { autoPong: false });
     socket.client.pause();
     const [connection]: Socket[] = await accepted;
     assert.ok(connection);
@@ -407,7 +412,7 @@ describe('an open event socket', () => {
     const { token, accountId } = await server.account();
     await insertEvents(server, accountId, 300, 64 * 1024);
     const accepted = once(server.app.http.server, 'connection');
-    const socket = await openSocket(test, server, token, `after=${BEGINNING}`);
+    const socket = await openSocket(test, server, token, `afterCursor=${BEGINNING}`);
     socket.client.pause();
     const [connection]: Socket[] = await accepted;
     assert.ok(connection);

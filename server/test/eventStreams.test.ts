@@ -71,15 +71,13 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
     const { call, token } = await open();
     const { nextCursor } = (await call('GET', '/events?afterCursor=now')).body;
     const sent = [await send(call, 'first'), await send(call, 'second')];
-    for (const name of ['afterCursor', 'after']) {
-      const stream = await openStream(test, server, token, {}, `${name}=${nextCursor}`);
-      await stream.until(2);
-      assert.deepEqual(stream.messageIds(), sent);
-      const last = { 'last-event-id': stream.ids()[0] ?? '' };
-      const reconnected = await openStream(test, server, token, last, `${name}=${nextCursor}`);
-      await reconnected.until(1);
-      assert.deepEqual(reconnected.messageIds(), sent.slice(1));
-    }
+    const stream = await openStream(test, server, token, {}, `afterCursor=${nextCursor}`);
+    await stream.until(2);
+    assert.deepEqual(stream.messageIds(), sent);
+    const last = { 'last-event-id': stream.ids()[0] ?? '' };
+    const reconnected = await openStream(test, server, token, last, `afterCursor=${nextCursor}`);
+    await reconnected.until(1);
+    assert.deepEqual(reconnected.messageIds(), sent.slice(1));
     const live = await openStream(test, server, token, {}, 'afterCursor=now');
     sent.push(await send(call, 'third'));
     await live.until(1);
@@ -116,7 +114,7 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
 
   it('filter by their own event types, and never receive events of another account', async (test) => {
     const [one, other] = [await open(), await open()];
-    const reads = await openStream(test, server, one.token, {}, 'kinds=message.delivered');
+    const reads = await openStream(test, server, one.token, {}, 'events=message.delivered');
     const others = await openStream(test, server, other.token);
     await send(one.call, 'of one');
     const own = await send(other.call, 'of the other');
@@ -129,10 +127,10 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
 
   it('have a log that starts at the newest event with `after=now`', async () => {
     const { call: empty } = await server.account();
-    const start = (await empty('GET', '/events?after=now')).body;
+    const start = (await empty('GET', '/events?afterCursor=now')).body;
     assert.deepEqual(start.data, []);
     await connectSession(empty);
-    const first = (await empty('GET', `/events?after=${start.nextCursor}`)).body.data;
+    const first = (await empty('GET', `/events?afterCursor=${start.nextCursor}`)).body.data;
     assert.deepEqual(
       first.map(({ event }: { event: string }) => event),
       ['session.connected'],
@@ -140,9 +138,9 @@ describeOnEachDatabase('event streams of an account', (_, database) => {
 
     const { call } = await open();
     await send(call, 'before');
-    const { nextCursor } = (await call('GET', '/events?after=now')).body;
+    const { nextCursor } = (await call('GET', '/events?afterCursor=now')).body;
     const sent = await send(call, 'after');
-    const events = (await call('GET', `/events?after=${nextCursor}&kinds=message.sent`)).body.data;
+    const events = (await call('GET', `/events?afterCursor=${nextCursor}&events=message.sent`)).body.data;
     const messageIds = (found: { data: { messageId: string } }[]) => found.map(({ data }) => data.messageId);
     assert.deepEqual(messageIds(events), [sent]);
   });
@@ -234,7 +232,8 @@ async function openStream(
       check();
     });
   const events = () => text.split('\n\n').filter((block) => block.includes('\ndata: '));
-  const ofKind = () => events().filter((block) => !query.startsWith('kinds=') && block.includes('event: message.sent'));
+  const ofKind = () =>
+    events().filter((block) => !query.startsWith('events=') && block.includes('event: message.sent'));
   await wait(() => text.includes('id: '));
   return {
     text: () => text,

@@ -39,7 +39,7 @@ describeOnEachDatabase('event types', (_, database) => {
 
   /** All events of the account so far. */
   const readAll = async (call: Awaited<ReturnType<typeof setUp>>['call'], kinds = '*') =>
-    (await call('GET', `/events?kinds=${kinds}&limit=200`)).body.data as { event: EventKind; data: Answer['body'] }[];
+    (await call('GET', `/events?events=${kinds}&limit=200`)).body.data as { event: EventKind; data: Answer['body'] }[];
 
   it('webhook.circuit_opened does not reveal where the other receiver redirects to', async (test) => {
     const { call, simulate } = await setUp(test, ['webhook.*']);
@@ -222,8 +222,8 @@ describeOnEachDatabase('event types', (_, database) => {
       assert.deepEqual([status, body.errors[0].field], [400, 'events'], String(wrong));
       assert.match(body.errors[0].message, /^has an entry that must /);
     }
-    const { body } = await call('GET', '/events?kinds=nope');
-    assert.equal(body.errors[0].field, 'kinds');
+    const { body } = await call('GET', '/events?events=nope');
+    assert.equal(body.errors[0].field, 'events');
   });
 
   it('is listed with its schema and an example that fits', async (test) => {
@@ -257,7 +257,7 @@ describeOnEachDatabase('event types', (_, database) => {
     for (const permissions of [['events:metadata'], ['events:read']]) {
       const { body: key } = await call('POST', '/api-keys/create', { name: 'watcher', permissions });
       const watcher = (path: string) => call('GET', path, undefined, { authorization: `Bearer ${key.key}` });
-      const { body } = await watcher('/events?kinds=session.status');
+      const { body } = await watcher('/events?events=session.status');
       const seen = body.data.filter(({ data }: Answer['body']) => ofSession(data));
       assert.ok(seen.length >= 3 && seen.every(({ data }: Answer['body']) => !data.qr && !data.pairingCode));
     }
@@ -306,7 +306,7 @@ describeOnEachDatabase('event types', (_, database) => {
 
   it('is left out of the log by default, however many there are in between', async (test) => {
     const { call, simulate } = await setUp(test);
-    const { nextCursor } = (await call('GET', '/events?after=now')).body;
+    const { nextCursor } = (await call('GET', '/events?afterCursor=now')).body;
     for (let n = 0; n < 25; n++) await simulate('call', { from: ANN, callId: `c${n}` });
     await simulate('incoming', { from: ANN, message: 'Hi' });
     await eventOf(call, 'message.incoming');
@@ -314,13 +314,13 @@ describeOnEachDatabase('event types', (_, database) => {
     let after: string = nextCursor;
     let requests = 0;
     for (; requests < 5 && found.length === 0; requests++) {
-      const { body } = await call('GET', `/events?limit=1&after=${after}`);
+      const { body } = await call('GET', `/events?limit=1&afterCursor=${after}`);
       assert.notEqual(body.nextCursor, after, 'the cursor moves past the events that are left out');
       found.push(...body.data.map(({ event }: { event: string }) => event));
       after = body.nextCursor;
     }
     assert.deepEqual([found, requests], [['message.incoming'], 3]);
-    const waited = (await call('GET', `/events?limit=1&wait=5&after=${nextCursor}`)).body;
+    const waited = (await call('GET', `/events?limit=1&wait=5&afterCursor=${nextCursor}`)).body;
     assert.equal(waited.data[0].event, 'message.incoming');
   });
 });

@@ -55,7 +55,7 @@ describeOnEachDeployment('filters by an id', (_, database) => {
     await owner('GET', `/contacts/check?sessionId=${sessionId}&phoneNumbers=${to}`);
     const { groupId } = (await owner('POST', '/groups', { sessionId, subject: 'Team', phoneNumbers: [to] })).body;
     await eventually(
-      () => owner('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=delivered`),
+      () => owner('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=delivered`),
       ({ body }) => body.data.length === 1,
     );
     const { labelId } = (await owner('POST', '/labels', { sessionId, name: 'VIP' })).body;
@@ -149,7 +149,7 @@ describeOnEachDeployment('filters by an id', (_, database) => {
       const { status, body } = await call('GET', `/webhooks/deliveries?${filter}`);
       assert.deepEqual([status, body.data?.length], [200, 1], filter);
     }
-    const replay = { webhookId, from: '2026-01-01T00:00:00Z', to: '2099-01-01T00:00:00Z', dryRun: true };
+    const replay = { webhookId, afterTime: '2026-01-01T00:00:00Z', beforeTime: '2099-01-01T00:00:00Z', dryRun: true };
     const { status, body } = await call('POST', '/webhooks/replay', replay);
     assert.deepEqual([status, body.errors[0].field], [404, 'webhookId'], 'its deliveries cannot be sent again');
   });

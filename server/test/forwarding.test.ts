@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
+import { callTool, mcpClient } from './support/mcp.ts';
 import { type Call, connectSession, startServer, type TestServer } from './support/server.ts';
 
 describe('a call for a session of another node', () => {
@@ -62,6 +63,24 @@ describe('a call for a session of another node', () => {
     const message = { sessionId, to: '491707654321', message: 'mine' };
     assert.equal((await stranger.call('POST', '/messages/send', message)).status, 404);
     assert.equal((await stranger.call('POST', `/sessions/${sessionId}/disconnect`)).status, 404);
+  });
+
+  it('is sent once over MCP to the only session that has the chat', async (test) => {
+    const account = await server.account();
+    const sessions = [await connectSession(account.call), await connectSession(account.call)];
+    const to = '491707654321';
+    await account.call('POST', '/messages/send', { sessionId: sessions[1], to, message: 'first' });
+    const { key } = (await account.call('POST', '/api-keys/create', { name: 'agent' })).body;
+    const client = await mcpClient(server, key, '2026-07-28');
+    test.after(() => client.close());
+    const forwarded = test.mock.method(server.app.services.forward, 'to');
+    const input = { to, message: 'second', idempotencyKey: 'derived' };
+    const first = await callTool(client, 'messages_send', input);
+    assert.deepEqual([first.isError, first.output.sessionId], [false, sessions[1]], JSON.stringify(first.output));
+    assert.equal(forwarded.mock.callCount(), 1);
+    await account.call('POST', '/messages/send', { sessionId: sessions[0], to, message: 'third' });
+    const second = await callTool(client, 'messages_send', input);
+    assert.equal(second.output.messageId, first.output.messageId, 'the first result, although both have the chat now');
   });
 
   it('is not forwarded if it schedules a message', async (test) => {

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import type { TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { type ErrorCode, errors } from '../src/errors.ts';
-import { errorCodesOf } from '../src/http/openapiErrors.ts';
+import { errorCodesOf } from '../src/http/openapi/openapiErrors.ts';
 import type { Operation } from '../src/invoke/operation.ts';
 import { operations } from '../src/operations/index.ts';
 import { closed } from './support/closedSchema.ts';

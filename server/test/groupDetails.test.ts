@@ -40,7 +40,7 @@ describeOnEachDeployment('groups and accounts in the sandbox', (_, database) => 
   }
 
   const requestsIn = async (call: Call) => {
-    const { body } = await call('GET', '/events?kinds=group.join_request');
+    const { body } = await call('GET', '/events?events=group.join_request');
     return body.data.map(({ data }: Answer['body']) => [data.phoneNumber, data.change]);
   };
 

@@ -80,7 +80,7 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
     const { body: read } = await call('POST', `/chats/${bob}/read`);
     assert.equal(read.read, 1);
 
-    const { body: events } = await call('GET', '/events?kinds=*&limit=200');
+    const { body: events } = await call('GET', '/events?events=*&limit=200');
     const kinds = events.data.map(({ event }: Answer['body']) => event);
     assert.ok(!kinds.includes('message.incoming') && !kinds.includes('contact.updated'), kinds.join());
     assert.ok(kinds.includes('session.history'));
@@ -159,7 +159,7 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
       messages: [message(bob, daysAgo(1)), message(bob, daysAgo(2)), message(carol, daysAgo(3))],
     };
     await play(call, sessionId, history);
-    const events = async () => (await call('GET', '/events?kinds=message.incoming&limit=200')).body.data.length;
+    const events = async () => (await call('GET', '/events?events=message.incoming&limit=200')).body.data.length;
     assert.deepEqual([(await list(call)).length, await events()], [3, 3]);
     assert.equal((await call('POST', `/chats/${bob}/clear`)).body.removed, 2);
     assert.equal((await call('DELETE', `/chats/${carol}`)).body.removed, 1);
@@ -217,7 +217,7 @@ describeOnEachDeployment('history of a sandbox session', (_, deployment) => {
         { id: 'h1', with: bob, message: 'First', timestamp: daysAgo(4) },
       ],
     });
-    const { body } = await call('GET', '/events?kinds=message.incoming,message.sent');
+    const { body } = await call('GET', '/events?events=message.incoming,message.sent');
     assert.deepEqual(
       body.data.map(({ event, data }: Answer['body']) => [event, data.message, data.history, data.sentElsewhere]),
       [

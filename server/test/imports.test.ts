@@ -23,24 +23,53 @@ const arrows: Readonly<Record<string, readonly string[]>> = {
     'sessions',
     'messages',
     'connectors',
+    'sandbox',
+    'webhooks',
+    'media',
+    'cluster',
+    'jobs',
+    'db',
+  ],
+  tracing: ['invoke', 'messages', 'webhooks', 'cluster', 'db'],
+  http: ['invoke', 'operations', 'auth', 'oauth', 'sessions', 'messages', 'connectors', 'webhooks', 'media', 'cluster'],
+  'sandbox/simulator': ['operations', 'invoke', 'messages', 'connectors', 'sandbox', 'db'],
+  operations: [
+    'sandbox/simulator',
+    'invoke',
+    'auth',
+    'oauth',
+    'sessions',
+    'messages',
+    'connectors',
     'webhooks',
     'media',
     'cluster',
     'db',
   ],
-  tracing: ['invoke', 'messages', 'webhooks', 'cluster', 'db'],
-  http: ['invoke', 'operations', 'auth', 'oauth', 'sessions', 'messages', 'connectors', 'webhooks', 'media', 'cluster'],
-  operations: ['invoke', 'auth', 'oauth', 'sessions', 'messages', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
-  invoke: ['auth', 'oauth', 'sending', 'sessions', 'messages', 'connectors', 'webhooks', 'media', 'cluster', 'db'],
+  invoke: [
+    'auth',
+    'oauth',
+    'sending',
+    'sessions',
+    'messages',
+    'connectors',
+    'webhooks',
+    'media',
+    'cluster',
+    'jobs',
+    'db',
+  ],
   sending: ['sessions', 'messages', 'connectors', 'media', 'cluster', 'db'],
-  sessions: ['messages', 'connectors', 'media', 'cluster', 'db'],
-  messages: ['connectors', 'webhooks', 'media', 'db'],
-  webhooks: ['cluster', 'db'],
+  sessions: ['messages', 'connectors', 'media', 'cluster', 'jobs', 'db'],
+  messages: ['connectors', 'webhooks', 'media', 'jobs', 'db'],
+  webhooks: ['cluster', 'jobs', 'db'],
   media: ['connectors', 'db'],
-  oauth: ['auth', 'db'],
-  auth: ['db'],
+  oauth: ['auth', 'jobs', 'db'],
+  auth: ['jobs', 'db'],
+  jobs: ['db'],
   cluster: ['db'],
-  connectors: [],
+  sandbox: ['messages', 'connectors', 'media', 'db'],
+  connectors: ['sandbox'],
   db: [],
 };
 /** Small parts that import nothing else, open to all others. */
@@ -61,24 +90,34 @@ const ground = [
   'target',
   'pinnedHosts',
   'outgoing',
+  'childHealth',
+  'threadPool',
+  'possibleNumbers',
   'metrics',
   'seal',
 ];
-/** Exceptions that allow only these files of a folder. */
+/** Exceptions that allow only these files of a folder, or those of a room in it. */
 const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → messages': ['messages/status.ts'],
-  'cli → connectors': ['connectors/connector.ts'],
+  'cli → connectors': ['connectors/contract/'],
   'restore → media': ['media/store.ts'],
-  'media → connectors': ['connectors/media.ts'],
-  'messages → webhooks': ['webhooks/emit.ts', 'webhooks/renamedChats.ts'],
-  'messages → connectors': ['connectors/connector.ts', 'connectors/media.ts'],
-  'sending → connectors': ['connectors/connector.ts'],
-  'invoke → connectors': ['connectors/connector.ts'],
-  'invoke → messages': ['messages/store.ts'],
+  'media → connectors': ['connectors/contract/media.ts'],
+  'messages → webhooks': ['webhooks/log/emit.ts', 'webhooks/log/renamedChats.ts'],
+  'messages → connectors': ['connectors/contract/'],
+  'sending → connectors': ['connectors/contract/'],
+  'invoke → connectors': ['connectors/contract/'],
+  'invoke → messages': ['messages/store.ts', 'messages/people/networkNumbers.ts'],
   'http → messages': ['messages/store.ts'],
-  'operations → connectors': ['connectors/connector.ts', 'connectors/capabilities.ts', 'connectors/media.ts'],
-  'http → connectors': ['connectors/connector.ts', 'connectors/capabilityTable.ts'],
+  'operations → sandbox/simulator': ['sandbox/simulator/simulator.ts'],
+  'connectors → sandbox': ['sandbox/sandbox.ts'],
+  'sandbox → messages': ['messages/content.ts'],
+  'sandbox → media': ['media/media.ts'],
+  'operations → connectors': ['connectors/contract/'],
+  'http → connectors': ['connectors/contract/', 'connectors/capabilityTable.ts'],
 };
+
+/** Implements the store of the sandbox on the database. */
+const SANDBOX_STORE = 'sandbox/databaseStore.ts';
 
 interface Import {
   readonly from: string;
@@ -94,7 +133,10 @@ const imports: Import[] = files.flatMap((file) => {
   ];
   return found.map(([, path]) => ({ from: file, to: relative(root, join(root, dirname(file), path ?? '')) }));
 });
-const partOf = (file: string) => file.split('/')[0]?.replace(/\.ts$/, '') ?? file;
+/** The simulator derives from the operations, above the network that it plays. */
+const parts = ['sandbox/simulator'];
+const partOf = (file: string) =>
+  parts.find((part) => file.startsWith(`${part}/`)) ?? file.split('/')[0]?.replace(/\.ts$/, '') ?? file;
 
 it('reads the imports of every file', () => {
   assert.ok(files.length > 30);
@@ -119,7 +161,7 @@ it('imports follow the order of the layers', () => {
       return !(part === 'main' && ['cluster', 'db'].includes(target));
     }
     const narrowed = onlyFiles[`${part} → ${target}`];
-    return narrowed !== undefined && !narrowed.includes(to);
+    return narrowed !== undefined && !narrowed.some((path) => (path.endsWith('/') ? to.startsWith(path) : to === path));
   });
   assert.deepEqual(wrong, []);
 });
@@ -131,13 +173,71 @@ it('the lowest layer imports only itself', () => {
   assert.deepEqual(wrong, []);
 });
 
+it('no file exports what another one declares, because readers would not find it', () => {
+  const text = (file: string) => readFileSync(join(root, file), 'utf8');
+  assert.deepEqual(
+    files.filter((file) => /^export\b[^;=(]*?\bfrom '/m.test(text(file))),
+    [],
+  );
+});
+
+it('the connector interface imports only itself and the lowest layer', () => {
+  const isOfInterface = (file: string) => file.startsWith('connectors/contract/');
+  const wrong = imports.filter(
+    ({ from, to }) => isOfInterface(from) && !isOfInterface(to) && !ground.includes(partOf(to)),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 it('a connector imports only the connector interface and its own folder', () => {
   const wrong = imports.filter(({ from, to }) => {
-    const folder = /^connectors\/[^/]+\//.exec(from)?.[0];
+    const folder = /^(?:connectors\/[^/]+|sandbox)\//.exec(from)?.[0];
     if (folder === undefined || ground.includes(partOf(to))) return false;
-    return !/^connectors\/[^/]+\.ts$/.test(to) && !to.startsWith(folder);
+    if (from === SANDBOX_STORE || partOf(from) === 'sandbox/simulator') return false;
+    return !/^connectors\/(?:contract\/)?[^/]+\.ts$/.test(to) && !to.startsWith(folder);
   });
   assert.deepEqual(wrong, []);
+});
+
+/** The rooms of a folder, each of which may import those before it. Only `joins` beside the rooms may import rooms. */
+const rooms: Readonly<Record<string, { readonly order: readonly string[]; readonly joins: readonly string[] }>> = {
+  operations: {
+    order: ['shared', 'accounts', 'webhooks', 'sessions', 'messages', 'groups', 'broadcasts'],
+    joins: ['index.ts'],
+  },
+  webhooks: { order: ['queue', 'log', 'delivery', 'lanes', 'endpoints', 'retention'], joins: [] },
+  messages: {
+    order: ['standing', 'people', 'messages', 'chats', 'groups', 'broadcasts', 'history'],
+    joins: ['inbox.ts', 'sessionInbox.ts', 'identities.ts'],
+  },
+};
+
+for (const [folder, { order, joins }] of Object.entries(rooms))
+  it(`the rooms of ${folder}/ import only those below them`, () => {
+    const roomOf = (file: string) => new RegExp(`^${folder}/([^/]+)/`).exec(file)?.[1];
+    const known = new Set(files.map(roomOf).filter((room) => room !== undefined));
+    assert.deepEqual(known, new Set(order));
+    const heightOf = (file: string) => {
+      if (joins.some((join) => file === `${folder}/${join}`)) return order.length;
+      const room = roomOf(file);
+      return room === undefined ? -1 : order.indexOf(room); // the files beside the rooms are below them
+    };
+    const within = imports.filter(({ from, to }) => from.startsWith(`${folder}/`) && to.startsWith(`${folder}/`));
+    assert.ok(within.length > 0);
+    assert.deepEqual(
+      within.filter(({ from, to }) => heightOf(to) > heightOf(from)),
+      [],
+    );
+  });
+
+/** Files that a reader can survey beside each other. */
+const MAX_FILES = 25;
+
+it(`no folder has more than ${MAX_FILES} files`, () => {
+  const folders = Map.groupBy(files, (file) => dirname(file));
+  folders.delete('db/migrations'); // a list in the order of time
+  const large = [...folders].filter(([, found]) => found.length > MAX_FILES).map(([folder]) => folder);
+  assert.deepEqual(large, []);
 });
 
 it('no file is part of an import cycle', () => {

@@ -128,7 +128,7 @@ describeOnEachDeployment('the fields that a webhook adds', (_, database) => {
     const { server, call, write } = await setUp(test);
     await write();
     await eventOf(call, 'message.incoming');
-    const logged = async (as: Call) => (await as('GET', '/events?kinds=message.incoming')).body.data[0].data;
+    const logged = async (as: Call) => (await as('GET', '/events?events=message.incoming')).body.data[0].data;
     const all = await logged(call);
     assert.deepEqual(
       [all.senderName, all.networkFrom, all.isGroup, all.session],

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { limitInput } from '../src/operations/keyLimits.ts';
+import { limitInput } from '../src/operations/accounts/keyLimits.ts';
 import { describeOnEachDeployment } from './support/databases.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { CHAT, guarded, inputs, noInput, UNKNOWN } from './support/operationInputs.ts';

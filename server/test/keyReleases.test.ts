@@ -35,7 +35,10 @@ async function onDisk(test: TestContext) {
     cluster: new SingleNode('nod_A', database),
   });
   const once = (key: string, run: () => Promise<unknown>) =>
-    idempotency.once({ accountId: 'acc_1', key, operationId: 'messages.send', input: {} }, run);
+    idempotency.once(
+      { accountId: 'acc_1', credential: 'login', key, operationId: 'messages.send', sent: {}, input: {} },
+      run,
+    );
   const ownerOf = async (key: string) => {
     const { kysely } = database.reader;
     const row = kysely.selectFrom('idempotency_keys').select('owner').where('idempotency_key', '=', key);
@@ -109,7 +112,7 @@ it('at most 10,000 keys wait for the database', async () => {
     () => false,
     clock,
   );
-  for (let at = 0; at < 10_100; at++) releases.add({ accountId: 'acc_1', key: String(at) });
+  for (let at = 0; at < 10_100; at++) releases.add({ accountId: 'acc_1', credential: 'login', key: String(at) });
   await clock.advance(1000);
   await last.promise;
   await clock.advance(1000);

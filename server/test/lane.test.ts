@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { Condition } from '../src/async.ts';
-import type { Due } from '../src/webhooks/due.ts';
-import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
-import { LaneReader, readStarts } from '../src/webhooks/laneReader.ts';
-import { createSettleLanes } from '../src/webhooks/settling.ts';
+import { Lane, type LaneDeps } from '../src/webhooks/lanes/lane.ts';
+import { LaneReader, readStarts } from '../src/webhooks/lanes/laneReader.ts';
+import { createSettleLanes } from '../src/webhooks/lanes/settling.ts';
+import type { Due } from '../src/webhooks/queue/due.ts';
 import { startReceiver } from './support/receiver.ts';
 import { connectSession, startServer } from './support/server.ts';
 
@@ -38,6 +38,7 @@ describe('a lane', () => {
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
         readStart,
+        room: () => 1024,
         offer: () => {},
         release: () => {},
         idle: () => idle++,
@@ -87,6 +88,7 @@ describe('a lane', () => {
       retry: { stepsMs: [], random: Math.random },
       breaker: { openMs: 1000, random: Math.random },
       readStart,
+      room: () => 1024,
       offer: () => {
         while (lane.canStart) lane.startOne();
       },
@@ -169,6 +171,7 @@ describe('a lane', () => {
       retry: { stepsMs: [], random: Math.random },
       breaker: { openMs: 1000, random: Math.random },
       readStart: startsOf(services),
+      room: () => 1024,
       offer: () => {},
       release: () => {},
       idle: () => onIdle(),

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { AppError } from '../src/errors.ts';
 import { createIds } from '../src/ids.ts';
-import type { Due } from '../src/webhooks/due.ts';
-import { Lane, type LaneDeps } from '../src/webhooks/lane.ts';
-import { readStarts } from '../src/webhooks/laneReader.ts';
-import type { Outcome } from '../src/webhooks/outcome.ts';
-import { createSettleLanes } from '../src/webhooks/settling.ts';
+import { Lane, type LaneDeps } from '../src/webhooks/lanes/lane.ts';
+import { readStarts } from '../src/webhooks/lanes/laneReader.ts';
+import { createSettleLanes } from '../src/webhooks/lanes/settling.ts';
+import type { Due } from '../src/webhooks/queue/due.ts';
+import type { Outcome } from '../src/webhooks/queue/outcome.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { startServer } from './support/server.ts';
@@ -48,6 +48,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
     retry: { stepsMs: [60_000], random: () => 0.5 },
     breaker: { openMs: OPEN_MS, random: () => 0 },
     readStart: async (id) => (await readStarts(database, [id], steady.now()))(id),
+    room: () => 1024,
     offer: () => {
       while (lane.canStart) lane.startOne();
     },
@@ -262,26 +263,125 @@ describe('a lane', () => {
     await lane.abort(); // resolves only if nothing counts as in flight
   });
 
-  it('settles the other deliveries if the database refuses one of them', async (test) => {
-    const { lane, add, endAll, isInFlight, stateOf } = await openLane(test, ({ database }) => ({
+  /** Fails the settlements for which `failureOf` returns an error. */
+  const failing =
+    (failureOf: (settlement: { due: { body?: string }; outcome: Outcome }) => Error | undefined) =>
+    ({ database }: LaneDeps): Partial<LaneDeps> => ({
       database: {
         ...database,
         commitJointly: async (work, item, key) => {
           // The lane settles what it names here.
-          const { settlements } = item as { settlements: readonly { due: { body?: string } }[] };
-          if (settlements.some(({ due }) => due.body === 'refused')) throw new Error('the database refuses this');
+          const { settlements } = item as { settlements: readonly { due: { body?: string }; outcome: Outcome }[] };
+          for (const settlement of settlements) {
+            const failure = failureOf(settlement);
+            if (failure !== undefined) throw failure;
+          }
           return database.commitJointly(work, item, key);
         },
       },
-    }));
+    });
+  const isDelivered = (state: string) => state === 'delivered';
+
+  it('settles the other deliveries if the database refuses one of them, and sends that one again', async (test) => {
+    let refuses = true;
+    const refuse = failing(({ due }) => (refuses && due.body === 'refused' ? new Error('refused') : undefined));
+    const { lane, clock, sent, add, endAll, isInFlight, stateOf } = await openLane(test, refuse);
     await add(['refused', 'accepted']);
     lane.wake();
     await isInFlight(2);
     endAll(answered(200));
-    await eventually(
-      () => stateOf('accepted'),
-      (state) => state === 'delivered',
-    );
+    await eventually(() => stateOf('accepted'), isDelivered);
     assert.equal(await stateOf('refused'), 'pending');
+    refuses = false;
+    await eventually(
+      async () => {
+        await clock.advance(30_000);
+        return sent.length;
+      },
+      (count) => count === 3,
+    );
+    await isInFlight(1);
+    endAll(answered(200));
+    await eventually(() => stateOf('refused'), isDelivered);
+  });
+
+  it('stores an outcome without its details if the database refuses those', async (test) => {
+    const refuse = failing(({ outcome }) => (outcome.response === null ? undefined : new Error('refused')));
+    const { lane, sent, add, endAll, isInFlight, stateOf } = await openLane(test, refuse);
+    await add(['first']);
+    lane.wake();
+    await isInFlight(1);
+    endAll({ ...answered(200), response: 'unusual' });
+    await eventually(() => stateOf('first'), isDelivered);
+    assert.deepEqual(sent, ['first']);
+  });
+
+  it('keeps an outcome while its row is locked, and sends the delivery again after a minute', async (test) => {
+    let isLocked = true;
+    let failures = 0;
+    const cause = Object.assign(new Error('locked'), { code: 'ERR_SQLITE_ERROR', errcode: 4 });
+    const lock = failing(({ due }) => {
+      if (!isLocked || due.body === 'free') return undefined;
+      failures++;
+      return new AppError('storage_unavailable', undefined, { cause });
+    });
+    const { lane, clock, sent, add, endAll, isInFlight, stateOf } = await openLane(test, lock);
+    await add(['locked', 'free']);
+    lane.wake();
+    await isInFlight(2);
+    endAll(answered(200));
+    await eventually(() => stateOf('free'), isDelivered);
+    const failAgain = async () => {
+      const before = failures;
+      await eventually(
+        async () => {
+          await clock.advance(250);
+          return failures;
+        },
+        (count) => count > before,
+      );
+    };
+    await failAgain();
+    assert.deepEqual(sent.toSorted(), ['free', 'locked'], 'it is not sent again while its outcome may be stored');
+    await eventually(
+      async () => {
+        await clock.advance(10_000);
+        return sent.length;
+      },
+      (count) => count === 3,
+    );
+    isLocked = false;
+    await isInFlight(1);
+    endAll(answered(200));
+    await eventually(() => stateOf('locked'), isDelivered);
+  });
+
+  it('sends a delivery again whose attempt failed unexpectedly', async (test) => {
+    let attempts = 0;
+    const { lane, clock, add, endAll, isInFlight, stateOf } = await openLane(test, ({ deliver }) => ({
+      deliver: {
+        ...deliver,
+        attempt: (request) => {
+          if (++attempts === 1) throw new TypeError('a bug');
+          return deliver.attempt(request);
+        },
+      },
+    }));
+    await add(['first']);
+    lane.wake();
+    await eventually(
+      async () => attempts,
+      (count) => count === 1,
+    );
+    await eventually(
+      async () => {
+        await clock.advance(30_000);
+        return attempts;
+      },
+      (count) => count === 2,
+    );
+    await isInFlight(1);
+    endAll(answered(200));
+    await eventually(() => stateOf('first'), isDelivered);
   });
 });

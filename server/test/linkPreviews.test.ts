@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { performance } from 'node:perf_hooks';
 import { after, before, beforeEach, describe, it } from 'node:test';
-import { readHead } from '../src/media/linkPreviews.ts';
-import { firstLink } from '../src/operations/richSending.ts';
+import { readHead } from '../src/media/pageHead.ts';
+import { firstLink } from '../src/operations/messages/richSending.ts';
 import { eventually } from './support/eventually.ts';
 import { type FileServer, startFileServer } from './support/fileServer.ts';
 import { picture, upload } from './support/media.ts';
@@ -67,6 +68,23 @@ describe('the preview of a link', () => {
       assert.deepEqual([status, body.linkPreview], [201, undefined]);
     }
     assert.deepEqual(pages.visits, []);
+  });
+
+  it('is parsed outside of the main thread, one page of an account at a time', async () => {
+    let open = 0;
+    let most = 0;
+    answer = (_, response) => {
+      most = Math.max(most, ++open);
+      response.on('finish', () => open--);
+      response.writeHead(200, { 'content-type': 'text/html' }).end(`<title>T</title>${'<b>'.repeat(170_000)}`);
+    };
+    const before = performance.eventLoopUtilization();
+    const found = await Promise.all(Array.from({ length: 12 }, () => preview()));
+    const { active } = performance.eventLoopUtilization(before);
+    assert.equal(most, 1);
+    assert.equal(found.filter((page) => page?.title === 'T').length, 8, 'a bounded number waits');
+    assert.ok(active < 3000, `the main thread was busy for ${active} ms`);
+    assert.equal((await preview())?.title, 'T');
   });
 
   it('is not fetched before the message can be sent', async () => {
@@ -147,6 +165,21 @@ describe('the preview of a link', () => {
 });
 
 describe('the description of a page', () => {
+  const headOf = (html: string) => readHead(Buffer.from(html), 'text/html; charset=utf-8');
+
+  it('is read without parsing what follows the head', () => {
+    const head = '<head><title>T</title></head>';
+    const hostile = ['<b>'.repeat(174_000), `<p ${'a '.repeat(250_000)}>`, '<b><i>'.repeat(87_000)];
+    for (const body of hostile) {
+      for (const html of [head + body, `<title>T</title>${body}`, `<title>T</title><body>${body}`]) {
+        const { user } = process.cpuUsage();
+        assert.deepEqual(headOf(html), { title: 'T' });
+        const ms = process.cpuUsage({ user, system: 0 }).user / 1000;
+        assert.ok(ms < 500, `${html.slice(0, 40)} took ${ms} ms`);
+      }
+    }
+  });
+
   it('is read from its head only, preferring the names made for previews', () => {
     const cases: [html: string, head: object][] = [
       ['<title>T</title>', { title: 'T' }],
@@ -165,7 +198,7 @@ describe('the description of a page', () => {
       ['', {}],
       ['<meta property="og:image" content=" /a.png ">', { image: '/a.png' }],
     ];
-    for (const [html, head] of cases) assert.deepEqual(readHead(html), head, html.slice(0, 80));
+    for (const [html, head] of cases) assert.deepEqual(headOf(html), head, html.slice(0, 80));
   });
 });
 

@@ -230,6 +230,20 @@ describe('hostile files', () => {
     assert.equal(await reasonOf(prepare('sticker', 'image/gif', await gifOf(301, 1))), 'refused');
   });
 
+  it('with too many frames of too many pixels are refused before their conversion', async () => {
+    const [width, height] = [4096, 2304];
+    const frame = await Ffmpeg.open(bitmapOf(width, height), 'image/bmp');
+    const [still = assert.fail()] = frame.convert(
+      [],
+      [['-c:v', 'libvpx', '-deadline', 'realtime', '-cpu-used', '8', '-pix_fmt', 'yuv420p', '-f', 'webm']],
+    );
+    const once = await Ffmpeg.open(still, 'video/webm');
+    const [movie = assert.fail()] = once.convert(['-stream_loop', '499'], [['-c', 'copy', '-f', 'webm']]);
+    assert.ok(movie.length < 10_000_000, `${movie.length} bytes`);
+    const error = await prepare('video', 'video/webm', movie).catch((cause) => cause);
+    assert.deepEqual([error.reason, /its 500 frames of 4096 × 2304 pixels/.test(error.message)], ['refused', true]);
+  });
+
   it('that name other files or addresses open nothing', async () => {
     let connections = 0;
     const server = createServer((socket) => {
@@ -265,6 +279,73 @@ describe('hostile files', () => {
       for (const part of [0.01, 0.2, 0.5, 0.9])
         await prepare(purpose, mimeType, content.subarray(0, Math.ceil(content.length * part))).catch(() => {});
     assert.equal((await prepare('voice', 'audio/mpeg', sampleMedia('tone.mp3'))).facts.durationSeconds, 2);
+  });
+});
+
+describe('accounts that convert files at the same time', () => {
+  const hour = wavOf(3500, undefined, 4000);
+  const photo = () =>
+    sharp({ create: { width: 40, height: 20, channels: 3, background: '#cc3300' } })
+      .png()
+      .toBuffer();
+  const convertHour = (own: Converter, accountId: string) =>
+    own.prepare(accountId, ...taskOf('voice', 'audio/wav', hour, { maxBytes: 1e9 }));
+  const convertPhoto = async (own: Converter, accountId: string) =>
+    own.prepare(accountId, ...taskOf('image', 'image/png', await photo()));
+
+  it('leave a process free for others when their conversions are long', async () => {
+    const own = new Converter({ longMs: 500 });
+    let settled = 0;
+    const long = ['acc_1', 'acc_2'].map((id) => convertHour(own, id).catch(() => {}));
+    for (const one of long) void one.then(() => settled++);
+    assert.equal((await convertPhoto(own, 'acc_3')).facts.width, 40);
+    assert.equal(settled, 0, 'both conversions continue');
+    own.stop();
+    await Promise.all(long);
+  });
+
+  it('lose a process to others when all conversions are long', async () => {
+    const own = new Converter({ longMs: 500 });
+    const codes: string[] = [];
+    const long = ['acc_1', 'acc_2', 'acc_3'].map((id) =>
+      convertHour(own, id).catch(({ code }) => void codes.push(code)),
+    );
+    assert.equal((await convertPhoto(own, 'acc_4')).facts.width, 40);
+    assert.deepEqual(codes, ['too_busy'], 'one of them can try again');
+    own.stop();
+    await Promise.all(long);
+  });
+
+  it('have a budget, and refuse files of the account that has used it up', async (test) => {
+    const own = new Converter({ budgetMs: 1 });
+    test.after(() => own.stop());
+    await convertPhoto(own, 'acc_1');
+    const error = await convertPhoto(own, 'acc_1').then(
+      () => assert.fail('was converted'),
+      (cause) => cause,
+    );
+    assert.equal(error.code, 'rate_limited');
+    assert.ok(error.retryAfterSeconds > 0);
+    assert.equal((await convertPhoto(own, 'acc_2')).facts.width, 40);
+  });
+
+  it('get a turn each, even if others fill the queue', async () => {
+    const own = new Converter({ longMs: 60_000 });
+    const [order, read] = taskOf('voice', 'audio/wav', wavOf(1));
+    const ended: string[] = [];
+    const convert = (accountId: string) =>
+      own.prepare(accountId, order, read).then(
+        () => ended.push(accountId),
+        () => {},
+      );
+    const many = ['acc_1', 'acc_2', 'acc_3', 'acc_4', 'acc_5'].flatMap((id) =>
+      Array.from({ length: 8 }, () => convert(id)),
+    );
+    await Promise.all([convert('acc_6'), convert('acc_7')]);
+    const before = ended.filter((id) => id !== 'acc_6' && id !== 'acc_7').length;
+    assert.ok(before <= 12, `${before} files of the others came first`);
+    own.stop();
+    await Promise.all(many);
   });
 });
 
@@ -385,3 +466,17 @@ describe('the converter', () => {
     await ended;
   });
 });
+
+/** A black picture without compression. */
+function bitmapOf(width: number, height: number): Buffer {
+  const head = Buffer.alloc(54);
+  head.write('BM', 0, 'latin1');
+  head.writeUInt32LE(54 + width * height * 3, 2);
+  head.writeUInt32LE(54, 10);
+  head.writeUInt32LE(40, 14);
+  head.writeInt32LE(width, 18);
+  head.writeInt32LE(height, 22);
+  head.writeUInt16LE(1, 26);
+  head.writeUInt16LE(24, 28);
+  return Buffer.concat([head, Buffer.alloc(width * height * 3)]);
+}

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import type { MessageContent, NetworkChat, NetworkEvent } from '../src/connectors/connector.ts';
+import type { MessageContent } from '../src/connectors/contract/content.ts';
+import type { NetworkEvent } from '../src/connectors/contract/events.ts';
+import type { NetworkChat } from '../src/connectors/contract/messageKey.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
 import { type Call, startServer, type TestServer } from './support/server.ts';
 

@@ -110,6 +110,33 @@ describe('an app that connects by OAuth', () => {
     assert.equal((await call('GET', '/api-keys')).body.data.length, 1);
   });
 
+  it('loses all its tokens when a code is used twice, even after the code has expired', async () => {
+    const clock = createFakeClock(Date.now());
+    const own = await startOAuthServer({ clock });
+    try {
+      const { call } = await own.account();
+      const { body: client } = await register(own, { client_name: 'App', redirect_uris: [CALLBACK] });
+      const { verifier, challenge } = newProof();
+      const browser = new Browser();
+      const url = authorizationUrl(own, client.client_id, { code_challenge: challenge, scope: 'sessions:read' });
+      const redirect = await approve(own, call, browser, await beginRequest(browser, url));
+      const form = {
+        grant_type: 'authorization_code',
+        client_id: client.client_id,
+        code: redirect.searchParams.get('code') ?? '',
+        code_verifier: verifier,
+        redirect_uri: CALLBACK,
+      };
+      const { body: tokens } = await postForm(`${own.url}/oauth/token`, form);
+      assert.equal(await statusWith(own, tokens.access_token), 200);
+      clock.skip(5 * 60_000);
+      assert.equal((await postForm(`${own.url}/oauth/token`, form)).status, 400);
+      assert.equal(await statusWith(own, tokens.access_token), 401);
+    } finally {
+      await own.stop();
+    }
+  });
+
   it('gets tokens from one of several refreshes at the same time', async () => {
     const { call } = await server.account();
     const app = new TestApp();

@@ -77,8 +77,8 @@ describe('an access token of an app', () => {
     );
     const { access_token, refresh_token } = app.tokensOrFail;
     const stored = JSON.stringify(rows);
-    for (const secret of [access_token, refresh_token, answer]) {
-      assert.ok(secret.length > 20);
+    for (const secret of [access_token, refresh_token, answer, requestId]) {
+      assert.ok(secret.length > 20, secret);
       assert.ok(!stored.includes(secret));
     }
   });
@@ -113,6 +113,19 @@ describe('the OAuth endpoints', () => {
     assert.equal(shared.headers.get('access-control-allow-origin'), null);
     for (const path of ['.well-known/openid-configuration', 'oauth/jwks', 'oauth/me', 'oauth/register/any'])
       assert.equal((await fetch(`${server.url}/${path}`, { headers: { accept: 'text/html' } })).status, 404, path);
+  });
+
+  it('allow no page of another origin', async () => {
+    for (const path of ['token', 'revoke', 'register'])
+      for (const headers of [{}, { origin: 'https://page.example.com' }] as Record<string, string>[]) {
+        const response = await fetch(`${server.url}/oauth/${path}`, {
+          method: 'POST',
+          body: new URLSearchParams({ client_id: 'unknown' }),
+          headers,
+        });
+        const names = [...response.headers.keys()].filter((name) => name.startsWith('access-control-'));
+        assert.deepEqual(names, [], path);
+      }
   });
 
   it('are named in the challenge of the MCP endpoint, and of no other', async () => {
@@ -322,6 +335,19 @@ describe('the address of a client', () => {
         `https://app.example.com/${'x'.repeat(600)}`,
       ])
         await assertStays(await new Browser().open(authorizationUrl(server, clientId)));
+      assert.deepEqual(files.visits, []);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  it('on this machine is fetched only if the operator lists it', async () => {
+    const server = await startOAuthServer({ env: { WEBHOOK_ALLOWED_CIDRS: '10.0.0.0/8' } });
+    try {
+      for (const host of ['127.0.0.1', 'localhost'])
+        await assertStays(
+          await new Browser().open(authorizationUrl(server, `${files.url.replace('127.0.0.1', host)}/valid/app`)),
+        );
       assert.deepEqual(files.visits, []);
     } finally {
       await server.stop();

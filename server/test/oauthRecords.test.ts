@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { recordIdOf } from '../src/auth/appTokens.ts';
-import { OAuthRecords } from '../src/oauth/records.ts';
+import { OAuthRecords, TokensEndedError } from '../src/oauth/records.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { serversFor } from './support/server.ts';
@@ -60,6 +60,27 @@ describeOnEachDatabase('the records of OAuth', (_, databaseName) => {
     await records().put('AuthorizationCode', 'code', { jti: 'code' }, MINUTE_MS);
     const used = await Promise.all(Array.from({ length: 10 }, () => records().consume('AuthorizationCode', 'code')));
     assert.equal(used.filter(Boolean).length, 1);
+  });
+
+  it('stores no token if its code is reused during the exchange', async () => {
+    const { records } = await open();
+    const own = records();
+    const issue = (id: string) => own.issue('AccessToken', id, { jti: id, grantId: 'key_1' }, MINUTE_MS);
+    await own.put('AuthorizationCode', 'code', { jti: 'code', grantId: 'key_1' }, MINUTE_MS);
+    await own.consume('AuthorizationCode', 'code');
+    await issue('first');
+    await own.removeTokens('key_1');
+    await assert.rejects(issue('second'), TokensEndedError);
+    assert.equal(await own.find('AccessToken', 'first'), undefined);
+  });
+
+  it('recognize a code that is used again for as long as its access tokens live', async () => {
+    const { clock, records } = await open();
+    await records().put('AuthorizationCode', 'code', { jti: 'code', grantId: 'key_1' }, MINUTE_MS);
+    await records().consume('AuthorizationCode', 'code');
+    clock.skip(59 * MINUTE_MS);
+    const found = await records().find('AuthorizationCode', 'code');
+    assert.ok(found?.['consumed']);
   });
 
   it('keep the tokens of an app that can still be used, of more than 500', async () => {

@@ -358,7 +358,7 @@ describe('the operation table', () => {
     await run('webhooks.endpoints.get_circuit_breaker', `${endpoint}/circuit-breaker`);
     await run('webhooks.endpoints.reset_circuit_breaker', `${endpoint}/circuit-breaker/reset`, {});
     await me.call('PATCH', `/chats/${to}`, { sessionId, pinned: true });
-    const { body: pending } = await me.call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`);
+    const { body: pending } = await me.call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=pending`);
     await run('webhooks.cancel_delivery', `/webhooks/deliveries/${pending.data[0].deliveryId}/cancel`, {});
     await run('webhooks.endpoints.delete', endpoint);
     await subscribe(test, server, me.call);

@@ -6,7 +6,7 @@ import { describeOnEachDatabase } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock, type FakeClock } from './support/fakeClock.ts';
 import { PUPPET_NUMBER, puppet } from './support/networks/puppet.ts';
-import { type Answer, startServer } from './support/server.ts';
+import { type Answer, bearer, startServer } from './support/server.ts';
 
 /** Advances the clock until a promise settles. */
 async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
@@ -43,22 +43,31 @@ describeOnEachDatabase('a queued message', (_, database) => {
         () => statusOf(messageId),
         (now) => now === status,
       );
+    /** Lets time pass until a message is sent. */
+    const untilSent = (messageId: string) =>
+      eventually(
+        async () => {
+          await clock.advance(5000);
+          return statusOf(messageId);
+        },
+        (status) => status === 'sent',
+      );
     const events = async (messageId: string, count: number) => {
       const { body } = await eventually(
-        () => call('GET', '/events?kinds=message.sent,message.delivered'),
+        () => call('GET', '/events?events=message.sent,message.delivered'),
         (answer) => answer.body.data.length >= count,
       );
       return body.data
         .filter(({ data }: { data: { messageId?: string } }) => data.messageId === messageId)
         .map(({ event }: { event: string }) => event);
     };
-    return { call, clock, sessionId, send, statusOf, untilStatus, events };
+    return { server, call, clock, sessionId, send, statusOf, untilStatus, untilSent, events };
   }
 
   const inAMinute = { sendAt: new Date(START + 60_000).toISOString() };
 
   it('waits out a pause of the network when it was scheduled, and keeps its place', async (test) => {
-    const { clock, send, statusOf, untilStatus } = await connected(test);
+    const { clock, send, statusOf, untilStatus, untilSent } = await connected(test);
     let isLimited = true;
     let tries = 0;
     puppet.send = async ({ content }) => {
@@ -80,13 +89,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     for (const id of ids) assert.equal(await statusOf(id), 'queued');
     assert.equal(tries, 1, 'later messages wait too');
     isLimited = false;
-    await eventually(
-      async () => {
-        await clock.advance(5000);
-        return statusOf(last);
-      },
-      (status) => status === 'sent',
-    );
+    await untilSent(last);
     assert.deepEqual(sent, ['one', 'two', 'three']);
   });
 
@@ -132,7 +135,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
   });
 
   it('stays ahead of later messages if the clock moves back while it waits', async (test) => {
-    const { clock, send, untilStatus, statusOf } = await connected(test);
+    const { clock, send, untilStatus, untilSent } = await connected(test);
     let isLimited = true;
     puppet.send = async ({ content }) => {
       if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 30 });
@@ -151,13 +154,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     }
     isLimited = false;
     const last = (await answers.at(-1))?.body.messageId;
-    await eventually(
-      async () => {
-        await clock.advance(5000);
-        return statusOf(last);
-      },
-      (status) => status === 'sent',
-    );
+    await untilSent(last);
     // A scheduled message follows the wall clock, which is earlier now.
     assert.deepEqual(
       sent.filter((text) => text !== 'one'),
@@ -395,5 +392,244 @@ describeOnEachDatabase('a queued message', (_, database) => {
     // The clock does not advance, so polling cannot find them.
     for (const id of ids) await untilStatus(id, 'sent');
     assert.deepEqual(sent, ['one', 'two']);
+  });
+
+  /** Makes the network accept nothing but the given text until `accept` is called. */
+  function holdBack(text: string, clock: FakeClock) {
+    const { promise: answer, resolve: accept } = Promise.withResolvers<void>();
+    const { promise: reached, resolve } = Promise.withResolvers<void>();
+    puppet.send = async ({ content }) => {
+      if (content.text === text) {
+        resolve();
+        await answer;
+      }
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    return { reached, accept };
+  }
+
+  it('is handed to the network after the earlier ones of its chat, when calls overlap', async (test) => {
+    const { clock, send } = await connected(test);
+    const { reached, accept } = holdBack('one', clock);
+    const first = send('one');
+    await reached;
+    const others = [send('two'), send('three')];
+    await send('elsewhere', { to: '4917054321' });
+    assert.deepEqual(sent, ['elsewhere'], 'another chat does not wait');
+    accept();
+    for (const answer of [first, ...others]) assert.equal((await answer).body.status, 'sent');
+    assert.deepEqual(sent.slice(0, 2), ['elsewhere', 'one']);
+  });
+
+  it('waits for an earlier one of its chat, when that one is still being stored', async (test) => {
+    const { server, clock, send } = await connected(test);
+    holdBack('', clock);
+    const { promise: confirmed, resolve: confirm } = Promise.withResolvers<void>();
+    const { promise: stored, resolve } = Promise.withResolvers<void>();
+    const { database } = server.app.services;
+    const { commitJointly } = database;
+    const mock = test.mock.method(database, 'commitJointly', async (...args: Parameters<typeof commitJointly>) => {
+      if (args[1] instanceof Object && 'body' in args[1] && args[1].body === 'one') {
+        const result = await commitJointly(...args);
+        resolve();
+        await confirmed;
+        return result;
+      }
+      return commitJointly(...args);
+    });
+    test.after(() => mock.mock.restore());
+    const first = send('one');
+    await stored;
+    const second = send('two');
+    await eventually(
+      async () => mock.mock.calls.filter(({ arguments: [, item] }) => item instanceof Object && 'body' in item).length,
+      (count) => count === 2,
+    );
+    confirm();
+    assert.deepEqual([(await first).status, (await second).status], [201, 201]);
+    assert.deepEqual(sent, ['one', 'two']);
+  });
+
+  it('stays ahead of later messages, when the database stored it without confirming', async (test) => {
+    const { server, clock, send, untilStatus } = await connected(test);
+    holdBack('', clock);
+    const { database } = server.app.services;
+    const { commitJointly } = database;
+    const mock = test.mock.method(
+      database,
+      'commitJointly',
+      async (...args: Parameters<typeof commitJointly>) => {
+        await commitJointly(...args);
+        throw new AppError('storage_unavailable');
+      },
+      { times: 1 },
+    );
+    test.after(() => mock.mock.restore());
+    assert.equal((await send('one')).status, 503);
+    const { body } = await passUntil(clock, send('two'));
+    assert.equal(body.status, 'sent');
+    assert.deepEqual(sent, ['one', 'two']);
+    await untilStatus(body.messageId, 'sent');
+  });
+
+  it('goes out soon without further sends, when the database stored it without confirming', async (test) => {
+    const { server, clock, send } = await connected(test);
+    holdBack('', clock);
+    const { database } = server.app.services;
+    const { commitJointly } = database;
+    const unconfirmed = async (...args: Parameters<typeof commitJointly>) => {
+      await commitJointly(...args);
+      throw new AppError('storage_unavailable');
+    };
+    test.mock.method(database, 'commitJointly', unconfirmed, { times: 1 });
+    assert.equal((await send('one')).status, 503);
+    await clock.advance(1000);
+    await eventually(
+      async () => sent,
+      (texts) => texts.length === 1,
+    );
+  });
+
+  it('waits in its place for a message that is on its way, when its scheduled time comes', async (test) => {
+    const { clock, send, untilStatus } = await connected(test);
+    const { reached, accept } = holdBack('one', clock);
+    const { messageId } = (await send('planned', inAMinute)).body;
+    await clock.advance(59_000);
+    const first = send('one');
+    await reached;
+    await clock.advance(1000);
+    await untilStatus(messageId, 'queued');
+    await send('elsewhere', { to: '4917054321' }); // the queue has had its chance
+    assert.deepEqual(sent, ['elsewhere']);
+    accept();
+    assert.equal((await first).body.status, 'sent');
+    await untilStatus(messageId, 'sent');
+    assert.deepEqual(sent, ['elsewhere', 'one', 'planned']);
+  });
+
+  it('is not sent, when its key is revoked while it waits for its turn', async (test) => {
+    const { server, call, clock, sessionId, send } = await connected(test);
+    const { reached, accept } = holdBack('one', clock);
+    const first = send('one');
+    await reached;
+    const { body: key } = await call('POST', '/api-keys/create', { name: 'app' });
+    const input = { sessionId, to: '4917012345', message: 'two' };
+    const second = bearer(server.url, key.key)('POST', '/messages/send', input);
+    await eventually(
+      () => call('GET', '/messages?status=queued'),
+      ({ body }) => body.data.length === 2,
+    );
+    const revoked = await call('DELETE', `/api-keys/${key.keyId}?created=remove`);
+    assert.equal(revoked.status, 200);
+    accept();
+    assert.equal((await first).body.status, 'sent');
+    const { status, body } = await second;
+    assert.deepEqual([status, body.code, sent], [502, 'send_failed', ['one']]);
+  });
+
+  it('is returned as queued, when its turn takes long, and keeps its place', async (test) => {
+    const { clock, send, untilStatus } = await connected(test);
+    const { reached, accept } = holdBack('one', clock);
+    const first = send('one');
+    await reached;
+    const { status, body } = await passUntil(clock, send('two'));
+    assert.deepEqual([status, body.status], [201, 'queued']);
+    const third = send('three');
+    accept();
+    assert.equal((await first).body.status, 'sent');
+    await untilStatus(body.messageId, 'sent');
+    await passUntil(clock, third);
+    assert.deepEqual(sent, ['one', 'two', 'three']);
+  });
+
+  it('goes behind what was queued before it, when it was stored earlier', async (test) => {
+    const { clock, send, untilStatus, untilSent } = await connected(test);
+    let isLimited = true;
+    puppet.send = async ({ content }) => {
+      if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 60 });
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const inTwo = { sendAt: new Date(START + 80_000).toISOString() };
+    const { messageId: last } = (await send('planned for later', inTwo)).body;
+    const { messageId: first } = (await send('planned', inAMinute)).body;
+    await clock.advance(60_000);
+    await untilStatus(first, 'queued');
+    const direct = await passUntil(clock, send('direct'));
+    assert.equal(direct.body.status, 'queued');
+    await clock.advance(20_000);
+    await untilStatus(last, 'queued');
+    isLimited = false;
+    await untilSent(last);
+    assert.deepEqual(sent, ['planned', 'direct', 'planned for later']);
+  });
+
+  it('goes out in the order of the ids when several have the same turn', async (test) => {
+    const { server, clock, send, untilStatus, statusOf } = await connected(test);
+    let isLimited = true;
+    const tried: string[] = [];
+    puppet.send = async ({ content }) => {
+      tried.push(content.text);
+      if (isLimited) throw new AppError('rate_limited', 'Slowly', { retryAfterSeconds: 60 });
+      sent.push(content.text);
+      return { timestamp: clock.now() };
+    };
+    const ids: string[] = [];
+    for (const text of ['one', 'two', 'three']) ids.push((await send(text, inAMinute)).body.messageId);
+    await clock.advance(60_000);
+    for (const id of ids) await untilStatus(id, 'queued');
+    await eventually(
+      async () => tried,
+      ({ length }) => length > 0,
+    );
+    await server.app.services.database.commit(async ({ kysely }) => {
+      const { turn } = await kysely
+        .selectFrom('messages')
+        .select(({ fn }) => fn.max('turn').as('turn'))
+        .executeTakeFirstOrThrow();
+      await kysely.updateTable('messages').set({ turn }).where('message_id', 'in', ids).execute();
+    });
+    const direct = await passUntil(clock, send('direct'));
+    assert.equal(direct.body.status, 'queued');
+    isLimited = false;
+    await eventually(
+      async () => {
+        await clock.advance(5000);
+        return Promise.all([...ids, direct.body.messageId].map(statusOf));
+      },
+      (statuses) => statuses.every((status) => status === 'sent'),
+    );
+    const texts = ['one', 'two', 'three'];
+    const inOrder = [...ids].sort().map((id) => texts[ids.indexOf(id)]);
+    assert.deepEqual(sent, [...inOrder, 'direct']);
+  });
+
+  it('ends with the last edit, when an earlier one takes longer', async (test) => {
+    const edits: string[] = [];
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    puppet.parts = {
+      edit: async (_, text) => {
+        edits.push(text);
+        reach();
+        if (text === 'first') await answer;
+      },
+    };
+    test.after(() => {
+      puppet.parts = {};
+    });
+    const { clock, call, send } = await connected(test);
+    holdBack('', clock);
+    const { messageId } = (await send('original')).body;
+    const edit = (message: string) => call('PATCH', `/messages/${messageId}`, { message });
+    const first = edit('first');
+    await reached;
+    const last = edit('last');
+    await send('elsewhere', { to: '4917054321' });
+    assert.deepEqual(edits, ['first']);
+    resolve();
+    assert.deepEqual([(await first).status, (await last).status], [200, 200]);
+    assert.deepEqual([edits, (await last).body.message], [['first', 'last'], 'last']);
   });
 });

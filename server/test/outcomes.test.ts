@@ -3,8 +3,8 @@ import { after, before, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../src/clock.ts';
 import { createTargetPolicy } from '../src/target.ts';
-import { type Deliver, HttpDeliver } from '../src/webhooks/deliver.ts';
-import type { Outcome } from '../src/webhooks/outcome.ts';
+import { type Deliver, HttpDeliver } from '../src/webhooks/delivery/deliver.ts';
+import type { Outcome } from '../src/webhooks/queue/outcome.ts';
 import {
   type Behavior,
   behaviors,

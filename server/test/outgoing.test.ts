@@ -10,7 +10,7 @@ import { systemClock } from '../src/clock.ts';
 import { createLog } from '../src/log.ts';
 import { outgoingLimit, readOpenFiles } from '../src/outgoing.ts';
 import { createTargetPolicy } from '../src/target.ts';
-import { HttpDeliver } from '../src/webhooks/deliver.ts';
+import { HttpDeliver } from '../src/webhooks/delivery/deliver.ts';
 import { eventually } from './support/eventually.ts';
 import { connectSession, startServer } from './support/server.ts';
 

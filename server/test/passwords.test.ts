@@ -14,7 +14,8 @@ import { createFakeClock } from './support/fakeClock.ts';
 import { startServer } from './support/server.ts';
 
 function newHasher(test: TestContext): PasswordHasher {
-  const hasher = new PasswordHasher();
+  // A busy machine may take longer than the server lets a password wait.
+  const hasher = new PasswordHasher({ timeoutMs: 250_000 });
   test.after(() => hasher.stop());
   return hasher;
 }
@@ -64,12 +65,11 @@ it('leaves half of the queue to others when one network fills its share', async 
   await other;
 });
 
-it('rejects the password whose thread exits, and hashes the next one in a new thread', {
+it('hashes a password in another thread when its thread exits before it has started', {
   timeout: 300_000,
 }, async (test) => {
   const hasher = newHasher(test);
   process.once('worker', (thread) => void thread.terminate());
-  await assert.rejects(hasher.hash('x', '192.0.2.1'), /the thread that hashes passwords ended/);
   assert.match(await hasher.hash('x', '192.0.2.1'), /^\$argon2id/);
 });
 

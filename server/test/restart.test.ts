@@ -7,7 +7,7 @@ import { startReceiver } from './support/receiver.ts';
 import { callerOf } from './support/server.ts';
 
 /** More in `npm run test:soak`. */
-const KILLS = Number(process.env['KILLS'] ?? 5);
+const KILLS = Number(process.env['KILLS'] ?? 2);
 
 describeOnEachDatabase('a killed server', (newHome) => {
   it('delivers the events of every acknowledged message after its restart', async (test) => {

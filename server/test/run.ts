@@ -2,9 +2,12 @@ import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs
 import { join, relative, resolve } from 'node:path';
 import { finished } from 'node:stream/promises';
 import { run } from 'node:test';
-import { spec } from 'node:test/reporters';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { spec, type TestEvent } from 'node:test/reporters';
+import { fileURLToPath } from 'node:url';
+import { parseArgs } from 'node:util';
 import { globalSetup, globalTeardown } from './support/globalSetup.ts';
+import { SlowestFiles } from './support/slowestFiles.ts';
+import { cpuMs } from './support/usage.ts';
 
 /*
  * Runs all tests, or those in the arguments, in four processes at a time. A test file in its own process spends half of
@@ -14,8 +17,8 @@ const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const CACHE = join(ROOT, 'node_modules/.cache');
 const TESTS = ['{server,sdk,connector-kit,mcpb,site}/test/**/*.test.ts', '{dashboard,mcp-apps}/test/**/*.test.ts'];
 const AT_ONCE = 4;
-/** Names the test that hangs. Even beside other work, the longest one takes a minute. */
-const TEST_TIMEOUT_MS = 300_000;
+/** Ends a file that hangs. On a machine that is busy with other work, one can take minutes. */
+const FILE_TIMEOUT_MS = 900_000;
 /** Ends a group that hangs outside its tests. */
 const GROUP_TIMEOUT_MS = 1_800_000;
 const SERVER_GROUPS = 8;
@@ -38,10 +41,13 @@ const ALONE = [
   'server/test/whatsapp/signalContexts.test.ts', // loads Baileys before anything else does
 ];
 
-const named = process.argv.slice(2);
-const files = globSync(named.length > 0 ? named : TESTS, { cwd: ROOT })
-  .map((file) => relative(ROOT, resolve(ROOT, file)))
-  .toSorted();
+const { values, positionals: named } = parseArgs({ options: { shard: { type: 'string' } }, allowPositionals: true });
+const files = shardOf(
+  globSync(named.length > 0 ? named : TESTS, { cwd: ROOT })
+    .map((file) => relative(ROOT, resolve(ROOT, file)))
+    .toSorted(),
+  values.shard,
+);
 if (files.length === 0) throw new Error(`No test file matches ${named.join(', ')}`);
 const alone = ALONE.filter((file) => files.includes(file));
 const shared = Map.groupBy(
@@ -60,20 +66,29 @@ const tests = run({
   ],
   concurrency: AT_ONCE,
   timeout: GROUP_TIMEOUT_MS,
-  execArgv: [`--test-timeout=${TEST_TIMEOUT_MS}`],
+  execArgv: [`--test-timeout=${FILE_TIMEOUT_MS}`],
   forceExit: true,
 });
 let hasFailed = false;
 tests.on('test:fail', () => {
   hasFailed = true;
 });
-const report = tests.compose(spec);
-report.pipe(process.stdout);
+const slowest = new SlowestFiles();
+const report = tests.compose((events: AsyncIterable<TestEvent>) => slowest.collect(events)).compose(spec);
+report.pipe(process.stdout, { end: false });
 await finished(report);
 await globalTeardown();
 rmSync(groups, { recursive: true });
+process.stdout.write(slowest.table(cpuMs()));
 // Explicit: the embedded PostgreSQL ends a process that has nothing left to do with code 0.
 process.exit(hasFailed ? 1 : 0);
+
+/** Returns the part `n/m` of the files, for a run on several machines. */
+function shardOf(files: readonly string[], shard = '1/1'): string[] {
+  const [place = 0, count = 0] = shard.split('/').map(Number);
+  if (!(place >= 1 && place <= count)) throw new Error(`--shard must be like 1/3, not ${shard}`);
+  return files.filter((_, index) => index % count === place - 1);
+}
 
 /** Distributes the files of a part over modules that import them. */
 function group(part: 'dashboard' | 'server', count: number): string[] {
@@ -87,9 +102,14 @@ function group(part: 'dashboard' | 'server', count: number): string[] {
 /** Writes a module that runs these files one after the other. */
 function moduleOf(name: string, members: readonly string[]): string {
   const path = join(groups, `${name}.mjs`);
-  const imports = ['server/test/support/completion.ts', ...members].map(
-    (file) => `import '${pathToFileURL(resolve(ROOT, file))}';\n`,
-  );
-  writeFileSync(path, imports.join(''));
+  const lines = [
+    // Outside of the files, so that its `after` closes the browser once they all have ended.
+    ...(name.startsWith('dashboard')
+      ? [`import '${import.meta.resolve('../../dashboard/test/support/browser.ts')}';`]
+      : []),
+    `import { runFile } from '${import.meta.resolve('./support/testFile.ts')}';`,
+    ...members.map((file) => `runFile(${JSON.stringify(file)}, ${JSON.stringify(resolve(ROOT, file))});`),
+  ];
+  writeFileSync(path, lines.join('\n'));
   return path;
 }

@@ -18,7 +18,8 @@ describe('the runner of the tests', () => {
     writeFileSync(file('body'), `import { it } from 'node:test';\n${body}\n`);
     writeFileSync(file('passes'), "import { it } from 'node:test';\nit('passes', () => {});\n");
     const { NODE_TEST_CONTEXT: _, ...env } = process.env;
-    return spawnSync(process.execPath, [RUNNER, ...names.map(file)], { env, stdio: 'ignore' }).status;
+    const files = names.map((name) => (name.startsWith('--') ? name : file(name)));
+    return spawnSync(process.execPath, [RUNNER, ...files], { env, stdio: 'ignore' }).status;
   }
 
   it('succeeds if every test passes', (test) => {
@@ -35,6 +36,13 @@ describe('the runner of the tests', () => {
 
   it('fails if a test ends its process', (test) => {
     assert.equal(run(test, "it('exits', () => process.exit(0));"), 1);
+  });
+
+  it('runs only the files of its shard', (test) => {
+    const body = "it('fails', () => { throw new Error('failed'); });";
+    assert.equal(run(test, body, ['--shard=1/2', 'body', 'passes']), 1);
+    assert.equal(run(test, body, ['--shard=2/2', 'body', 'passes']), 0);
+    assert.equal(run(test, body, ['--shard=3/2', 'passes']), 1);
   });
 
   it('fails if no file has the name', (test) => {

@@ -3,10 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemClock } from '../src/clock.ts';
-import type { Envelope } from '../src/connectors/sandbox/store.ts';
+import type { NetworkGroup } from '../src/connectors/contract/groups.ts';
 import { openDatabase } from '../src/db/database.ts';
 import type { Media } from '../src/media/media.ts';
-import { DatabaseSandboxStore } from '../src/sessions/sandboxStore.ts';
+import { DatabaseSandboxStore } from '../src/sandbox/databaseStore.ts';
+import type { Envelope } from '../src/sandbox/store.ts';
 import { describeOnEachDatabase, type Home, newHome } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
@@ -46,6 +47,18 @@ async function personOf(server: TestServer): Promise<Person> {
 
 const textsOf = async ({ call }: Person): Promise<string[]> =>
   (await call('GET', '/messages?direction=incoming&limit=200')).body.data.map(({ message }: Body) => message);
+
+const groupNamed = (networkId: string): NetworkGroup => ({
+  networkId,
+  subject: networkId,
+  description: null,
+  createdBy: '4917011111',
+  createdAt: 0,
+  participants: [{ phoneNumber: '4917011111', role: 'admin' }],
+  settings: { announce: false, locked: false, joinApproval: false },
+  inviteCode: null,
+  picture: null,
+});
 
 const mailIn = async (home: Home): Promise<number> =>
   (await queryOf(home)<{ mail_id: string }>('select mail_id from sandbox_mailbox')).length;
@@ -270,7 +283,7 @@ describe('sandbox mailboxes', () => {
       sender: { sessionId: 'ses_sender', address: '4917011111' },
     });
     const messages = Array.from({ length: 20 }, (_, n) => `message ${n}`);
-    const stored = await Promise.all(messages.map((id) => store.put(envelope(id))));
+    const stored = await Promise.all(messages.map((id) => store.put([envelope(id)])));
     assert.deepEqual(new Set(stored.flat()), new Set(['ses_1']), 'unregistered numbers get no mail');
     const mail = await store.mailOf('ses_1', 100);
     assert.deepEqual(
@@ -286,7 +299,7 @@ describe('sandbox mailboxes', () => {
 
     // Receipts of messages that are removed together keep the order of sending.
     const more = Array.from({ length: 20 }, (_, n) => `later ${n}`);
-    await Promise.all(more.map((id) => store.put(envelope(id))));
+    await Promise.all(more.map((id) => store.put([envelope(id)])));
     const later = (await store.mailOf('ses_1', 100)).map(({ mailId }) => mailId);
     await store.remove(later.toReversed(), []);
     const receipts = (await store.mailOf('ses_sender', 100)).slice(messages.length);
@@ -294,6 +307,27 @@ describe('sandbox mailboxes', () => {
       receipts.flatMap(({ event }) => (event.type === 'receipt' ? event.networkIds : [])),
       more,
     );
+  });
+});
+
+describeOnEachDatabase('the groups of a sandbox network', (newHome) => {
+  it('are restored for a session with more of them than a statement has parameters', async (test) => {
+    const home = await newHome();
+    const database = await openDatabase(home, systemClock);
+    test.after(async () => {
+      await database.close();
+      await home.remove();
+    });
+    const media: Partial<Media> = {}; // there are no files
+    const store = new DatabaseSandboxStore({ database, media: media as Media, clock: systemClock });
+    const groups = Array.from({ length: 22_000 }, (_, n) => groupNamed(`group ${n}`));
+    await store.restoreGroups('scope', groups);
+    await store.restoreGroups('scope', groups);
+    const stored = await database.reader.kysely.selectFrom('sandbox_groups').select('network_id').execute();
+    assert.equal(stored.length, groups.length);
+    const last = groups.at(-1) ?? assert.fail();
+    const { group } = await store.changeGroup('scope', last.networkId, () => undefined);
+    assert.deepEqual(group, last);
   });
 });
 
@@ -371,7 +405,7 @@ describeOnEachDatabase('a sandbox mailbox after a crash between delivery and rem
       (texts) => has(texts, 'the last'),
     );
     const eventsOf = async (kind: string) =>
-      (await again('GET', `/events?kinds=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
+      (await again('GET', `/events?events=${kind}&limit=200`)).body.data.map(({ data }: Body) => data);
     assert.deepEqual(await stored(again), ['final text', '', 'the last']);
     assert.equal((await eventsOf('message.incoming')).filter(isTheirs).length, 3);
     const events = (await eventsOf('group.updated')).filter(isTheirs);
@@ -535,10 +569,10 @@ async function subjectsSeenBy(callAny: CallAny, person: Remote): Promise<string[
   const subjects: string[] = [];
   for (let after = ''; ; ) {
     const { data, nextCursor } = await insist(() =>
-      callAny(person, 'GET', `/events?kinds=group.updated&limit=200${after}`),
+      callAny(person, 'GET', `/events?events=group.updated&limit=200${after}`),
     );
     subjects.push(...data.map((event: Body) => event.data.subject));
     if (data.length === 0) return subjects;
-    after = `&after=${nextCursor}`;
+    after = `&afterCursor=${nextCursor}`;
   }
 }

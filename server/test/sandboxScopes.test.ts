@@ -4,9 +4,9 @@ import { after, before, describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import { migrate } from '../src/db/migrate.ts';
 import { migrations } from '../src/db/migrations/index.ts';
-import { openPostgres } from '../src/db/postgres.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
-import { describeOnEachDatabase, describeWithSessionsApart, type Home } from './support/databases.ts';
+import { openPostgres } from '../src/db/postgres/postgres.ts';
+import { openSqlite } from '../src/db/sqlite/sqlite.ts';
+import { describeOnEachDatabase, describeWithSessionsApart, emptyHome, type Home } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { queryOf } from './support/nodes.ts';
@@ -155,12 +155,12 @@ describe('accounts that share the sandbox network', () => {
   });
 });
 
-describeOnEachDatabase('a deployment upgraded from a version with one shared sandbox network', (newHome, name) => {
+describeOnEachDatabase('a deployment upgraded from a version with one shared sandbox network', (_, name) => {
   const CREATED_AT = 1_700_000_000_000;
 
   /** A database of the first schema: account `acc_a` has the sessions `ses_1` and `ses_2`, `acc_b` has `ses_3`. */
   async function oldHome(test: TestContext): Promise<{ home: Home; numbers: [string, string, string] }> {
-    const home = await newHome();
+    const home = await emptyHome(name);
     test.after(() => home.remove());
     const numbers: [string, string, string] = [newNumber(), newNumber(), newNumber()];
     const store =

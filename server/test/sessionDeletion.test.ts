@@ -56,7 +56,8 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
       return result;
     };
     await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
-    assert.deepEqual([await left(sessionId), await left(otherId), most], [0, 1, 500]);
+    assert.deepEqual([await left(sessionId), await left(otherId)], [0, 1]);
+    assert.ok(most > 0 && most <= 500, `${most} in one transaction`);
     assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
     assert.equal((await call('GET', `/sessions/${otherId}`)).status, 200);
   });
@@ -86,8 +87,13 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
       return result;
     };
     await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
-    assert.deepEqual([(await left(sessionId)).length, (await left(otherId)).length, most], [0, MESSAGES, 250]);
-    const words = await kysely.selectFrom('message_words').select('rowid').where('rowid', 'in', gone).execute();
+    assert.deepEqual([(await left(sessionId)).length, (await left(otherId)).length], [0, MESSAGES]);
+    assert.ok(most > 0 && most <= 250, `${most} in one transaction`);
+    const words = await kysely
+      .selectFrom(stored.reader.dialect.search.table)
+      .select('rowid')
+      .where('rowid', 'in', gone)
+      .execute();
     assert.deepEqual(words, []);
     const { body } = await call('GET', `/messages?q=history&limit=200&sessionId=${otherId}`);
     assert.equal(body.data.length, 200);

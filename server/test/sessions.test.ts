@@ -248,6 +248,8 @@ describe('a session that moves to another node during a disconnect', () => {
     const ask = queryOf(home);
     await ask(`update sessions set lease_owner = 'nod_other'`);
     await ask('delete from nodes');
+    await ask(`insert into nodes (node_id, epoch, instance, version, carries, joined_at, expires_at)
+      values ('nod_other', 1, 'another machine', '0.1.0', 1, 1, ${Date.now() + 600_000})`);
     await eventually(
       async () => cluster.isMember() && !cluster.sessions.owns(sessionId),
       (isWithOther) => isWithOther,

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { type Breaker, newBreaker } from '../src/webhooks/breaker.ts';
-import type { Settlement } from '../src/webhooks/queue.ts';
-import { createSettleLanes } from '../src/webhooks/settling.ts';
-import { minuteOf, readFigures } from '../src/webhooks/stats.ts';
+import { createSettleLanes } from '../src/webhooks/lanes/settling.ts';
+import { type Breaker, newBreaker } from '../src/webhooks/queue/breaker.ts';
+import type { Settlement } from '../src/webhooks/queue/queue.ts';
+import { minuteOf, readFigures } from '../src/webhooks/queue/stats.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
 import { serversFor } from './support/server.ts';
 

@@ -320,7 +320,7 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     await type(groupId, 'paused');
     const paused = await eventOf(call, 'presence.updated', (data) => of(mine)(data) && data.presence === 'paused');
     assert.ok(paused.groupId !== undefined);
-    const { data } = await ok(call('GET', '/events?kinds=presence.updated&limit=200'));
+    const { data } = await ok(call('GET', '/events?events=presence.updated&limit=200'));
     const seen = data.map(({ data: { presence } }: Answer['body']) => presence);
     assert.ok(!seen.includes('recording'), seen.join());
     await ok(call('PUT', `/sessions/${mine}/presence`, { presence: 'offline' }));
@@ -337,7 +337,7 @@ describeWithSessionsApart('statuses, channels, presence and calls', (_, database
     assert.deepEqual(await codeOf(again), [409, 'session_state']);
     await ok(end('TWICE'));
     await eventOf(call, 'call.ended', ({ callId }) => callId === 'TWICE');
-    const { data } = await ok(call('GET', '/events?kinds=call.ended&limit=200'));
+    const { data } = await ok(call('GET', '/events?events=call.ended&limit=200'));
     const ended = data.map(({ data: { callId } }: Answer['body']) => callId);
     assert.equal(ended.filter((id: string) => id === 'ONCE').length, 1);
     assert.ok(!ended.includes('NEVER'));

@@ -261,6 +261,48 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     assert.deepEqual(accepted, ['a2', 'a3']);
   });
 
+  it('does not spend the next probe on the chat of one that failed before a restart', async (test) => {
+    const time = createFakeClock(Date.now());
+    const restart = startAgain(test, newHome, { database, clock: time, env: { BREAKER_OPEN_SECONDS: '30' } });
+    const receiver = await startReceiver();
+    test.after(() => receiver.close());
+    receiver.respond((received, response) => response.writeHead(textOf(received) === 'a1' ? 410 : 200).end());
+    const first = await restart();
+    const { call } = await first.account();
+    const sessionId = await connectSession(call);
+    const { webhookId } = (
+      await call('POST', '/webhooks/endpoints', {
+        webhookUrl: receiver.url,
+        events: ['message.incoming'],
+        ordering: 'strict',
+        retrySeconds: FOREVER,
+      })
+    ).body;
+    const untilOpened = (times: number) =>
+      eventually(
+        () => call('GET', `/webhooks/endpoints/${webhookId}/circuit-breaker`),
+        ({ body }) => body.transitions.filter(({ to }: Answer['body']) => to === 'open').length === times,
+      );
+    const write = (from: string, message: string) =>
+      call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message });
+    await write(ANN, 'a1');
+    await untilOpened(1);
+    await time.advance(35_000);
+    await receiver.waitFor(2);
+    await untilOpened(2);
+    await write(BEN, 'b1');
+    await first.stop();
+    await restart();
+    await eventually(
+      async () => {
+        await time.advance(5000);
+        return receiver.deliveries.length;
+      },
+      (count) => count >= 3,
+    );
+    assert.deepEqual(receiver.deliveries.slice(0, 3).map(textOf), ['a1', 'a1', 'b1']);
+  });
+
   it('keeps the order across a restart', async (test) => {
     const restart = startAgain(test, newHome, { database });
     const receiver = await startReceiver();

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
+import { EventEmitter, once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { ThreadReader } from '../src/db/threadReader.ts';
+import type { Worker } from 'node:worker_threads';
+import { ThreadReader } from '../src/db/sqlite/threadReader.ts';
 import { connectSession, startServer } from './support/server.ts';
 
 /** Takes a second, which a stop waits for. */
@@ -16,6 +18,26 @@ const INTERRUPTED = { errcode: 9 };
 /** Keeps the thread busy for minutes. A stop ends all but the query that is running. */
 const occupy = (query: (text: string, parameters: []) => Promise<unknown>) =>
   Promise.allSettled(Array.from({ length: 150 }, () => query(LONG, [])));
+
+/** A thread that answers with the text of a query, or never. */
+const HANGING = `
+  import { parentPort } from 'node:worker_threads';
+  parentPort.on('message', ({ id, text }) => {
+    while (text === 'hang');
+    parentPort.postMessage({ id, rows: [text] });
+  });
+  parentPort.postMessage('ready');`;
+
+/** A thread that announces each query before it runs. */
+const ANNOUNCING = `
+  import { DatabaseSync } from 'node:sqlite';
+  import { parentPort } from 'node:worker_threads';
+  const database = new DatabaseSync(':memory:');
+  parentPort.on('message', ({ id, text }) => {
+    parentPort.postMessage('begins');
+    parentPort.postMessage({ id, rows: database.prepare(text).all() });
+  });
+  parentPort.postMessage('ready');`;
 
 function open(test: TestContext) {
   const folder = mkdtempSync(join(tmpdir(), 'switchboard-reader-'));
@@ -90,6 +112,49 @@ describe('the thread that reads SQLite', () => {
     await assert.rejects(reader.query('select 1', []), INTERRUPTED); // the thread cannot open the file
     mkdirSync(join(folder, 'folder'));
     assert.deepEqual((await reader.query('select 1 as one', [])).rows, [{ one: 1 }]);
+  });
+
+  it('continues in another thread when a query runs beyond its deadline, and does not run one that expired', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const reader = new ThreadReader('', { script: new URL(`data:text/javascript,${HANGING}`), timeoutMs: 1000 });
+    test.after(() => reader.stop());
+    await reader.query('first', []);
+    const hanging = assert.rejects(reader.query('hang', []), INTERRUPTED);
+    const expiring = assert.rejects(reader.query('hang', []), INTERRUPTED);
+    test.mock.timers.tick(999);
+    const later = [reader.query('second', []), reader.query('third', [])];
+    test.mock.timers.tick(1);
+    await Promise.all([hanging, expiring]);
+    const answers = await Promise.all(later);
+    assert.deepEqual(
+      answers.map(({ rows }) => rows),
+      [['second'], ['third']],
+    );
+  });
+
+  it('waits for the end of an expired query when two are still running', async (test) => {
+    test.mock.timers.enable({ apis: ['setTimeout'] });
+    const reader = new ThreadReader('', { script: new URL(`data:text/javascript,${ANNOUNCING}`) });
+    test.after(() => reader.stop());
+    let ended = 0;
+    const endedBefore: number[] = [];
+    const threads = new EventEmitter();
+    const watch = (thread: Worker) => {
+      endedBefore.push(ended);
+      thread.on('message', (message) => message === 'begins' && threads.emit('begins'));
+      thread.on('exit', () => ended++);
+    };
+    process.on('worker', watch);
+    test.after(() => process.off('worker', watch));
+    for (let expired = 0; expired < 2; expired++) {
+      const begins = once(threads, 'begins');
+      const long = assert.rejects(reader.query(LONG, []), INTERRUPTED);
+      await begins;
+      test.mock.timers.tick(60_000);
+      await long;
+    }
+    assert.deepEqual((await reader.query('select 1 as one', [])).rows, [{ one: 1 }]);
+    assert.deepEqual([endedBefore.slice(0, 2), (endedBefore[2] ?? 0) >= 1, endedBefore.length], [[0, 0], true, 3]);
   });
 
   it('refuses more queries than may wait', async (test) => {

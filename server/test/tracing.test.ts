@@ -4,11 +4,11 @@ import { after, afterEach, before, beforeEach, describe, it, type TestContext } 
 import type { JointWork } from '../src/db/commit.ts';
 import type { Database } from '../src/db/database.ts';
 import { GroupCommit } from '../src/db/groupCommit.ts';
-import { openSqlite } from '../src/db/sqlite.ts';
+import { openSqlite } from '../src/db/sqlite/sqlite.ts';
 import { createLog } from '../src/log.ts';
-import { listSessions } from '../src/operations/sessions.ts';
+import { listSessions } from '../src/operations/sessions/sessions.ts';
 import { Tracing } from '../src/tracing/tracing.ts';
-import { describeOnEachDeployment, newHome } from './support/databases.ts';
+import { describeOnEachDeployment, emptyHome, newHome } from './support/databases.ts';
 import { loadedBy } from './support/loadedBy.ts';
 import { callTool, mcpClient } from './support/mcp.ts';
 import { type Receiver, startReceiver } from './support/receiver.ts';
@@ -237,7 +237,7 @@ async function transactionsOf(
   wrap: (group: Committing) => Committing,
   traced: (work: () => Promise<void>) => () => Promise<void> = (work) => work,
 ) {
-  const home = await newHome('sqlite');
+  const home = await emptyHome('sqlite');
   test.after(() => home.remove());
   const store = openSqlite(join(home.dataDir, 'test.db'), () => {});
   const group = new GroupCommit(store);

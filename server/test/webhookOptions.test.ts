@@ -27,7 +27,7 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     const write = (from: string, message: string, more: object = {}) =>
       call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from, message, ...more });
     const pendingOf = async (webhookId: string): Promise<Answer['body'][]> =>
-      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=pending`)).body.data;
+      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=pending`)).body.data;
     return { call, receiver, witness, sessionId, create, change, write, pendingOf };
   }
 
@@ -208,7 +208,7 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     assert.deepEqual(body.retrySeconds, []);
     await write(ANN, 'Hi');
     const failed = await eventually(
-      async () => (await call('GET', `/webhooks/deliveries?webhookId=${body.webhookId}&state=failed`)).body.data,
+      async () => (await call('GET', `/webhooks/deliveries?webhookId=${body.webhookId}&states=failed`)).body.data,
       (found) => found.length === 1,
     );
     assert.equal(failed[0].attempts, 1);

@@ -54,7 +54,7 @@ describe('removing a webhook', () => {
         await receiver.waitFor(before + IN_FLIGHT);
         await witness.waitFor(sent);
         assert.equal((await remove()).status, 200);
-        const { data } = (await call('GET', `/webhooks/deliveries?state=cancelled&limit=50`)).body;
+        const { data } = (await call('GET', `/webhooks/deliveries?states=cancelled&limit=50`)).body;
         cancelled += IN_FLIGHT + QUEUED;
         assert.equal(data.length, cancelled);
         await send(3);

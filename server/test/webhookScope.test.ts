@@ -60,7 +60,7 @@ describeOnEachDeployment('a webhook of some sessions', (_, database) => {
     await receiver.waitFor(2);
     assert.equal((await call('PATCH', `/webhooks/endpoints/${webhookId}`, { sessionIds: [mine] })).status, 200);
     const inState = async (state: string) =>
-      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&state=${state}`)).body.data;
+      (await call('GET', `/webhooks/deliveries?webhookId=${webhookId}&states=${state}`)).body.data;
     const [cancelled] = await eventually(
       () => inState('cancelled'),
       (found) => found.length === 1,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { sql } from 'kysely';
 import type { EventKind } from '../../src/events/events.ts';
-import { MAX_CHAT_LABELS } from '../../src/messages/labels.ts';
+import { MAX_CHAT_LABELS } from '../../src/messages/chats/labels.ts';
 import { newRow, storeMessages } from '../../src/messages/store.ts';
 import { ADA, cloudSession } from '../support/cloudSession.ts';
 import { describeOnEachDeployment } from '../support/databases.ts';
@@ -378,7 +378,7 @@ describeOnEachDeployment('chats', (_, database) => {
     await simulate('chat_delete', { from });
     assert.equal((await call('GET', `/chats/${from}?sessionId=${sessionId}`)).status, 404);
     await simulate('chat_delete', { from });
-    const removals = (await ok('GET', '/events?kinds=chat.removed&limit=200')).data.filter(
+    const removals = (await ok('GET', '/events?events=chat.removed&limit=200')).data.filter(
       ({ data }: Data) => data.chatId === from,
     );
     assert.deepEqual(

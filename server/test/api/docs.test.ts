@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import Fastify from 'fastify';
 import { errors } from '../../src/errors.ts';
-import { addDocs } from '../../src/http/docs.ts';
+import { addDocs } from '../../src/http/pages/docs.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 interface Raw {

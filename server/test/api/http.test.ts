@@ -149,17 +149,31 @@ describe('HTTP', () => {
     await limited.stop();
   });
 
-  it('reveals no internals in an unexpected error', async () => {
+  it('reveals no internals in the error of an incomplete database', async (test) => {
     const broken = await startServer();
+    test.after(() => broken.stop());
     const { call } = await broken.account();
     await broken.app.services.database.commit(({ connection }) =>
       connection.query('alter table sessions rename to gone', []),
     );
     const answer = await call('GET', '/sessions');
-    assert.equal(answer.status, 500);
-    assert.equal(answer.body.code, 'internal_error');
+    assert.deepEqual([answer.status, answer.body.code], [503, 'storage_unavailable']);
     assert.doesNotMatch(JSON.stringify(answer.body), /gone|sessions|select|sqlite/i);
-    await broken.stop();
+  });
+
+  it('reveals no internals in an unexpected error', async (test) => {
+    const broken = await startServer();
+    test.after(() => broken.stop());
+    const { call } = await broken.account();
+    const { database } = broken.app.services;
+    for (const { connection } of [database.reader, database.longReader])
+      test.mock.method(connection, 'query', async () => {
+        throw new TypeError('sqlite: select of gone sessions');
+      });
+    const answer = await call('GET', '/sessions');
+    test.mock.restoreAll();
+    assert.deepEqual([answer.status, answer.body.code], [500, 'internal_error']);
+    assert.doesNotMatch(JSON.stringify(answer.body), /gone|sessions|select|sqlite/i);
   });
 
   it('reports liveness and readiness, with and without the API prefix', async () => {

@@ -348,7 +348,7 @@ describeOnEachDeployment('media', (newHome, database) => {
       data.commit(({ connection }) => connection.query(`alter table ${from} rename to ${to}`, []));
     await rename('media', 'gone');
     const lost = randomBytes(1000);
-    assert.equal((await upload(first, me.token, lost)).status, 500);
+    assert.equal((await upload(first, me.token, lost)).status, 503);
     await rename('gone', 'media');
     assert.ok(filesOf(first).includes(sha256(lost)), 'the content was stored before its row');
 

@@ -88,7 +88,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await again('GET', `/sessions/${stays}`)).body.status, 'connected');
     assert.equal((await again('GET', `/sessions/${ends}`)).body.status, 'disconnected');
     const { body } = await eventually(
-      () => again('GET', '/events?kinds=session.connected,session.disconnected'),
+      () => again('GET', '/events?events=session.connected,session.disconnected'),
       (answer) => answer.body.data.length >= 3,
     );
     assert.deepEqual(
@@ -140,7 +140,9 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
       [sent.body.to, sent.body.chatId, sent.body.status, sent.body.direction],
       ['491701234567', '491701234567', 'sent', 'outgoing'],
     );
-    for (const to of ['abc', '0', '123', '00491701234567', '49170123456789012345', '+', '١٢٣٤٥٦٧٨٩', "1' or '1'='1"]) {
+    const withPrefix = await call('POST', '/messages/send', { to: '00491701234567', message: 'hello' });
+    assert.deepEqual([withPrefix.status, withPrefix.body.to], [201, '491701234567']);
+    for (const to of ['abc', '0', '123', '49170123456789012345', '+', '١٢٣٤٥٦٧٨٩', "1' or '1'='1"]) {
       const refused = await call('POST', '/messages/send', { to, message: 'x' });
       assert.deepEqual([refused.status, refused.body.errors?.[0]?.field], [400, 'to'], to);
     }
@@ -306,7 +308,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal((await call('GET', `/messages/${sent.messageId}`)).body.status, 'read');
     // The log shows an event once no earlier one can appear.
     const { body } = await eventually(
-      () => call('GET', '/events?kinds=message.sent,message.delivered,message.read'),
+      () => call('GET', '/events?events=message.sent,message.delivered,message.read'),
       (answer) => answer.body.data.length === 3,
     );
     assert.deepEqual(
@@ -334,8 +336,8 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     assert.equal(await count(`chatId=${group.groupId}`), 0);
     assert.equal(await count(`sessionId=${sessionId}&from=%2B491701111111`), 7);
     assert.equal(await count(`from=${encodeURIComponent('+49 170 2222222')}`), 1);
-    assert.equal(await count(`after=${new Date(Date.now() + 60_000).toISOString()}`), 0);
-    assert.equal(await count(`before=${new Date(Date.now() + 60_000).toISOString()}`), 8);
+    assert.equal(await count(`afterTime=${new Date(Date.now() + 60_000).toISOString()}`), 0);
+    assert.equal(await count(`beforeTime=${new Date(Date.now() + 60_000).toISOString()}`), 8);
     assert.equal(await count('type=image'), 0);
     const seen: string[] = [];
     let cursor = '';
@@ -426,7 +428,7 @@ describeWithSessionsApart('sessions and messages', (newHome, database) => {
     );
     assert.equal(got.body.data[0].chatId, theirs.body.data[0].groupId);
     const { body } = await eventually(
-      () => bob.call('GET', '/events?kinds=group.created,group.updated'),
+      () => bob.call('GET', '/events?events=group.created,group.updated'),
       (answer) => answer.body.data.length === 4,
     );
     assert.deepEqual(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { throttle } from '../../src/metrics.ts';
+import { createLog } from '../../src/log.ts';
+import { atMostEvery, throttle } from '../../src/metrics.ts';
 import { version } from '../../src/version.ts';
 import { describeOnEachDatabase, newHome } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -61,6 +62,8 @@ describeOnEachDatabase('metrics', (_, database) => {
       'switchboard_http_requests_total{method="POST",status="400"} 1',
       'switchboard_deliveries_in_flight 0',
       'switchboard_ready 1',
+      'switchboard_degraded{part="signals"} 0',
+      'switchboard_degraded{part="media_conversion"} 0',
       'switchboard_database_up 1',
       `switchboard_info{version="${version}"`,
       'nodejs_eventloop_lag_seconds',
@@ -219,4 +222,74 @@ describe('a throttled query', () => {
     assert.ok(!runsAgainAfter(999));
     assert.ok(runsAgainAfter(1));
   });
+});
+
+describe('access to the metrics', () => {
+  const statusOf = async (url: string, token?: string) =>
+    (await fetch(url, { headers: token === undefined ? {} : { authorization: `Bearer ${token}` } })).status;
+  const token = 'a-token-of-more-than-32-characters';
+
+  it('is refused without a port or token if other machines can reach the server', async () => {
+    const reachable: Record<string, string>[] = [{ PUBLIC_URL: 'https://chat.example.com' }, { TRUST_PROXY: 'on' }];
+    for (const env of reachable) {
+      const lines: string[] = [];
+      const log = createLog('warn', { write: (line: string) => void lines.push(line) });
+      const server = await startServer({ env, log });
+      assert.equal(await statusOf(`${server.url}/metrics`), 404);
+      await server.stop();
+      assert.ok(lines.some((line) => line.includes('set METRICS_PORT or METRICS_TOKEN')));
+    }
+  });
+
+  it('needs the token, if there is one', async (test) => {
+    const server = await startServer({ env: { PUBLIC_URL: 'https://chat.example.com', METRICS_TOKEN: token } });
+    test.after(() => server.stop());
+    const url = `${server.url}/metrics`;
+    assert.deepEqual(
+      [await statusOf(url), await statusOf(url, `${token}x`), await statusOf(url, token)],
+      [401, 401, 200],
+    );
+  });
+
+  it('is on a separate port, if there is one', async (test) => {
+    const server = await startServer({ env: { PUBLIC_URL: 'https://chat.example.com', METRICS_PORT: '0' } });
+    test.after(() => server.stop());
+    assert.equal(await statusOf(`${server.url}/metrics`), 404);
+    const { metricsUrl = assert.fail('does not listen') } = server.app;
+    const response = await fetch(`${metricsUrl}/metrics`);
+    assert.match(response.headers.get('content-type') ?? '', /^text\/plain/);
+    assert.match(await response.text(), /^switchboard_ready 1$/m);
+    assert.equal(await statusOf(`${metricsUrl}/health`), 404);
+    assert.equal((await fetch(`${metricsUrl}/metrics`, { method: 'POST' })).status, 404);
+  });
+
+  it('on a separate port also needs the token', async (test) => {
+    const server = await startServer({ env: { METRICS_PORT: '0', METRICS_TOKEN: token } });
+    test.after(() => server.stop());
+    const url = `${server.app.metricsUrl}/metrics`;
+    assert.deepEqual([await statusOf(url), await statusOf(url, token)], [401, 200]);
+  });
+});
+
+it('shares a result between concurrent callers and within a second, but not a failure', async () => {
+  let now = 0;
+  let reads = 0;
+  let fails = false;
+  const read = atMostEvery(
+    1000,
+    async () => {
+      reads += 1;
+      if (fails) throw new Error('no');
+      return reads;
+    },
+    () => now,
+  );
+  assert.deepEqual(await Promise.all([read(), read(), read()]), [1, 1, 1]);
+  now = 999;
+  assert.equal(await read(), 1);
+  now = 1000;
+  fails = true;
+  await assert.rejects(read());
+  fails = false;
+  assert.equal(await read(), 3);
 });

@@ -140,7 +140,7 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     }
     const { body } = await a.call('GET', `/messages/${sent.body.messageId}`);
     assert.deepEqual(body.answers, [{ from: b.number, answer: 'going' }]);
-    const { body: log } = await a.call('GET', '/events?kinds=event.answer');
+    const { body: log } = await a.call('GET', '/events?events=event.answer');
     assert.deepEqual(
       log.data.map(({ data }: Answer['body']) => data.answer),
       ['maybe', 'going'],
@@ -222,7 +222,7 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     await move(4, 2);
     const { body } = await b.call('GET', `/messages/${messageId}`);
     assert.deepEqual(body.location, { latitude: 5, longitude: 2, name: 'Route', live: { heading: 90, sequence: 3 } });
-    const { body: log } = await b.call('GET', '/events?kinds=message.location');
+    const { body: log } = await b.call('GET', '/events?events=message.location');
     assert.deepEqual(
       log.data.map(({ data }: Answer['body']) => data.location.latitude),
       [5],

@@ -65,7 +65,7 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
     const elsewhere = { to: ANN, name: 'order_sent', language: 'fr' };
     assert.equal((await call('POST', '/messages/send-template', elsewhere)).body.code, 'not_found');
     await eventOf(call, 'template.updated', ({ status }) => status === 'approved');
-    const { data } = (await call('GET', '/events?kinds=template.updated')).body;
+    const { data } = (await call('GET', '/events?events=template.updated')).body;
     assert.deepEqual(
       data.map((event: Answer['body']) => [event.data.previousStatus, event.data.status]).toSorted(),
       [
@@ -127,7 +127,7 @@ describeOnEachDeployment('a business number on the sandbox', (_, database) => {
       [['warning', 'Many people have blocked the number.']],
     );
     await eventOf(call, 'session.updated', ({ notice }) => notice !== undefined);
-    const { data } = (await call('GET', '/events?kinds=session.updated')).body;
+    const { data } = (await call('GET', '/events?events=session.updated')).body;
     assert.deepEqual(
       data.map((event: Answer['body']) => event.data.changed.toSorted()),
       [['messagingLimit', 'messagingTier', 'quality'], []],

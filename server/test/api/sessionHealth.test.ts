@@ -43,7 +43,7 @@ async function answerOf<T>(clock: ReturnType<typeof createFakeClock>, pending: P
 }
 
 const changesOf = async (call: Call): Promise<Answer['body'][]> => {
-  const { body } = await call('GET', '/events?kinds=session.status&limit=200');
+  const { body } = await call('GET', '/events?events=session.status&limit=200');
   return body.data.flatMap(({ data }: Answer['body']) => (data.health === undefined ? [] : [data]));
 };
 

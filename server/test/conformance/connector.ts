@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import type { Capability } from '../../src/connectors/capabilities.ts';
-import { mediaTypes, messageTypes } from '../../src/connectors/connector.ts';
+import type { Capability } from '../../src/connectors/contract/capabilities.ts';
+import { mediaTypes, messageTypes } from '../../src/connectors/contract/content.ts';
 import type { Deployment, Home } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
@@ -54,8 +54,11 @@ export interface FakeNetwork {
   link?(site: Site): Promise<void>;
   /** Texts that a person has received, oldest first. */
   arrived(site: Site): Promise<readonly string[]>;
-  /** Writes to the session. @param message `answers`: the message of the session to which it replies */
-  write(site: Site, message: { text: string; answers?: string; times?: number }): Promise<void>;
+  /**
+   * Writes to the session.
+   * @param message `answers`: the message of the session to which it replies; `from`: another person's digits
+   */
+  write(site: Site, message: { text: string; answers?: string; times?: number; from?: string }): Promise<void>;
   /** Reports the status of a message of the session. Resolves once the session has processed it. */
   confirm(site: Site, messageId: string, status: 'delivered' | 'read' | 'failed'): Promise<void>;
   /** Cuts the session off, and resolves once it has noticed. */
@@ -113,7 +116,7 @@ export function connectorConformance(
   const session = async () => (await site.call('GET', `/sessions/${site.sessionId}`)).body;
   const message = async (id: string) => (await site.call('GET', `/messages/${id}`)).body;
   const send = (text: string) => site.call('POST', '/messages/send', { to, message: text });
-  const events = async (kind: string) => (await site.call('GET', `/events?kinds=${kind}&limit=200`)).body.data;
+  const events = async (kind: string) => (await site.call('GET', `/events?events=${kind}&limit=200`)).body.data;
   /** Polls, because the long poll of the log waits by the clock of the server, which stands still here. */
   const waitForEvent = async (kind: string, fits: (data: Answer['body']) => boolean) => {
     const isIt = ({ data }: Answer['body']) => fits(data);
@@ -249,6 +252,31 @@ export function connectorConformance(
           assert.deepEqual([status, body.code], [422, 'not_supported']);
         });
       }
+    }
+  });
+
+  it('accepts numbers that the network gave although no numbering plan has them', async () => {
+    for (const number of ['5215512345678', '22997123456', '22507123456']) {
+      assert.equal((await site.call('POST', '/messages/send', { to: number, message: 'Hi' })).status, 400);
+      await network.write(site, { text: `It is ${number}`, from: number });
+      const { messageId, from } = await incoming(`It is ${number}`);
+      assert.equal(from, number);
+      const { body: contact } = await site.call('GET', `/contacts/${number}`);
+      for (const to of [number, `${number}@s.whatsapp.net`, ...contact.networkIds]) {
+        const answers = [
+          await site.call('POST', '/messages/send', { to, message: 'Hi', replyTo: messageId }),
+          await site.call('POST', `/messages/${messageId}/forward`, { to }),
+          await site.call('POST', `/chats/${encodeURIComponent(to)}/read`),
+          await site.call('GET', `/contacts/${encodeURIComponent(to)}`),
+        ];
+        for (const { status, body } of answers) assert.ok(status < 300, `${to} ${JSON.stringify(body)}`);
+      }
+      if (!has('groups')) continue;
+      const { status, body } = await site.call('POST', '/groups', { subject: 'Given', phoneNumbers: [number] });
+      assert.equal(status, 201, JSON.stringify(body));
+      const change = { action: 'remove', phoneNumbers: [number] };
+      const { body: removed } = await site.call('POST', `/groups/${body.groupId}/participants`, change);
+      assert.equal(removed.results[0].ok, true, JSON.stringify(removed));
     }
   });
 

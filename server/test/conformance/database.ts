@@ -8,9 +8,9 @@ import type { Store } from '../../src/db/dialect.ts';
 import { GroupCommit } from '../../src/db/groupCommit.ts';
 import { migrate, NewerSchemaError, OlderNodesError, SchemaMismatchError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
-import { openPostgres } from '../../src/db/postgres.ts';
+import { openPostgres } from '../../src/db/postgres/postgres.ts';
 import { batch, query } from '../../src/db/query.ts';
-import { openSqlite } from '../../src/db/sqlite.ts';
+import { openSqlite } from '../../src/db/sqlite/sqlite.ts';
 import type { Home } from '../support/databases.ts';
 
 const newest = migrations.at(-1)?.version ?? 0;

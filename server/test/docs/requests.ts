@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { validator } from '../../src/invoke/input/validate.ts';
 import type { Operation } from '../../src/invoke/operation.ts';
-import { validator } from '../../src/invoke/validate.ts';
 import { operations } from '../../src/operations/index.ts';
 import type { Call } from '../support/server.ts';
 

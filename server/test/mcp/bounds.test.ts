@@ -84,7 +84,7 @@ describe('the size of MCP responses', () => {
       assert.ok(lastMessage.truncated === true && lastMessage.message.length <= 200);
       assert.deepEqual([lastMessage.chatId, lastMessage.sessionId], [undefined, undefined], 'the chat has them');
     }
-    const events = await listed(client, 'events_list', { kinds: ['message.incoming'] }, 'after');
+    const events = await listed(client, 'events_list', { events: ['message.incoming'] }, 'afterCursor');
     assert.deepEqual(ids(events.map(({ data }) => data)), ids(messages).reverse());
     assert.ok(events.every(({ data }) => data.truncated === true && data.message.length <= 600));
     const found = await listed(client, 'messages_list', { q: 'xxxx' });
@@ -217,7 +217,7 @@ describe('every tool', () => {
     };
     return answer;
   };
-  const tools = new Tools(operations, invoke);
+  const tools = new Tools(operations, invoke, { addTo: async (_, output) => output });
 
   for (const operation of operations.filter(({ tool }) => tool)) {
     it(`${operation.id} responds within 60 KB and according to its schema, whatever the output`, async () => {

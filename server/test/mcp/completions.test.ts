@@ -80,9 +80,7 @@ describe('completions', () => {
     assert.deepEqual((await complete(summarize, 'session', 'sup')).values, ['support']);
     assert.deepEqual((await complete(summarize, 'chat', 'anna', { session: 'support' })).values, [anna]);
     assert.deepEqual((await complete(summarize, 'chat', 'anna', { session: 'sales desk' })).values, []);
-    assert.deepEqual((await complete(prompt('summarise_chat'), 'chatId', 'anna', { sessionId: support })).values, [
-      anna,
-    ]);
+    assert.deepEqual((await complete(summarize, 'chat', 'anna', { session: support })).values, [anna]);
     // Two sessions of one name are told apart by their numbers.
     await call('POST', '/sessions', { name: 'support' });
     const { values } = await complete(summarize, 'session', 'sup');
@@ -119,7 +117,7 @@ describe('completions', () => {
     await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'], retrySeconds: [] });
     const { messageId } = (await call('POST', '/messages/send', { sessionId: support, to: anna, message: 'x' })).body;
     await eventually(
-      async () => (await call('GET', '/webhooks/deliveries?state=failed')).body.data,
+      async () => (await call('GET', '/webhooks/deliveries?states=failed')).body.data,
       (data) => data.length > 0,
     );
     assert.deepEqual((await complete(prompt('explain_missing_webhook'), 'messageId', 'msg_')).values, [messageId]);

@@ -35,9 +35,13 @@ it('an error names the invalid field and lists its allowed values', async (test)
   const status = await field('messages_list', { status: 'lost' });
   assert.match(status.message, /queued, scheduled, sent/);
   for (const [name, input, expected] of [
-    ['events_list', { kinds: ['message.sent', 'nope'] }, 'kinds'],
-    ['webhooks_replay', { from: '2026-01-01T00:00:00Z', to: '2026-01-02T00:00:00Z', kinds: ['nope'] }, 'kinds'],
-    ['webhooks_list_deliveries', { event: 'nope' }, 'event'],
+    ['events_list', { events: ['message.sent', 'nope'] }, 'events'],
+    [
+      'webhooks_replay',
+      { afterTime: '2026-01-01T00:00:00Z', beforeTime: '2026-01-02T00:00:00Z', events: ['nope'] },
+      'events',
+    ],
+    ['webhooks_list_deliveries', { events: ['nope'] }, 'events'],
     ['webhooks_set', { webhookUrl: 'https://example.com', events: ['nope'] }, 'events'],
   ] as const) {
     const error = await field(name, input);

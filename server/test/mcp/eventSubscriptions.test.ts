@@ -7,8 +7,8 @@ import {
   experimental_createMCPEventWebhook as createMCPEventWebhook,
   type Experimental_MCPEvent as MCPEvent,
 } from '@ai-sdk/mcp';
-import type { WebhookContext } from '../../src/webhooks/destinations.ts';
-import { refreshSubscription } from '../../src/webhooks/subscriptions.ts';
+import type { WebhookContext } from '../../src/webhooks/endpoints/destinations.ts';
+import { refreshSubscription } from '../../src/webhooks/endpoints/subscriptions.ts';
 import { type Deployment, describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';

@@ -157,7 +157,7 @@ it('the hints of every tool match what it does to the database in a first and a 
   await run('webhooks_get');
   await run('webhooks_test');
   const sentId = (await call('POST', '/messages/send', { ...send, message: 'hello' })).body.messageId;
-  const delivered = async () => (await call('GET', `/webhooks/deliveries?state=delivered&messageId=${sentId}`)).body;
+  const delivered = async () => (await call('GET', `/webhooks/deliveries?states=delivered&messageId=${sentId}`)).body;
   const settled = (attempts: number) => eventually(delivered, ({ data }) => data[0]?.attempts === attempts);
   const { deliveryId } = (await settled(1)).data[0];
   await run('webhooks_list_deliveries');

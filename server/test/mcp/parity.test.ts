@@ -90,7 +90,7 @@ const HIDDEN = [
   ...['networkId', 'networkChatId', 'networkGroupId', 'toNumber'],
   ...['markedUnread', 'disappearingSeconds', 'labelIds', 'starred', 'pinnedUntil'],
   ...['memberAdd', 'health', 'history', 'network', 'savedName', 'pushName'],
-  ...['width', 'height', 'durationSeconds', 'waveform', 'hasThumbnail'],
+  ...['width', 'height', 'durationSeconds', 'waveform', 'hasThumbnail', 'createdByKeyId'],
 ];
 
 /** The output without what an agent does not get: ids of the network, and what a preview repeats. */

@@ -63,7 +63,7 @@ it('every MCP result with text written by third parties is marked as untrusted, 
   const [{ groupId }] = (await run('groups_list')).data;
   await run('groups_get', { groupId });
   await run('groups_update', { groupId, description: 'ours' });
-  await run('events_list', { kinds: ['message.incoming'] });
+  await run('events_list', { events: ['message.incoming'] });
   await run('webhooks_set', { webhookUrl: receiver.url, events: ['message.incoming'] });
   receiver.respond((_, response) => response.writeHead(302, { location: `/${BAIT}` }).end(BAIT));
   const { deliveryId } = await run('webhooks_test');
@@ -109,7 +109,7 @@ it('every tool that returns messages, groups, contacts, files or receiver respon
 it('every prompt warns against instructions in third-party text', async (test) => {
   const { client } = await baited(test);
   for (const { name } of (await client.listPrompts()).prompts) {
-    const prompt = await client.getPrompt({ name, arguments: { url: 'https://example.com', chatId: '491700000000' } });
+    const prompt = await client.getPrompt({ name, arguments: { url: 'https://example.com', chat: '491700000000' } });
     assert.match(JSON.stringify(prompt.messages), /third part(y|ies)/, name);
   }
 });

@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { ToolCallTable } from '../../src/db/schema.ts';
 import { AppError } from '../../src/errors.ts';
-import { pruneToolCalls, ToolCalls } from '../../src/invoke/toolCalls.ts';
+import { prunesToolCalls, ToolCalls } from '../../src/invoke/toolCalls.ts';
+import { Steps } from '../../src/jobs/cleaning.ts';
 import { createLog } from '../../src/log.ts';
 import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -218,7 +219,7 @@ describeOnEachDatabase('the list of tool calls', (_, database) => {
     const clock = createFakeClock();
     const server = await startServer({ database, clock, env: { EVENT_RETENTION_DAYS: '2' } });
     test.after(() => server.stop());
-    const { key, keyId, accountId } = await setUp(server);
+    const { key, keyId } = await setUp(server);
     const client = await mcpClient(server, key, '2025-11-25');
     const send = () => callTool(client, 'messages_send', { to: newNumber(), message: 'x' });
     await send();
@@ -230,9 +231,9 @@ describeOnEachDatabase('the list of tool calls', (_, database) => {
     clock.skip(25 * 3_600_000);
     await server.app.retention.run();
     assert.equal((await callsOf(bearer(server.url, key), keyId)).length, 4, 'the oldest is older than two days');
-    const { commit } = server.app.services.database;
-    const deleted = await commit((tx) => pruneToolCalls(tx, accountId, 0, 3));
-    assert.deepEqual([deleted, await commit((tx) => pruneToolCalls(tx, accountId, 0, 3))], [1, 0]);
+    const cleaning = prunesToolCalls(() => 0, 3);
+    const prune = () => cleaning.run(new Steps(server.app.services.database));
+    assert.deepEqual([await prune(), await prune()], [1, 0]);
     assert.equal((await callsOf(bearer(server.url, key), keyId)).length, 3);
   });
 

@@ -52,4 +52,4 @@ export const asked = (graph: FakeGraph, times: number) =>
     (count) => count >= times,
   );
 
-export const eventsOf = async (call: Call, kind: string) => (await call('GET', `/events?kinds=${kind}`)).body.data;
+export const eventsOf = async (call: Call, kind: string) => (await call('GET', `/events?events=${kind}`)).body.data;

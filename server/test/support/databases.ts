@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe } from 'node:test';
 import pg from 'pg';
+import { homesFolder } from './homes.ts';
 
 /** The place of a test's data, as in the settings of the server. */
 export interface Home {
@@ -37,25 +37,44 @@ export function describeOnEachDeployment(title: string, suite: Suite<Deployment>
     describe(`${title} (${name})`, () => suite(() => newHome(name), name));
 }
 
-/** Runs a suite in which sessions write to each other on each deployment, and with the sessions on different nodes. */
+/**
+ * Runs a suite in which sessions write to each other on SQLite, and on PostgreSQL with the sessions on different nodes.
+ * That includes calls at a node that does not own the session.
+ */
 export function describeWithSessionsApart(title: string, suite: Suite<Deployment>): void {
-  describeOnEachDeployment(title, suite);
-  describe(`${title} (sessions apart)`, () => suite(() => newHome('sessions apart'), 'sessions apart'));
+  for (const name of ['sqlite', 'sessions apart'] as const)
+    describe(`${title} (${name})`, () => suite(() => newHome(name), name));
 }
 
 /**
- * Creates an empty home: a folder, and on PostgreSQL a database.
- * @param server another PostgreSQL than the shared one
+ * Creates a home whose database has the newest schema, so that a server starts without its migrations. The database is
+ * empty on another PostgreSQL than the shared one, and without the global setup.
  */
-export async function newHome(name: Deployment, server = process.env['TEST_POSTGRES_URL']): Promise<Home> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'switchboard-test-'));
+export async function newHome(name: Deployment, server?: string): Promise<Home> {
+  if (server !== undefined) return emptyHome(name, server);
+  const { TEST_TEMPLATE: template } = process.env;
+  const home = await emptyHome(name, undefined, template && POSTGRES_TEMPLATE);
+  if (name === 'sqlite' && template !== undefined) cpSync(template, home.dataDir, { recursive: true });
+  return home;
+}
+
+/** Name of the database that new ones are copied from. */
+export const POSTGRES_TEMPLATE = 'switchboard_template';
+
+/** Creates an empty home: a folder, and on PostgreSQL a database. */
+export async function emptyHome(
+  name: Deployment,
+  server = process.env['TEST_POSTGRES_URL'],
+  template = 'template1',
+): Promise<Home> {
+  const dataDir = mkdtempSync(join(homesFolder(), 'switchboard-test-'));
   // A process that was killed may still be writing its last bytes.
   const removeFolder = () => rmSync(dataDir, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
   if (name === 'sqlite') return { databaseUrl: '', dataDir, remove: async () => removeFolder() };
 
   if (server === undefined) throw new Error('run the tests by `npm test`: its global setup starts PostgreSQL');
   const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(server, `create database ${database}`);
+  await onServer(server, `create database ${database} template ${template}`);
   return {
     databaseUrl: `${server}/${database}`,
     dataDir,
@@ -66,7 +85,8 @@ export async function newHome(name: Deployment, server = process.env['TEST_POSTG
   };
 }
 
-async function onServer(url: string, statement: string): Promise<void> {
+/** Runs a statement on a PostgreSQL, outside of the databases of tests. */
+export async function onServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: `${url}/postgres` });
   await client.connect();
   try {

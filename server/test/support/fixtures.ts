@@ -5,9 +5,9 @@ import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import pg from 'pg';
 import type { Store } from '../../src/db/dialect.ts';
-import { openPostgres } from '../../src/db/postgres.ts';
-import { openSqlite } from '../../src/db/sqlite.ts';
-import { type DatabaseName, type Home, newHome } from './databases.ts';
+import { openPostgres } from '../../src/db/postgres/postgres.ts';
+import { openSqlite } from '../../src/db/sqlite/sqlite.ts';
+import { type DatabaseName, emptyHome, type Home } from './databases.ts';
 
 /** The data of a fixture that tests use. */
 export interface Credentials {
@@ -36,7 +36,7 @@ export const fixturePath = (version: number, file: string) =>
 
 /** A home with a database written by a server with this schema version; see `writeFixture.ts`. */
 export async function restoreFixture(version: number, database: DatabaseName): Promise<RestoredFixture> {
-  const home = await newHome(database);
+  const home = await emptyHome(database);
   const unpack = (file: string) => gunzipSync(readFileSync(fixturePath(version, file)));
   if (database === 'sqlite') writeFileSync(`${home.dataDir}/switchboard.db`, unpack('sqlite.db.gz'));
   else await runDump(home.databaseUrl, unpack('postgres.sql.gz').toString());
@@ -61,10 +61,10 @@ export type Row = Readonly<Record<string, unknown>>;
 export type Contents = ReadonlyMap<string, readonly Row[]>;
 
 /** Reads the whole database, except the search index, which stores no text. */
-export async function readContents({ reader }: Store): Promise<Contents> {
+export async function readContents({ reader }: Pick<Store, 'reader'>): Promise<Contents> {
   const contents = new Map<string, readonly Row[]>();
   for (const { name } of await reader.kysely.introspection.getTables()) {
-    if (name.startsWith('message_words')) continue;
+    if (/^(?:message|bucketed)_words/.test(name)) continue;
     contents.set(name, (await sql<Row>`select * from ${sql.table(name)}`.execute(reader.kysely)).rows);
   }
   return contents;

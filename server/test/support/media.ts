@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import type { mediaTypes } from '../../src/connectors/connector.ts';
+import type { mediaTypes } from '../../src/connectors/contract/content.ts';
 import { sampleMedia } from './sampleMedia.ts';
 import type { TestServer } from './server.ts';
 

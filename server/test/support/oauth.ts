@@ -16,7 +16,13 @@ import { type Answer, type Call, startServer, type TestServer, type TestServerOp
 /** Starts a server that connects apps. Its address is the issuer. */
 export async function startOAuthServer(options: TestServerOptions = {}): Promise<TestServer> {
   const port = await freePort();
-  const env = { MCP_OAUTH: 'on', PORT: String(port), PUBLIC_URL: `http://127.0.0.1:${port}`, ...options.env };
+  const env = {
+    MCP_OAUTH: 'on',
+    PORT: String(port),
+    PUBLIC_URL: `http://127.0.0.1:${port}`,
+    WEBHOOK_ALLOWED_CIDRS: '127.0.0.0/8', // documents of clients are on this machine
+    ...options.env,
+  };
   return startServer({ ...options, env });
 }
 

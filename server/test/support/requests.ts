@@ -156,7 +156,6 @@ const byName: Readonly<Record<string, Arbitrary<unknown>>> = {
   url: fc.oneof(one('url'), fc.constantFrom('https://127.0.0.1:9/a.png', 'http://example.com/', 'https://')),
   event: kinds,
   events: fc.array(kinds, { minLength: 1, maxLength: 4 }),
-  kinds: fc.array(kinds, { minLength: 1, maxLength: 4 }),
   permissions: fc.array(fc.constantFrom('*', 'messages:*', 'messages:send', 'events:read', 'nothing:read'), {
     minLength: 1,
     maxLength: 3,

@@ -5,6 +5,7 @@ import { type App, createApp } from '../../src/app.ts';
 import type { PasswordHasher } from '../../src/auth/passwords.ts';
 import type { Clock } from '../../src/clock.ts';
 import { readSettings } from '../../src/config.ts';
+import type { Store } from '../../src/db/dialect.ts';
 import type { EventKind } from '../../src/events/events.ts';
 import type { Log } from '../../src/log.ts';
 import { type Deployment, type Home, newHome } from './databases.ts';
@@ -24,6 +25,8 @@ export interface TestServer {
   readonly app: App;
   readonly url: string;
   readonly home: Home;
+  /** The other one of two nodes. */
+  readonly other: { readonly app: App; readonly url: string } | undefined;
   /** Calls the API below `/api/v1` without a credential. */
   readonly call: Call;
   /** Registers an account and returns a function that calls the API as it. */
@@ -38,6 +41,8 @@ export interface TestServerOptions {
   readonly env?: Record<string, string>;
   readonly clock?: Clock;
   readonly log?: Log;
+  /** Makes the database fail. */
+  readonly wrapStore?: (store: Store) => Store;
 }
 
 /** For tests in which sessions of several accounts write to each other. */
@@ -52,6 +57,7 @@ export async function startServer({
   env = {},
   clock,
   log,
+  wrapStore,
 }: TestServerOptions = {}): Promise<TestServer> {
   const ownHome = home ?? (await newHome(database));
   const startNode = async (own: Record<string, string>) => {
@@ -65,9 +71,18 @@ export async function startServer({
       ...own,
       ...env,
     });
-    const app = await createApp(settings, { ...(clock && { clock }), ...(log && { log }) });
+    const app = await createApp(settings, {
+      ...(clock && { clock }),
+      ...(log && { log }),
+      ...(wrapStore && { wrapStore }),
+    });
     skipHashing(app.services.passwords);
-    return { app, url: await app.start() };
+    try {
+      return { app, url: await app.start() };
+    } catch (error) {
+      await app.stop(); // otherwise the data folder stays locked
+      throw error;
+    }
   };
   const hasOther = database === 'two nodes' || database === 'sessions apart';
   const other = hasOther
@@ -82,6 +97,7 @@ export async function startServer({
     app,
     url,
     home: ownHome,
+    other,
     call,
     async account() {
       const email = `user${++accounts}@example.com`;
@@ -203,7 +219,7 @@ export async function eventOf(
 ): Promise<Answer['body']> {
   const read = async () => {
     for (let after = ''; ; ) {
-      const { body } = await call('GET', `/events?kinds=${kind}&wait=30&limit=200${after && `&after=${after}`}`);
+      const { body } = await call('GET', `/events?events=${kind}&wait=30&limit=200${after && `&afterCursor=${after}`}`);
       const found = body.data.find(({ data }: { data: unknown }) => fits(data));
       if (found !== undefined) return found.data;
       after = body.nextCursor ?? '';

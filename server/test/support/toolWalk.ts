@@ -82,6 +82,6 @@ export async function walkTools(
   const [{ deliveryId }] = data;
   await run('webhooks.get_delivery', { deliveryId });
   await run('webhooks.replay', { deliveryIds: [deliveryId], dryRun: true });
-  await run('events.list', { kinds: ['session.connected'] });
+  await run('events.list', { events: ['session.connected'] });
   await run('sessions.disconnect', { sessionId });
 }

@@ -5,7 +5,7 @@ import { gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Store } from '../../src/db/dialect.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
-import { databaseNames, newHome } from './databases.ts';
+import { databaseNames, emptyHome } from './databases.ts';
 import { eventually } from './eventually.ts';
 import { type Credentials, fixturePath, openHome, readContents } from './fixtures.ts';
 import { samples, upload } from './media.ts';
@@ -29,7 +29,7 @@ const ENCRYPTION_KEY = 'fixture key, thirty-two characters or more';
 
 const version = Math.max(...migrations.map((migration) => migration.version));
 async function writeFixture(database: (typeof databaseNames)[number]): Promise<void> {
-  const home = await newHome(database);
+  const home = await emptyHome(database);
   const server = await startServer({ home, env: { ...sharedSandbox, ENCRYPTION_KEY } });
   const credentials = await fill(server);
   await server.stop();

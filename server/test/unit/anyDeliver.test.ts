@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { AnyDeliver } from '../../src/webhooks/anyDeliver.ts';
-import type { Deliver } from '../../src/webhooks/deliver.ts';
-import type { Outcome } from '../../src/webhooks/outcome.ts';
+import { AnyDeliver } from '../../src/webhooks/delivery/anyDeliver.ts';
+import type { Deliver } from '../../src/webhooks/delivery/deliver.ts';
+import type { Outcome } from '../../src/webhooks/queue/outcome.ts';
 
 const outcome: Outcome = {
   class: 'ok',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Backlog } from '../../src/webhooks/backlog.ts';
-import type { Due } from '../../src/webhooks/due.ts';
+import { Backlog } from '../../src/webhooks/lanes/backlog.ts';
+import type { Due } from '../../src/webhooks/queue/due.ts';
 
 const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   accountId: 'acc_1',
@@ -11,7 +11,8 @@ const due = (deliveryId: string, conversation: string, attempts = 0): Due => ({
   conversation,
   attempts,
   steps: attempts,
-  dueAt: 0,
+  // A retry is due at a time of its schedule; after an outage it is due in its place instead.
+  dueAt: attempts,
   body: '{}',
   trace: null,
   sequence: 1,
@@ -48,6 +49,11 @@ describe('the backlog of a lane', () => {
     assert.deepEqual(takeAll(backlog), ['a2', 'a1']);
     backlog.moveUp(retry);
     assert.deepEqual(takeAll(backlog), []);
+  });
+
+  it('starts a delivery that failed before an outage in its turn', () => {
+    const failed = { ...due('a1', 'a', 1), dueAt: 0 };
+    assert.deepEqual(takeAll(backlogOf(failed, due('a2', 'a'))), ['a1']);
   });
 
   it('has no room for more than 17 deliveries of a conversation until half of those that wait have started', () => {

@@ -13,8 +13,8 @@ import {
   permit,
   reset,
   thresholds,
-} from '../../src/webhooks/breaker.ts';
-import { type Outcome, outcomeClasses } from '../../src/webhooks/outcome.ts';
+} from '../../src/webhooks/queue/breaker.ts';
+import { type Outcome, outcomeClasses } from '../../src/webhooks/queue/outcome.ts';
 
 const T0 = Date.UTC(2026, 0, 1);
 const MAX_IN_FLIGHT = 8;

@@ -28,6 +28,14 @@ describe('text for a terminal', () => {
     assert.equal(clean('lone \ud800 surrogate'), 'lone \ufffd surrogate');
   });
 
+  it('has no invisible characters as JSON, and is the same value', () => {
+    const value = { 'k\u202ey': 'a\x9bb\x7f\u200b\u2060\u{e0041}\u2066c\u2028\ufeff', emoji: '👋🏽' };
+    const line = jsonLine(value);
+    assert.doesNotMatch(line, /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u);
+    assert.deepEqual(JSON.parse(line), value);
+    assert.ok(line.includes('👋🏽'));
+  });
+
   it('keeps everything else', () => {
     for (const text of ['Grüße 👋🏽 [31m 日本語', 'a [b] c', '\u0301']) assert.equal(clean(text), text);
   });

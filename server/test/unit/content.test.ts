@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { MessageContent } from '../../src/connectors/connector.ts';
+import type { MessageContent } from '../../src/connectors/contract/content.ts';
 import { withinLimits } from '../../src/messages/content.ts';
 
 const long = (length: number) => 'x'.repeat(length);

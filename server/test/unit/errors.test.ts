@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { AppError, toProblem } from '../../src/errors.ts';
+import { AppError, asAppError, toProblem } from '../../src/errors.ts';
 
 // The query makes it another module. In a variable, because the compiler would look for a file of that name.
 const copy = '../../src/errors.ts?copy';
@@ -26,6 +26,14 @@ describe('AppError', () => {
       assert.ok(!(other instanceof AppError));
       assert.equal(toProblem(other, 'req_1').code, 'internal_error');
     }
+  });
+
+  it('asks callers to try again at the limit of open files, without naming a file', () => {
+    const crowded = Object.assign(new Error("EMFILE: too many open files, open '/data/a secret'"), { code: 'EMFILE' });
+    const { status, code, detail } = toProblem(crowded, 'req_1');
+    assert.deepEqual([status, code], [503, 'too_busy']);
+    assert.doesNotMatch(detail, /secret/);
+    assert.ok(Number(asAppError(crowded).retryAfterSeconds) > 0);
   });
 
   it('tells its subclasses apart', () => {

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { BEGINNING, type EventLog } from '../../src/webhooks/eventLog.ts';
-import { EventTail } from '../../src/webhooks/eventTail.ts';
-import { Feed } from '../../src/webhooks/feed.ts';
+import type { EventLog } from '../../src/webhooks/log/eventLog.ts';
+import { EventTail } from '../../src/webhooks/log/eventTail.ts';
+import { Feed } from '../../src/webhooks/log/feed.ts';
+import { BEGINNING } from '../../src/webhooks/log/logEpochs.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 it('the tail of an empty log wakes its readers once it is known, even if the first reads fail', async () => {

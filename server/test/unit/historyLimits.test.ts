@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { HistoryMessage, RemoteFile } from '../../src/connectors/connector.ts';
-import { historyWithinLimits } from '../../src/messages/historyLimits.ts';
+import type { HistoryMessage, RemoteFile } from '../../src/connectors/contract/history.ts';
+import { historyWithinLimits } from '../../src/messages/history/historyLimits.ts';
 
 const message = (given: Partial<HistoryMessage> = {}): HistoryMessage => ({
   networkId: 'h1',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { Seal } from '../../src/seal.ts';
-import { hasMadeForm, makeSecret, readableSecret } from '../../src/webhooks/madeSecret.ts';
+import { hasMadeForm, makeSecret, readableSecret } from '../../src/webhooks/endpoints/madeSecret.ts';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;

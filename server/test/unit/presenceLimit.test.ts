@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { Presence } from '../../src/connectors/connector.ts';
+import type { Presence } from '../../src/connectors/contract/presence.ts';
 import { PresenceLimit } from '../../src/sessions/presenceLimit.ts';
 
 describe('the limit of presence reports', () => {

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
 import type { OutcomeClass } from '../../src/db/schema.ts';
-import { type Outcome, outcomeClasses } from '../../src/webhooks/outcome.ts';
-import { decide, jitter, parseRetryAfter, type RetryPolicy, type Verdict } from '../../src/webhooks/retry.ts';
+import { type Outcome, outcomeClasses } from '../../src/webhooks/queue/outcome.ts';
+import { decide, jitter, parseRetryAfter, type RetryPolicy, type Verdict } from '../../src/webhooks/queue/retry.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
 const policy: RetryPolicy = { stepsMs: [5000, 60_000], random: () => 0.5 };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { pino } from 'pino';
-import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import { RingingCalls } from '../../src/connectors/ringingCalls.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { createTestStore } from '../whatsapp/host.ts';

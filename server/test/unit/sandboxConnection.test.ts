@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import type { NetworkEvent, SessionHost, Simulation } from '../../src/connectors/connector.ts';
-import { Sandbox } from '../../src/connectors/sandbox/sandbox.ts';
-import type { SandboxStore } from '../../src/connectors/sandbox/store.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import type { SessionHost } from '../../src/connectors/contract/host.ts';
+import { Sandbox } from '../../src/sandbox/sandbox.ts';
+import type { Simulation } from '../../src/sandbox/simulatedActions.ts';
+import type { SandboxStore } from '../../src/sandbox/store.ts';
 import { SteadyClock } from '../../src/steadyClock.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { createTestStore } from '../whatsapp/host.ts';

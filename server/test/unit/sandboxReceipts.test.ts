@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
 import { pino } from 'pino';
-import type { NetworkEvent } from '../../src/connectors/connector.ts';
-import { Mailboxes } from '../../src/connectors/sandbox/mailboxes.ts';
-import type { SandboxStore } from '../../src/connectors/sandbox/store.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import { Mailboxes } from '../../src/sandbox/mailboxes.ts';
+import type { SandboxStore } from '../../src/sandbox/store.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 it('messages that arrive together share a receipt', async () => {

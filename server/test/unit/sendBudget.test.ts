@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { limitForecast, limitOutcome, worst } from '../../src/connectors/contract/standing.ts';
 import { messagesOnDay, newChatsOnDay, SendBudget, WARM_UP_DAYS } from '../../src/connectors/sendBudget.ts';
-import { limitForecast, limitOutcome, worst } from '../../src/connectors/standing.ts';
 import { AppError } from '../../src/errors.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import { SessionActivity } from '../../src/sessions/sessionActivity.ts';
 
 const ANN = '491707654321';

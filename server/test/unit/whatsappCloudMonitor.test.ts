@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NetworkEvent, SessionHost } from '../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import type { SessionHost } from '../../src/connectors/contract/host.ts';
 import type { Graph } from '../../src/connectors/whatsapp-cloud/graph.ts';
-import { NumberMonitor } from '../../src/connectors/whatsapp-cloud/numberMonitor.ts';
+import { NumberMonitor } from '../../src/connectors/whatsapp-cloud/number/numberMonitor.ts';
 import { AppError } from '../../src/errors.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { Pacing } from '../../src/connectors/whatsapp-cloud/pacing.ts';
+import { Pacing } from '../../src/connectors/whatsapp-cloud/outbound/pacing.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 const FRIEND = '491701111111';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { FakeStore } from '../../../connector-kit/src/fakeHost.ts';
-import type { NetworkMedia } from '../../src/connectors/connector.ts';
-import type { CloudNumber } from '../../src/connectors/whatsapp-cloud/cloudNumber.ts';
-import { Uploads } from '../../src/connectors/whatsapp-cloud/uploads.ts';
+import type { NetworkMedia } from '../../src/connectors/contract/networkMedia.ts';
+import type { CloudNumber } from '../../src/connectors/whatsapp-cloud/number/cloudNumber.ts';
+import { Uploads } from '../../src/connectors/whatsapp-cloud/outbound/uploads.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 
 const DAY_MS = 24 * 3_600_000;

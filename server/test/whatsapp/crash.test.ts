@@ -30,7 +30,7 @@ it(`loses and duplicates no message over ${KILLS} kills of the server`, { timeou
   const sessionId = await linkSession(call, me);
 
   const received = async (): Promise<string[]> => {
-    const { body: page } = await call('GET', '/events?kinds=message.incoming&limit=200');
+    const { body: page } = await call('GET', '/events?events=message.incoming&limit=200');
     return page.data.map(({ data }: Answer['body']) => data.message);
   };
   const expected = Array.from({ length: MESSAGES }, (_, i) => `number ${i}`);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import type { NetworkEvent } from '../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import { eventually } from '../support/eventually.ts';
 import { createTestStore, linkAsHost, openAsHost } from './host.ts';
 import { nextPhone, useWhatsapp } from './support.ts';

@@ -114,7 +114,10 @@ describe('after linking', () => {
 
     const { body: groups } = await call('GET', `/groups?sessionId=${sessionId}`);
     assert.ok(groups.data.some(({ subject }: Answer['body']) => subject === 'Team'));
-    const { body: events } = await call('GET', '/events?kinds=message.incoming,message.sent,session.history&limit=200');
+    const { body: events } = await call(
+      'GET',
+      '/events?events=message.incoming,message.sent,session.history&limit=200',
+    );
     const own = events.data.filter(({ data }: Answer['body']) => data.sessionId === sessionId);
     assert.deepEqual(
       [...new Set(own.map(({ event, data }: Answer['body']) => `${event} ${data.state}`))],

@@ -1,7 +1,10 @@
 import type { TestContext } from 'node:test';
 import { pino } from 'pino';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import type { Connection, NetworkEvent, NetworkGroup, SessionStore } from '../../src/connectors/connector.ts';
+import type { Connection } from '../../src/connectors/contract/connection.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import type { NetworkGroup } from '../../src/connectors/contract/groups.ts';
+import type { SessionStore } from '../../src/connectors/contract/host.ts';
 import { createWhatsapp } from '../../src/connectors/whatsapp/whatsapp.ts';
 import { AppError } from '../../src/errors.ts';
 import { createTargetPolicy } from '../../src/target.ts';

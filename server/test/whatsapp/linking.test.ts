@@ -74,6 +74,23 @@ it('a QR code with a retired secret is replaced by one that works', async () => 
   await inStatus(call, sessionId, 'connected');
 });
 
+it('stops with the reason when WhatsApp requires a passkey, for a QR code and a pairing code', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp);
+  const { sessionId } = await showQr(call);
+  for (const isTyped of [false, true]) {
+    if (isTyped) {
+      await call('POST', `/sessions/${sessionId}/connect`);
+      await inStatus(call, sessionId, 'awaiting_pairing');
+      await call('POST', `/sessions/${sessionId}/pairing-code`, { phoneNumber: me.number });
+    }
+    whatsapp.faults.askForPasskeys();
+    await inStatus(call, sessionId, 'disconnected');
+    const { body } = await call('GET', `/sessions/${sessionId}/history`);
+    assert.match(body.data[0].reason, /requires a passkey/);
+  }
+});
+
 it('an unused pairing code is dropped, and the next attempt shows a QR code again', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp);

@@ -37,6 +37,10 @@ async function sendBob(
   return { sent, got: message };
 }
 
+const textOf = (message: proto.IMessage | null | undefined) =>
+  message?.conversation ?? message?.extendedTextMessage?.text ?? undefined;
+const isEdit = (message: proto.IMessage) => Boolean(message.protocolMessage?.editedMessage);
+
 /** The first bytes of files of these types, by which they are detected. */
 describe('outgoing', () => {
   it('shows the id that went over the wire, by which others reply, react and confirm', async () => {
@@ -264,7 +268,7 @@ describe('outgoing', () => {
     whatsapp.faults.releaseAcks(me.number);
     assert.equal(status, 201, JSON.stringify(body));
     await eventOf(call, 'message.delivered', ({ messageId }) => messageId === body.messageId);
-    const { data } = (await call('GET', '/events?kinds=message.sent&limit=200')).body;
+    const { data } = (await call('GET', '/events?events=message.sent&limit=200')).body;
     assert.equal(data.filter(({ data }: Answer['body']) => data.messageId === body.messageId).length, 1);
   });
 
@@ -313,6 +317,34 @@ describe('outgoing', () => {
     const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
     await bob.askAgain(first);
     await bob.messages.waitFor((one) => one !== first && one.id === first.id);
+  });
+
+  it('resends an edited message as edited, and a message that was deleted for everyone not at all', async () => {
+    const { call } = setting;
+    const { sent } = await sendBob('/messages/send', { message: 'the first text' });
+    const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+    const edit = async (message: string) => {
+      assert.equal((await call('PATCH', `/messages/${sent.messageId}`, { message })).status, 200);
+      return bob.messages.waitFor((one) => textOf(one.message.protocolMessage?.editedMessage) === message);
+    };
+    const firstEdit = await edit('the second text');
+    const secondEdit = await edit('the third text');
+    await bob.askAgain(first);
+    const resent = await bob.messages.waitFor((one) => one !== first && one.id === first.id);
+    assert.equal(textOf(resent.message), 'the third text');
+
+    assert.equal((await call('DELETE', `/messages/${sent.messageId}`)).status, 200);
+    await bob.messages.waitFor((one) => one.message.protocolMessage?.key?.id === first.id && !isEdit(one.message));
+    const { sent: marker } = await sendBob('/messages/send', { message: 'a later one' });
+    const later = await bob.messages.waitFor(({ id }) => id === wireIdOf(marker.messageId));
+    const before = bob.messages.all.length;
+    for (const one of [first, firstEdit, secondEdit]) await bob.askAgain(one);
+    await bob.askAgain(later);
+    await bob.messages.waitFor((one) => one !== later && one.id === later.id);
+    assert.deepEqual(
+      bob.messages.all.slice(before).map(({ id }) => id),
+      [later.id],
+    );
   });
 });
 
@@ -425,7 +457,7 @@ describe('incoming', () => {
     await bob.sendText(me.number, 'only once');
     await bob.sendText(me.number, 'and then this');
     await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'and then this');
-    const { body } = await setting.call('GET', '/events?kinds=message.incoming&limit=200');
+    const { body } = await setting.call('GET', '/events?events=message.incoming&limit=200');
     assert.equal(body.data.filter(({ data }: Answer['body']) => data.message === 'only once').length, 1);
   });
 
@@ -493,7 +525,7 @@ describe('people', () => {
     assert.equal((await call('PUT', `/contacts/${carol.number}/blocked`, { sessionId, blocked: false })).status, 200);
     await carol.sendText(me.number, 'thank you');
     await eventOf(call, 'message.incoming', ({ message }) => message === 'thank you');
-    const { body: events } = await call('GET', '/events?kinds=message.incoming&limit=200');
+    const { body: events } = await call('GET', '/events?events=message.incoming&limit=200');
     assert.ok(!events.data.some(({ data }: Answer['body']) => data.message === 'let me in'));
     for (const nobody of ['4917099999999', '000123456789']) {
       const { status, body } = await call('PUT', `/contacts/${nobody}/blocked`, { sessionId, blocked: false });

@@ -38,6 +38,18 @@ async function ok(answer: Promise<Answer>, status = 200): Promise<Answer['body']
   return body;
 }
 
+/** Changes options of the session, which connects again with them. */
+async function setOptions(options: Readonly<Record<string, unknown>>): Promise<void> {
+  const { call } = setting;
+  await ok(
+    call('PATCH', `/sessions/${sessionId}`, { options: { pauseMs: 0, statuses: true, channels: true, ...options } }),
+  );
+  await eventually(
+    () => ok(call('GET', `/sessions/${sessionId}`)),
+    ({ status }) => status === 'connected',
+  );
+}
+
 it('shows the session as online, also after a reconnect, until it is offline', async () => {
   const { call } = setting;
   const shown = await ok(call('PUT', `/sessions/${sessionId}/presence`, { presence: 'online' }));
@@ -98,9 +110,8 @@ it('rejects a call once', async () => {
 });
 
 it('rejects every call by itself, and tells each caller once', async () => {
-  const { call } = setting;
   const calls = { autoReject: true, message: 'Please write instead' };
-  await ok(call('PATCH', `/sessions/${sessionId}`, { options: { pauseMs: 0, statuses: true, channels: true, calls } }));
+  await setOptions({ calls });
   const told = () => bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === calls.message);
   const first = bob.call(me.number);
   await bob.rejections.waitFor((id) => id === first);
@@ -114,7 +125,7 @@ it('rejects every call by itself, and tells each caller once', async () => {
   await bob.rejections.waitFor((id) => id === third);
   await next('call.ended', ({ callId }) => callId === third);
   assert.equal(told().length, 1);
-  await ok(call('PATCH', `/sessions/${sessionId}`, { options: { pauseMs: 0, statuses: true, channels: true } }));
+  await setOptions({});
 });
 
 it('posts a status to its audience, counts its views, and deletes it', async () => {

@@ -90,6 +90,6 @@ export async function eventsOf(
   sessionId: string,
   kinds: readonly EventKind[],
 ): Promise<{ event: EventKind; data: Answer['body'] }[]> {
-  const { body } = await call('GET', `/events?kinds=${kinds.join(',')}&limit=200`);
+  const { body } = await call('GET', `/events?events=${kinds.join(',')}&limit=200`);
   return body.data.filter(({ data }: Answer['body']) => data.sessionId === sessionId);
 }

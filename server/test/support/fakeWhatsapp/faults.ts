@@ -51,6 +51,8 @@ export interface Faults {
   answerQueries(): void;
   /** Tells clients that are waiting to be linked that the secret of their QR code is retired. */
   retireQrSecrets(): void;
+  /** Asks clients that are waiting to be linked for a passkey, as WhatsApp does after the scan for some accounts. */
+  askForPasskeys(): void;
   /** Answers requests for a pairing code with this error, such as 400 or 429. Undefined ends it. */
   refuseCodes(error: number | undefined): void;
   /** Lets the media host answer every upload with this status. Undefined ends it. */
@@ -187,13 +189,8 @@ export function createFaults(
       state.withheldAnswers.clear();
       for (const release of kept) release();
     },
-    retireQrSecrets() {
-      const attributes = { from: SERVER_JID, type: 'companion_reg_refresh', id: newId(), t: String(nowS()) };
-      for (const connection of connections) {
-        if (connection.link !== undefined)
-          connection.send(stanza('notification', attributes, [stanza('companion_reg_refresh')]));
-      }
-    },
+    retireQrSecrets: () => notifyUnlinked('companion_reg_refresh', 'companion_reg_refresh'),
+    askForPasskeys: () => notifyUnlinked('passkey_prologue_request', 'passkey_request_options'),
     refuseCodes: (error) => {
       state.codeError = error;
     },
@@ -208,5 +205,12 @@ export function createFaults(
     },
     expireMedia: () => files.clear(),
   };
+  /** Notifies all clients that are waiting to be linked. */
+  function notifyUnlinked(type: string, tag: string): void {
+    const attributes = { from: SERVER_JID, type, id: newId(), t: String(nowS()) };
+    for (const connection of connections)
+      if (connection.link !== undefined) connection.send(stanza('notification', attributes, [stanza(tag)]));
+  }
+
   return { faults, state };
 }

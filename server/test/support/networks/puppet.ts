@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
-import type { Connection, Connector, OutgoingMessage, SessionHost } from '../../../src/connectors/connector.ts';
+import type { Connection } from '../../../src/connectors/contract/connection.ts';
+import type { Connector } from '../../../src/connectors/contract/connector.ts';
+import type { SessionHost } from '../../../src/connectors/contract/host.ts';
+import type { OutgoingMessage } from '../../../src/connectors/contract/outgoing.ts';
 import { callsOption } from '../../../src/connectors/socialOptions.ts';
 
 export const PUPPET_NUMBER = '4930123456';

@@ -31,10 +31,10 @@ export const sandboxUnderTest: NetworkUnderTest = {
         const { body } = await bearer(server.url, token ?? '')('GET', '/messages?limit=200');
         return body.data.map(({ message }: { message: string }) => message).reverse();
       },
-      write: (site, { text, answers }) =>
+      write: (site, { text, answers, from = somebody }) =>
         simulate(site, {
           action: 'incoming',
-          from: somebody,
+          from,
           message: text,
           ...(answers !== undefined && { messageId: answers }),
         }),

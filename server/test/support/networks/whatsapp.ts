@@ -35,11 +35,12 @@ export const whatsappUnderTest: NetworkUnderTest = {
       },
       arrived: async () =>
         bob.messages.all.flatMap(({ message }) => message.extendedTextMessage?.text ?? message.conversation ?? []),
-      async write(_, { text, answers, times = 1 }) {
+      async write(_, { text, answers, times = 1, from }) {
+        const sender = from === undefined ? bob : whatsapp.phone(from, 'Guest');
         const contextInfo = answers === undefined ? {} : { stanzaId: wireIdOf(answers), participant: me.lidJid };
-        const id = await bob.send(me.number, { extendedTextMessage: { text, contextInfo } });
+        const id = await sender.send(me.number, { extendedTextMessage: { text, contextInfo } });
         for (let time = 1; time < times; time++)
-          await bob.send(me.number, { extendedTextMessage: { text, contextInfo } }, { id });
+          await sender.send(me.number, { extendedTextMessage: { text, contextInfo } }, { id });
       },
       async confirm(_, messageId, status) {
         assert.notEqual(status, 'failed', 'phones cannot report failures');

@@ -42,11 +42,11 @@ export const whatsappCloudUnderTest: NetworkUnderTest = {
       somebody: SOMEBODY,
       attach: ({ server, callbackUrl }) => graph.callBackAt(`${server.url}${callbackUrl}`),
       arrived: async () => graph.sent.flatMap(({ body }) => body.text?.body ?? []),
-      async write(_, { text, answers, times = 1 }) {
+      async write(_, { text, answers, times = 1, from = SOMEBODY }) {
         const id = graph.newId();
         const context = answers !== undefined && { context: { id: sentAs(answers).id } };
         for (let time = 0; time < times; time++)
-          await graph.incoming(SOMEBODY, { type: 'text', text: { body: text }, ...context }, { id });
+          await graph.incoming(from, { type: 'text', text: { body: text }, ...context }, { id });
       },
       async confirm(_, messageId, status) {
         const more = status === 'failed' ? graph.failure(131026, 'Message undeliverable') : {};

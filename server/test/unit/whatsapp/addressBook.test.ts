@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { it } from 'node:test';
 import * as baileys from 'baileys';
-import type { NetworkEvent } from '../../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../../src/connectors/contract/events.ts';
 import { AddressBook } from '../../../src/connectors/whatsapp/people/addressBook.ts';
 import type { Addresses } from '../../../src/connectors/whatsapp/people/addresses.ts';
 import type { Session } from '../../../src/connectors/whatsapp/session.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { GroupMetadata } from 'baileys';
 import fc from 'fast-check';
-import type { NetworkGroup } from '../../../src/connectors/connector.ts';
+import type { NetworkGroup } from '../../../src/connectors/contract/groups.ts';
 import { changesBetween, toNetworkGroup, withNumbers } from '../../../src/connectors/whatsapp/people/groupState.ts';
 import type { GroupChange } from '../../../src/events/networkTypes.ts';
 

@@ -3,7 +3,7 @@ import { EventEmitter } from 'node:events';
 import { describe, it, type TestContext } from 'node:test';
 import { deflateSync } from 'node:zlib';
 import * as baileys from 'baileys';
-import type { NetworkEvent } from '../../../src/connectors/connector.ts';
+import type { NetworkEvent } from '../../../src/connectors/contract/events.ts';
 import { HistoryImport } from '../../../src/connectors/whatsapp/history/historyImport.ts';
 import type { HistoryNotifications } from '../../../src/connectors/whatsapp/inbound/historyNotifications.ts';
 import type { Addresses } from '../../../src/connectors/whatsapp/people/addresses.ts';

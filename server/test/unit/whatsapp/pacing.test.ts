@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc from 'fast-check';
-import type { SessionStore } from '../../../src/connectors/connector.ts';
+import type { SessionStore } from '../../../src/connectors/contract/host.ts';
 import { Pacing, type PacingOptions } from '../../../src/connectors/whatsapp/outbound/pacing.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 
