@@ -102,7 +102,7 @@ describe('the app for deliveries', () => {
     await call('POST', '/webhooks/endpoints', webhook);
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message: BAIT });
     const [{ deliveryId }] = await eventually(
-      async () => (await call('GET', '/webhooks/deliveries?state=failed')).body.data,
+      async () => (await call('GET', '/webhooks/deliveries?states=failed')).body.data,
       (data) => data.length === 1,
     );
     const key = await keyOf(call, permissions);
@@ -143,7 +143,7 @@ describe('the app for deliveries', () => {
     assert.deepEqual(await told(), [`The user replayed the delivery ${deliveryId}.`]);
   });
 
-  it('shows a delivery that arrived, with marks that reorder its body as codes', async (test) => {
+  it('shows a delivery that arrived, without marks that reorder its body', async (test) => {
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const { call } = await dashboard.server.account();
@@ -152,7 +152,7 @@ describe('the app for deliveries', () => {
     const message = 'pay \u202e001 \u2066to\u2069 Ann';
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: newNumber(), message });
     const [{ deliveryId }] = await eventually(
-      async () => (await call('GET', '/webhooks/deliveries?state=delivered')).body.data,
+      async () => (await call('GET', '/webhooks/deliveries?states=delivered')).body.data,
       (data) => data.length === 1,
     );
     const key = await keyOf(call);
@@ -163,7 +163,7 @@ describe('the app for deliveries', () => {
     assert.match(stages[2] ?? '', /^Delivered/);
     await frame.getByText('Body', { exact: true }).click();
     const body = await frame.locator('details', { hasText: 'Body' }).locator('pre').innerText();
-    assert.ok(body.includes('pay \\u{202e}001 \\u{2066}to\\u{2069} Ann'), body);
+    assert.ok(body.includes('pay 001 to Ann'), body);
     assert.doesNotMatch(body, /[\u202e\u2066\u2069]/);
     await assertAccessible(frame);
   });
