@@ -207,8 +207,8 @@ const rooms: Readonly<Record<string, { readonly order: readonly string[]; readon
   },
   webhooks: { order: ['queue', 'log', 'delivery', 'lanes', 'endpoints', 'retention'], joins: [] },
   messages: {
-    order: ['standing', 'people', 'messages', 'chats', 'groups', 'broadcasts', 'history'],
-    joins: ['inbox.ts', 'sessionInbox.ts', 'identities.ts'],
+    order: ['standing', 'people', 'messages', 'chats', 'groups', 'broadcasts', 'history', 'identities'],
+    joins: ['inbox.ts', 'sessionInbox.ts'],
   },
 };
 

@@ -10,7 +10,7 @@ import { createLog } from '../src/log.ts';
 import { describeOnEachDatabase, type Home } from './support/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
-import { bearer, connectSession, startServer, type TestServer } from './support/server.ts';
+import { type Answer, bearer, connectSession, startServer, type TestServer } from './support/server.ts';
 
 /** Lets a statement fail on some rows, as if the process had died before it. */
 async function refuse({ app }: TestServer, change: 'delete' | 'update', table: string, when: string): Promise<void> {
@@ -70,6 +70,32 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     await call('POST', `/sessions/${sessionId}/simulate`, { action: 'history', history });
     return sessionId;
   };
+
+  it('moves the rest of a hidden person on the next start, before the session reports anything', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await connectSession(call);
+    const [hidden, phoneNumber] = ['000123456780', '491702222223'];
+    const simulate = (action: object) => call('POST', `/sessions/${sessionId}/simulate`, action);
+    for (let n = 0; n < 120; n++)
+      assert.equal((await simulate({ action: 'incoming', from: hidden, message: `text ${n}` })).status, 200);
+    const { data } = (await call('GET', '/messages?limit=1')).body;
+    await refuse(server, 'update', 'messages', `old.message_id = '${data[0].messageId}'`);
+    await simulate({ action: 'identify', from: hidden, phoneNumber });
+    const [record] = await eventually(
+      () => recorded(server.app.services.database),
+      (rows) => rows.length === 1,
+    );
+    assert.equal(record?.resource_id, `identity/${sessionId}/${hidden}`);
+    const other = await startOther(test, server, home, 'messages');
+    const callOther = bearer(other.url, token);
+    await untilDone(other);
+    const { body: chat } = await callOther('GET', `/chats/${phoneNumber}?sessionId=${sessionId}`);
+    assert.deepEqual([chat.unreadCount, chat.lastMessage.message], [120, 'text 119']);
+    assert.equal((await callOther('GET', `/chats/${hidden}?sessionId=${sessionId}`)).status, 404);
+    const { data: events } = (await callOther('GET', '/events?events=contact.updated')).body;
+    const identified = events.filter(({ data }: Answer['body']) => data.previousPhoneNumber === hidden);
+    assert.equal(identified.length, 1);
+  });
 
   it('refuses other operations on the session, and deletes the rest on the next start', async (test) => {
     const { home, server, call, token } = await setUp(test);

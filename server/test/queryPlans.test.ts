@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { DatabaseSync } from 'node:sqlite';
 import { it, type TestContext } from 'node:test';
 import type { Store } from '../src/db/dialect.ts';
-import { identify } from '../src/messages/identities.ts';
+import { Identities } from '../src/messages/identities/identities.ts';
 import type { InboxOptions } from '../src/messages/inboxOptions.ts';
 import { newHome } from './support/databases.ts';
 import { picture, upload } from './support/media.ts';
@@ -38,21 +38,26 @@ it('PostgreSQL looks up the rows of messages and deliveries in new tables', asyn
   assert.ok(deliveries && deliveries.entries < MESSAGES * MOST_EACH, JSON.stringify(deliveries));
 });
 
-it('SQLite merges a hidden number without reading the other messages of its session', async (test) => {
+it('SQLite merges a hidden number without reading the other rows of its session', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { accountId, call } = await server.account();
   const sessionId = await connectSession(call);
-  const { database, clock, newId } = server.app.services;
+  const standIn = '5511912345678';
+  await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: standIn, message: 'hello' });
+  const { database, deletions, clock, newId } = server.app.services;
   const options = { emit: () => {}, clock, newId } as unknown as InboxOptions;
-  const person = { standIn: '5511912345678', phoneNumber: '551112345678' };
+  const identities = new Identities({ ...options, database, deletions });
   const steps = await plansOf(test, server, () =>
-    database.commit((tx) => identify(options, tx, { accountId, sessionId }, person)),
+    identities.identify({ accountId, sessionId }, { type: 'identified', standIn, phoneNumber: '551112345678' }),
   );
-  const ofMessages = steps.filter((step) => /^(SEARCH|SCAN) (messages|old|twin)\b/.test(step));
-  assert.ok(ofMessages.length > 8, steps.join('\n'));
-  const finds = /\((account_id=\? AND (message_id|chat_id|from_number)=\?|session_id=\? AND network_id=\?|rowid=\?)/;
-  for (const step of ofMessages) assert.match(step, finds);
+  const ofPerson = steps.filter((step) =>
+    /^(SEARCH|SCAN) (messages|old|twin|groups|group_participants|statuses|status_views)\b/.test(step),
+  );
+  assert.ok(ofPerson.length > 12, steps.join('\n'));
+  const finds =
+    /\((account_id=\? AND (message_id|chat_id|from_number|phone_number|created_by)=\?|session_id=\? AND (network_id|from_number|phone_number)=\?|status_id=\?|rowid=\?)/;
+  for (const step of ofPerson) assert.match(step, finds);
 });
 
 it('SQLite deletes a chat and checks chats before a broadcast without reading the whole session', async (test) => {

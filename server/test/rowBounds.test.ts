@@ -87,6 +87,43 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     assert.equal(events.at(-1).data.unreadCount, 0);
   });
 
+  it('moves the messages of a hidden person in parts, and reports of the session wait', async (test) => {
+    const { server, rows, call, sessionId } = await setUp(test);
+    const [placeholder, phoneNumber] = ['000123456780', '491702222223'];
+    const { sessionId: otherId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${otherId}/connect`);
+    await receive('other', placeholder);
+    await call('POST', `/sessions/${otherId}/disconnect`);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await receive('first', placeholder);
+    await copyMessage(server, MANY - 1);
+    await receive('first-5', phoneNumber); // which the network repeats
+    rows.take();
+    const chat = { type: 'direct', id: phoneNumber } as const;
+    await Promise.all([
+      puppet.host?.onEvent({ type: 'identified', standIn: placeholder, phoneNumber }),
+      puppet.host?.onEvent({ type: 'message_removed', networkId: 'first-1700', chat }),
+    ]);
+    const counts = rows.take();
+    assert.ok(counts.length > 2 && Math.max(...counts) <= MOST, `${counts}`);
+    const { reader } = server.app.services.database;
+    const found = await reader.kysely.selectFrom('messages').selectAll().orderBy('message_id').execute();
+    const ofOther = found.filter(({ session_id }) => session_id === otherId);
+    assert.deepEqual(
+      ofOther.map((row) => [row.chat_id, row.from_number]),
+      [[placeholder, placeholder]],
+    );
+    const ofSession = found.filter(({ session_id }) => session_id === sessionId);
+    assert.equal(ofSession.length, MANY - 1);
+    assert.ok(ofSession.every((row) => row.chat_id === phoneNumber && row.from_number === phoneNumber));
+    const merged = (await call('GET', `/chats/${phoneNumber}?sessionId=${sessionId}`)).body;
+    assert.equal(merged.unreadCount, MANY - 1);
+    assert.equal((await call('GET', `/chats/${placeholder}?sessionId=${sessionId}`)).status, 404);
+    const { data: events } = (await call('GET', '/events?events=contact.updated')).body;
+    assert.equal(events.at(-1).data.previousPhoneNumber, placeholder);
+  });
+
   it('keeps a file for a message that is stored while the others are searched for it', async (test) => {
     const home = await newHome();
     let searched = async () => {};

@@ -287,7 +287,7 @@ export function createMessaging(
   });
   cluster.signals.on('mailbox', (sessionId) => sandbox.mailboxes.wake(sessionId));
   cluster.signals.on('gap', () => void sandbox.mailboxes.poll());
-  const stored = createInbox({ ...foundation, media, emit, trace: () => tracing?.current() ?? null });
+  const stored = createInbox({ ...foundation, deletions, media, emit, trace: () => tracing?.current() ?? null });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
   const keyRefusal = createKeyRefusal(database.reader, clock);

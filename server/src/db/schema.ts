@@ -768,7 +768,7 @@ export interface Schema {
   };
 }
 
-export type DeletionKind = 'session' | 'chat' | 'webhook';
+export type DeletionKind = 'session' | 'chat' | 'webhook' | 'placeholder';
 /** `sending`: the network has not accepted it, or the server died before it knew. */
 export type PostState = 'sending' | 'sent' | 'failed';
 export type SessionStatus =

@@ -11,7 +11,10 @@ import type { Log } from '../log.ts';
 
 /** A resource whose rows are deleted. */
 export interface Deletion {
-  /** Id of the session or webhook; for a chat, `sessionId/chatId`. */
+  /**
+   * Id of the session or webhook; for a chat, `sessionId/chatId`; for the placeholder of a person,
+   * `identity/sessionId/placeholder`.
+   */
   readonly resourceId: string;
   readonly accountId: string;
   readonly kind: DeletionKind;
@@ -109,6 +112,13 @@ export class Deletions {
     };
     result.then(end, end);
     return result;
+  }
+
+  /** Runs what is recorded for the resources with a prefix to its end, or waits for the run in progress. */
+  async finish(prefix: string): Promise<void> {
+    const { reader } = this.#options.database;
+    const recorded = await recordedFor.all(reader, { prefix, length: prefix.length });
+    for (const deletion of recorded) await this.run(deletion, true);
   }
 
   async #runAfter({ result }: Run, deletion: Deletion): Promise<unknown> {
@@ -228,6 +238,14 @@ const unclaimed = query((db, p: { limit: number }, dialect) =>
     .orderBy('worked_until')
     .orderBy('created_at')
     .limit(p.limit),
+);
+
+/** Few deletions are in progress at a time, so this may read all. */
+const recordedFor = query((db, p: { prefix: string; length: number }) =>
+  db
+    .selectFrom('deletions')
+    .select(['resource_id as resourceId', 'account_id as accountId', 'kind', 'details'])
+    .where(sql<string>`substr(resource_id, 1, ${p.length})`, '=', p.prefix),
 );
 
 /** Keeps the record of a later deletion with other details. */

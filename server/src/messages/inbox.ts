@@ -2,12 +2,13 @@ import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
+import type { Deletions } from '../jobs/deletions.ts';
 import { broadcastReports } from './broadcasts/broadcastInbox.ts';
 import { chatReports, storeChatRemoval, storeChatUpdate } from './chats/chatInbox.ts';
 import type { StoredMedia } from './content.ts';
 import { groupReports } from './groups/groupInbox.ts';
 import { historyReports } from './history/historyInbox.ts';
-import { identify } from './identities.ts';
+import { Identities } from './identities/identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { type ApprovalDecision, decide, emitApproval } from './messages/approval.ts';
 import { messageReports } from './messages/messageInbox.ts';
@@ -62,7 +63,8 @@ export function createInbox({
   database,
   trace,
   ...options
-}: InboxOptions & { database: Database; trace: () => string | null }): Inbox {
+}: InboxOptions & { database: Database; deletions: Deletions; trace: () => string | null }): Inbox {
+  const identities = new Identities({ ...options, database });
   const outgoing = new OutgoingProgress(options);
   const sessions = new SessionInbox(options);
   const handlers = handlersOf(sessions, outgoing);
@@ -74,9 +76,12 @@ export function createInbox({
     async take(session, report, file) {
       const event = withTextLimits(report);
       const { sessionId } = session;
+      // In their order: those that wait continue in it, and the first of them may be the next work.
+      for (let work = identities.workOn(sessionId); work !== undefined; work = identities.workOn(sessionId)) await work;
       if (event.type === 'receipt')
         await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
       else if (event.type === 'chat_removed') await storeChatRemoval(options, database.commit, session, event);
+      else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);
     },
@@ -118,6 +123,5 @@ function handlersOf(sessions: SessionInbox, outgoing: OutgoingProgress): ReportH
     ...peopleReports,
     ...historyReports,
     ...standingReports,
-    identified: identify,
   };
 }

@@ -9,6 +9,7 @@ import { query } from '../db/query.ts';
 import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway, isBeingDeleted } from '../errors.ts';
 import type { Deletion, Deletions } from '../jobs/deletions.ts';
+import { finishIdentities } from '../messages/identities/identities.ts';
 import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { beginDeletion, deleteSessionRows, deletionOf } from './deletion.ts';
@@ -304,6 +305,7 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.mayWrite(row.session_id)) return;
+    await finishIdentities(this.#options.deletions, { sessionId: row.session_id });
     const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;

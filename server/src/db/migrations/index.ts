@@ -33,12 +33,13 @@ import { acceptRedirects } from './0032-accept-redirects.ts';
 import { listOrders } from './0033-list-orders.ts';
 import { wordBuckets } from './0034-word-buckets.ts';
 import { groupPictures } from './0035-group-pictures.ts';
+import { people } from './0036-people.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'psBQeaj1S0vvlgCdzs7WAj634fGdV1VqBJRckPQXvXk',
-  postgres: 'rzGiweLJOrSZBQOa9e1yjRDDwi6aZW3XdKCRYfn0Vhc',
+  sqlite: 'LkZWUBOAzhCaN3DMvQ34yuEKun6ubwo2gtteO_62duI',
+  postgres: '9xULTAcu1oI9WPHJml37Rve_LFDO5VyDYymuwVw2SoA',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -78,4 +79,5 @@ export const migrations: readonly Migration[] = [
   listOrders,
   wordBuckets,
   groupPictures,
+  people,
 ];

@@ -5,6 +5,7 @@ import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { changeChat } from '../../messages/chats/chatChanges.ts';
 import { deleteChat as deleteWithMessages, removeMessage } from '../../messages/chats/chatRemoval.ts';
+import { finishIdentities } from '../../messages/identities/identities.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { type SessionRef, sessionOf } from '../../messages/store.ts';
 import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
@@ -84,6 +85,7 @@ async function remove(
 ) {
   const session = await resolveSession(ctx, sessionId);
   const chatId = recipientOf(given, 'chatId');
+  await finishIdentities(ctx.deletions, session);
   await requireChat(ctx, session, chatId);
   // A message that arrives from now on is new, and stays.
   const upToId = await newestOf(ctx, session, chatId);

@@ -36,6 +36,7 @@ import {
 } from '../../messages/chats/chatChanges.ts';
 import { namesOfChats } from '../../messages/chats/chatNames.ts';
 import { fewChatsWith, findLabel, hasLabel, labelsOfChats } from '../../messages/chats/labels.ts';
+import { finishIdentities } from '../../messages/identities/identities.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
@@ -294,6 +295,7 @@ export const markChatRead = defineOperation({
   async run(ctx, { chatId: given, sessionId }) {
     const session = await resolveSession(ctx, sessionId);
     const chatId = recipientOf(given, 'chatId');
+    await finishIdentities(ctx.deletions, session);
     const chat = await ctx.database.reader.kysely
       .selectFrom('chats as c')
       .leftJoin('groups as g', (join) =>

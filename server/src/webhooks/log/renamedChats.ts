@@ -12,7 +12,8 @@ interface Renamed {
 
 /**
  * Lets filters go on with a chat that continues under another id, and deliveries that wait in strict order hold back
- * what follows there. Deliveries that do not wait keep the former conversation.
+ * what follows there. Deliveries that do not wait keep the former conversation. All in one transaction, because one that
+ * is still under the former id would not be held back.
  */
 export async function renameChat({ kysely }: Tx, { accountId, sessionId, from, to }: Renamed): Promise<void> {
   const [former, present] = [JSON.stringify(from), JSON.stringify(to)];
