@@ -45,11 +45,6 @@ export const filteredLists: readonly string[] = [
   'webhooks.subscriptions.list',
 ];
 
-/** Operations whose transactions have no bound on their rows and no case yet, and what they read or write. */
-export const unboundedOperations: Readonly<Record<string, string>> = {
-  'sessions.connect': 'the groups of a session with their participants, and its blocked contacts',
-};
-
 /**
  * Operations that read and write the rows that their input identifies, or a number of rows with a limit. Some search
  * more in the reading thread.
@@ -70,6 +65,7 @@ export const smallOperations: readonly string[] = [
   'connections.deny',
   'connectors.list',
   'sessions.create',
+  'sessions.connect',
   'sessions.get',
   'sessions.update',
   'sessions.update_profile',
@@ -191,11 +187,6 @@ export const measuredJobs: Readonly<Record<string, StandstillCase>> = {
   'webhooks/retention/retention.ts': 'cleaning',
 };
 
-/** Files of `server/src` with a timer whose work reads rows on the main thread without a bound, and which. */
-export const unboundedJobs: Readonly<Record<string, string>> = {
-  'sending/queue.ts': 'the queued messages of a session, to find its chats',
-};
-
 /** Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index. */
 export const smallJobs: readonly string[] = [
   'app.ts',
@@ -216,6 +207,7 @@ export const smallJobs: readonly string[] = [
   'messages/wordMove.ts',
   'pinnedHosts.ts',
   'sending/approvals.ts',
+  'sending/queue.ts',
   'sending/schedule.ts',
   'sessions/lastHeard.ts',
   'sessions/sessionHealth.ts',

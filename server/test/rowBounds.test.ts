@@ -6,6 +6,7 @@ import { queryable, type Store } from '../src/db/dialect.ts';
 import type { MessageRow } from '../src/db/schema.ts';
 import { storeOf } from '../src/sessions/store.ts';
 import { describeOnEachDatabase } from './support/databases.ts';
+import { eventually } from './support/eventually.ts';
 import { picture, upload } from './support/media.ts';
 import { puppet } from './support/networks/puppet.ts';
 import { connectSession, startServer, type TestServer } from './support/server.ts';
@@ -155,6 +156,80 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     const { status, body } = await call('DELETE', `/media/${mediaId}`);
     assert.deepEqual([status, body.code], [409, 'message_state']);
     assert.equal(searches, 3);
+  });
+
+  it('reads groups, blocked contacts and a long queue outside the main thread', async (test) => {
+    const home = await newHome();
+    const read: number[] = [];
+    const wrapStore = (store: Store): Store => ({
+      ...store,
+      reader: queryable(store.dialect, {
+        query: async (text, parameters, name) => {
+          const result = await store.reader.connection.query<never>(text, parameters, name);
+          if (/(group_participants|contacts|messages)/.test(text)) read.push(result.rows.length);
+          return result;
+        },
+      }),
+    });
+    const server = await startServer({ home, wrapStore });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call, accountId } = await server.account();
+    const sessionId = await connectSession(call);
+    const { database } = server.app.services;
+    const numbers = Array.from({ length: MANY }, (_, n) => `4917${10_000_000 + n}`);
+    const { groupId } = (await call('POST', '/groups', { subject: 'Crew', phoneNumbers: numbers.slice(0, 1) })).body;
+    await call('POST', '/messages/send', { to: numbers[0], message: 'first' });
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await database.commit(async ({ kysely }) => {
+      const shared = { account_id: accountId, session_id: sessionId, name: null, saved_name: null };
+      const rest = { blocked: 1, on_network: null, checked_at: null };
+      const contacts = numbers.map((phone_number) => ({ ...shared, ...rest, phone_number }));
+      const members = numbers.slice(1).map((phone_number) => ({
+        ...{ account_id: accountId, group_id: groupId, phone_number, role: 'member' as const },
+        joined_at: 1,
+      }));
+      for (let at = 0; at < MANY; at += 500) {
+        await kysely
+          .insertInto('contacts')
+          .values(contacts.slice(at, at + 500))
+          .onConflict((conflict) => conflict.columns(['session_id', 'phone_number']).doUpdateSet({ blocked: 1 }))
+          .execute();
+        await kysely
+          .insertInto('group_participants')
+          .values(members.slice(at, at + 500))
+          .execute();
+      }
+    });
+    const [queued] = await database.reader.kysely.selectFrom('messages').selectAll().execute();
+    if (queued === undefined) throw new Error('there is no message to copy');
+    const { seq: _, ...row } = queued;
+    await database.commit(async ({ kysely }) => {
+      for (const to of numbers)
+        await kysely
+          .insertInto('messages')
+          .values({
+            ...{ ...row, message_id: server.app.services.newId('msg'), network_id: `n-${to}`, to_id: to, chat_id: to },
+            ...{ status: 'queued' as const, sent_at: null },
+          })
+          .execute();
+    });
+    read.length = 0;
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+    const isQueued = async () =>
+      (
+        await database.longReader.kysely
+          .selectFrom('messages')
+          .select('status')
+          .where('status', '=', 'queued')
+          .execute()
+      ).length;
+    await eventually(isQueued, (count) => count === 0);
+    assert.ok(Math.max(...read) <= MOST, `${Math.max(...read)}`);
+    const { body: group } = await call('GET', `/groups/${groupId}`);
+    assert.equal(group.participants.length, MANY + 1);
   });
 
   it('clears the stored keys of a session in parts', async (test) => {

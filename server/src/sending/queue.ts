@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { KeyedQueue, Slots } from '../async.ts';
+import { LISTED_ROWS } from '../db/pace.ts';
 import { query } from '../db/query.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
@@ -173,7 +174,8 @@ export class SendQueue {
       this.#unsure.delete(session.sessionId);
       const connected = live.find(session);
       if (connected === undefined) return;
-      const chats = await chatsWithQueued.all(database.reader, session);
+      const isLong = (await hasMany.first(database.reader, session)) !== undefined;
+      const chats = await chatsWithQueued.all(isLong ? database.longReader : database.reader, session);
       const heldMs = await this.#sendChats(connected, chats);
       if (heldMs !== undefined) this.#pause(session, heldMs);
       else if (!connected.isOpen()) this.wake(session);
@@ -291,6 +293,17 @@ export class SendQueue {
 
 // A literal, so that the planner can use the partial index.
 const isQueued = sql.lit('queued' as const);
+
+/** Whether the session has more queued messages than one read on the main thread lists. */
+const hasMany = query((db, p: SessionRef) =>
+  db
+    .selectFrom('messages')
+    .select('chat_id')
+    .where('session_id', '=', p.sessionId)
+    .where('status', '=', isQueued)
+    .limit(sql.lit(1))
+    .offset(sql.lit(LISTED_ROWS)),
+);
 
 const chatsWithQueued = query((db, p: SessionRef) =>
   db

@@ -73,8 +73,8 @@ export class SessionHosts {
       onEvent: (event) => this.#take(state, this.#prepared(state, redacted(storable(event), secrets), options)),
       undelivered: () => readUndelivered(database.reader, media, state),
       lastIncoming: (chatId) => lastIncoming(database.longReader, state, chatId),
-      groups: () => readGroups(database.reader, state, media),
-      blocked: () => readBlocked(database.reader, state),
+      groups: () => readGroups(database, state, media),
+      blocked: () => readBlocked(database.longReader, state),
       callbacks: callbackDirectoryOf(database, state, state.connector.name, options, () => !state.isLost),
     };
   }
