@@ -135,6 +135,22 @@ describe('a state of the database that says nothing about the row', () => {
     );
   });
 
+  it('continues an import of the history that could not be stored', async (test) => {
+    const { faults, call, sessionId } = await setUp(test);
+    faults.fails = (statement) => /^\s*insert into "?messages"?\s/.test(statement);
+    const history = { generate: { messages: 30, chats: 2 } };
+    const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, { action: 'history', history });
+    assert.deepEqual([status, body.code], [503, 'storage_unavailable']);
+    assert.ok(faults.count >= 4, `${faults.count}`);
+    faults.end();
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const imported = async () => (await call('GET', `/sessions/${sessionId}`)).body.history;
+    await eventually(imported, ({ state }) => state === 'complete');
+    const { data } = (await call('GET', `/messages?sessionId=${sessionId}&limit=100`)).body;
+    assert.equal(data.length, 30);
+  });
+
   it('records a tool call later', async (test) => {
     const { server, faults, clock, call, sessionId, logged } = await setUp(test);
     const { key } = (await call('POST', '/api-keys/create', { name: 'agent' })).body;
