@@ -231,13 +231,13 @@ describe('a migration of a PostgreSQL in use', () => {
       await store.close();
       await home.remove();
     });
-    const upgrade = (locksForMs?: number, migration = next) =>
-      migrate(store, Date.now, [...migrations, migration], async () => {}, locksForMs);
+    const upgrade = (locksForMs = 60_000, migration = next) =>
+      migrate(store, Date.now, [...migrations, migration], { locksForMs });
     const isWaiting = async () => {
       const { rows } = await foreigner.query(`select from pg_locks where not granted`);
       return rows.length > 0;
     };
-    return { foreigner, upgrade, isWaiting, group: new GroupCommit(store) };
+    return { foreigner, store, upgrade, isWaiting, group: new GroupCommit(store) };
   }
 
   it('waits for a dump and does not keep nodes from writing', async (test) => {
@@ -266,6 +266,21 @@ describe('a migration of a PostgreSQL in use', () => {
     await foreigner.query('update accounts set name = name');
     await foreigner.query('commit');
     assert.deepEqual(await upgraded, [version]);
+  });
+
+  it('lists the connections that keep the check of the schema from its tables, while it waits', async (test) => {
+    const { foreigner, store } = await openInUse(test);
+    await foreigner.query('begin; lock table messages in access exclusive mode');
+    const { promise: waiting, resolve: onWait } = Promise.withResolvers<readonly string[]>();
+    const checked = migrate(store, Date.now, migrations, { onWait });
+    assert.match((await waiting).join(), /^pg_dump \(pid \d+, for \d+ s\)$/);
+    await assert.rejects(migrate(store, Date.now, migrations, { locksForMs: 500 }), (error: Error) => {
+      assert.ok(error instanceof TablesInUseError);
+      assert.match(error.message, /^The check of the schema could not lock its tables.*pg_dump/);
+      return true;
+    });
+    await foreigner.query('commit');
+    assert.deepEqual(await checked, []);
   });
 
   it('lists the connections that keep it from its tables, and changes nothing', async (test) => {

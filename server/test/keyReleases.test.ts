@@ -17,7 +17,7 @@ const UNAVAILABLE = { code: 'storage_unavailable' };
 async function onDisk(test: TestContext) {
   const home = await newHome('sqlite');
   const clock = createFakeClock();
-  const database = await openDatabase(readSettings({ DATA_DIR: home.dataDir }), clock, () => {});
+  const database = await openDatabase(readSettings({ DATA_DIR: home.dataDir }), clock);
   test.after(async () => {
     await database.close();
     await home.remove();

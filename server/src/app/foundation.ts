@@ -44,14 +44,13 @@ export async function openFoundation(settings: Settings, overrides: Overrides) {
   requireDefaultConnector(settings, connectors);
   const tracing = await openTracing(settings, nodeId, log);
   const children = new Children(log);
-  const opened = await openDatabase(
-    { ...settings, clientName: `switchboard ${nodeId}` },
-    clock,
-    (reason) => log.error({ reason }, 'database files are damaged; rejecting all writes'),
-    (upgrade) => log.info(upgrade, 'upgraded database schema'),
+  const opened = await openDatabase({ ...settings, clientName: `switchboard ${nodeId}` }, clock, {
+    onDamage: (reason) => log.error({ reason }, 'database files are damaged; rejecting all writes'),
+    onUpgrade: (upgrade) => log.info(upgrade, 'upgraded database schema'),
+    onWait: (holders) => log.warn({ holders }, 'waiting for tables that other connections have locked'),
     children,
-    overrides.wrapStore,
-  );
+    wrapStore: overrides.wrapStore,
+  });
   const database = tracing?.database(opened) ?? opened;
   const steady = new SteadyClock(clock, await readSteadyTime(database, clock.now()));
   return {

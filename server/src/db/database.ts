@@ -46,13 +46,22 @@ export class DataInUseError extends OperatorError {
   }
 }
 
+interface OpenOptions {
+  /** Called when the files of the embedded database are found damaged. Every later write is refused. */
+  readonly onDamage?: DamageListener;
+  /** Called after the schema of an existing database was upgraded. */
+  readonly onUpgrade?: (upgrade: SchemaUpgrade) => void;
+  /** Called when other connections have locked tables, with their descriptions, and again after each minute. */
+  readonly onWait?: (holders: readonly string[]) => void;
+  /** Reports threads of the database that fail. */
+  readonly children?: Children;
+  /** For tests with faults. */
+  readonly wrapStore?: ((store: Store) => Store) | undefined;
+}
+
 /**
  * Opens the configured database and brings its schema up to date. The data folder belongs to this process alone,
  * whichever database it uses: two processes on one PostgreSQL need one folder each.
- * @param onDamage called when the files of the embedded database are found damaged; every later write is refused
- * @param onUpgrade called after the schema of an existing database was upgraded
- * @param children reports threads of the database that fail
- * @param wrapStore for tests with faults
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  * @throws {DataInUseError} if another process uses the folder
  * @throws {SchemaMismatchError} if the tables differ from the recorded schema version
@@ -71,10 +80,13 @@ export async function openDatabase(
     encryptionKeyPrevious = '',
   }: DatabaseSettings,
   clock: Clock,
-  onDamage: DamageListener = () => {},
-  onUpgrade: (upgrade: SchemaUpgrade) => void = () => {},
-  children: Children = new Children(),
-  wrapStore: (store: Store) => Store = (store) => store,
+  {
+    onDamage = () => {},
+    onUpgrade = () => {},
+    onWait = () => {},
+    children = new Children(),
+    wrapStore = (store) => store,
+  }: OpenOptions = {},
 ): Promise<Database> {
   await using opening = new AsyncDisposableStack(); // closes everything again if a step fails
   opening.defer(lockFolder(dataDir));
@@ -90,7 +102,10 @@ export async function openDatabase(
   opening.defer(() => store.close());
   const startedAt = performance.now();
   const keys = { encryptionKey, encryptionKeyPrevious };
-  const applied = await migrate(store, clock.now, undefined, (on) => requireKey(on, keys));
+  const applied = await migrate(store, clock.now, undefined, {
+    beforeUpgrade: (on) => requireKey(on, keys),
+    onWait,
+  });
   const from = (applied[0] ?? 1) - 1; // versions have no gaps; an empty database has version 0
   if (from > 0) onUpgrade({ from, to: applied.at(-1) ?? from, ms: Math.round(performance.now() - startedAt) });
   const group = new GroupCommit(store);

@@ -164,9 +164,11 @@ export interface ChangedTable {
 
 export interface TableLocks {
   /**
-   * Locks tables until the transaction ends, in this order. Each wait is limited to less than the time after which
-   * PostgreSQL looks for a deadlock, so that this transaction gives up instead of one of a running node.
+   * Limits each wait for a lock in the transaction to less than the time after which PostgreSQL looks for a deadlock, so
+   * that this transaction gives up instead of one of a running node.
    */
+  limit(connection: Connection): Promise<void>;
+  /** Locks tables until the transaction ends, in this order. Each wait is limited. */
   take(connection: Connection, tables: readonly ChangedTable[]): Promise<void>;
   /** Describes the connections that hold locks on tables, the oldest first. */
   holders(connection: Connection): Promise<string[]>;

@@ -15,6 +15,7 @@ const DIFFERENCES_SHOWN = 10;
 const LOCKS_FOR_MS = 5 * 60_000;
 const LOCK_RETRY_MS = 200;
 const MAX_LOCK_RETRY_MS = 5000;
+const REPORT_EVERY_MS = 60_000;
 
 export class NewerSchemaError extends OperatorError {
   constructor(found: number, known: number) {
@@ -54,11 +55,11 @@ export class MigrationError extends OperatorError {
 }
 
 export class TablesInUseError extends OperatorError {
-  constructor({ version, name }: Migration, holders: readonly string[], cause: unknown) {
+  constructor(work: string, holders: readonly string[], cause: unknown) {
     const list = holders.length > 0 ? holders.join(', ') : 'they have ended since';
     super(
       [
-        `The upgrade to schema version ${version} (${name}) could not lock its tables within ${LOCKS_FOR_MS / 60_000} minutes, because other connections use them: ${list}.`,
+        `${work} could not lock its tables within ${LOCKS_FOR_MS / 60_000} minutes, because other connections use them: ${list}.`,
         'Nothing was changed, and running nodes are not affected. Wait until those connections are done, for example a pg_dump or an open transaction, or end them with pg_terminate_backend(pid). Then start again.',
       ].join('\n'),
       { cause },
@@ -75,6 +76,12 @@ export class OlderNodesError extends OperatorError {
   }
 }
 
+interface MigrationOptions {
+  readonly beforeUpgrade?: (on: Queryable) => Promise<void>;
+  readonly locksForMs?: number;
+  readonly onWait?: (holders: readonly string[]) => void;
+}
+
 /**
  * Brings the database up to the newest version. Each migration is one transaction that also records its version, so a
  * crash leaves either version intact. Nodes that start together take turns. An upgrade that cannot lock its tables soon
@@ -85,7 +92,9 @@ export class OlderNodesError extends OperatorError {
  * Before it changes anything, it compares the tables with those that the same migrations make in an empty database. A
  * schema newer than this release is not compared: only `works_from` says whether the older release can use it.
  *
- * @param beforeUpgrade throws if the database cannot be used for another reason, before it is upgraded for nothing
+ * @param options.beforeUpgrade throws if the database cannot be used for another reason, before it is upgraded for nothing
+ * @param options.locksForMs how long it tries to lock tables
+ * @param options.onWait called when tables are locked, with the connections that hold them, and again after each minute
  * @returns the versions that were applied
  * @throws {SchemaMismatchError}
  * @throws {MigrationError}
@@ -97,8 +106,7 @@ export async function migrate(
   store: Store,
   now: () => number,
   migrations = released,
-  beforeUpgrade: (on: Queryable) => Promise<void> = async () => {},
-  locksForMs = LOCKS_FOR_MS,
+  { beforeUpgrade = async () => {}, locksForMs = LOCKS_FOR_MS, onWait = () => {} }: MigrationOptions = {},
 ): Promise<number[]> {
   const applied: number[] = [];
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
@@ -106,7 +114,7 @@ export async function migrate(
     await serialize(tx, 'migrate');
     const { version, worksFrom } = await readVersion(tx);
     if (worksFrom > newest) throw new NewerSchemaError(version, newest);
-    if (applied.length === 0 && version > 0 && version <= newest) await requireShape(tx, version, migrations);
+    if (applied.length === 0 && version > 0 && version <= newest) await checkShape(tx, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return undefined;
     if (version > 0) await beforeUpgrade(tx);
@@ -118,7 +126,9 @@ export async function migrate(
     return next.version;
   };
   for (;;) {
-    const version = await untilLocked(store, locksForMs, () => inTransaction(store, undefined, applyNext, UNLIMITED));
+    const version = await untilLocked(store, { locksForMs, onWait }, () =>
+      inTransaction(store, undefined, applyNext, UNLIMITED),
+    );
     if (version === undefined) return applied;
     applied.push(version);
   }
@@ -127,30 +137,39 @@ export async function migrate(
 /** Nodes that start together wait for the one that migrates. `tableLocks` limits the other waits. */
 const UNLIMITED: Limits = { lockMs: 0, statementMs: 0 };
 
-/** The migration was broken off, and nothing was changed. */
+/** Work on the schema was broken off, and nothing was changed. */
 class BrokenOffError extends Error {
-  readonly migration: Migration;
+  readonly work: string;
 
-  constructor(migration: Migration, cause: unknown) {
-    super('The migration was broken off', { cause });
-    this.migration = migration;
+  constructor(work: string, cause: unknown) {
+    super('Work on the schema was broken off', { cause });
+    this.work = work;
   }
 }
 
 /**
- * Repeats a migration that was broken off, because its tables are locked or it met a running node in a deadlock.
+ * Repeats work that was broken off, because its tables are locked or it met a running node in a deadlock.
  * @throws {TablesInUseError}
  */
-async function untilLocked<T>(store: Store, locksForMs: number, work: () => Promise<T>): Promise<T> {
-  const givesUpAt = performance.now() + locksForMs;
+async function untilLocked<T>(
+  { dialect, reader }: Store,
+  { locksForMs, onWait }: Required<Pick<MigrationOptions, 'locksForMs' | 'onWait'>>,
+  work: () => Promise<T>,
+): Promise<T> {
+  const startedAt = performance.now();
+  let reportedAt = Number.NEGATIVE_INFINITY;
   for (let waitMs = LOCK_RETRY_MS; ; waitMs = Math.min(waitMs * 2, MAX_LOCK_RETRY_MS)) {
     try {
       return await work();
     } catch (error) {
       if (!(error instanceof BrokenOffError)) throw error;
-      if (performance.now() + waitMs > givesUpAt) {
-        const holders = (await store.dialect.tableLocks?.holders(store.reader.connection)) ?? [];
-        throw new TablesInUseError(error.migration, holders, error.cause);
+      const now = performance.now();
+      const isLast = now + waitMs > startedAt + locksForMs;
+      if (isLast || now > reportedAt + REPORT_EVERY_MS) {
+        const holders = (await dialect.tableLocks?.holders(reader.connection)) ?? [];
+        if (isLast) throw new TablesInUseError(error.work, holders, error.cause);
+        onWait(holders);
+        reportedAt = now;
       }
       await sleep(systemClock, waitMs);
     }
@@ -194,6 +213,20 @@ async function createVersions({ connection }: Queryable): Promise<void> {
 }
 
 /**
+ * Describing a table makes PostgreSQL lock it, so that somebody else's lock would stop the start.
+ * @throws {SchemaMismatchError}
+ * @throws {BrokenOffError}
+ */
+async function checkShape(tx: OpenTransaction, version: number, migrations: readonly Migration[]): Promise<void> {
+  await tx.dialect.tableLocks?.limit(tx.connection);
+  try {
+    await requireShape(tx, version, migrations);
+  } catch (error) {
+    throw tx.dialect.faultOf(error) === 'conflict' ? new BrokenOffError('The check of the schema', error) : error;
+  }
+}
+
+/**
  * Making the expected tables takes PostgreSQL some 140 ms, so the fingerprint of the newest ones is recorded. Tables
  * that differ from it may still be usable.
  * @throws {SchemaMismatchError}
@@ -221,7 +254,8 @@ async function upgrade(tx: OpenTransaction, migration: Migration, recorded: numb
     await apply(tx, migration);
   } catch (error) {
     const fault = tx.dialect.faultOf(error);
-    if (fault === 'conflict') throw new BrokenOffError(migration, error);
+    if (fault === 'conflict')
+      throw new BrokenOffError(`The upgrade to schema version ${migration.version} (${migration.name})`, error);
     // A full or unreachable database has an error of its own.
     if (fault === 'away') throw error;
     throw new MigrationError(migration, recorded, error);

@@ -82,8 +82,11 @@ export const postgres: Dialect = {
   hasConcurrentWriters: true,
   lockStatement: (work) => `select pg_advisory_xact_lock(${locks[work]})`,
   tableLocks: {
-    async take(connection, tables) {
+    async limit(connection) {
       await connection.query(`set local lock_timeout = ${TABLE_LOCK_MS}`, []);
+    },
+    async take(connection, tables) {
+      await this.limit(connection);
       for (const { name, isReadable } of tables)
         await connection.query(`lock table ${name} in ${isReadable ? 'share' : 'access exclusive'} mode`, []);
     },
