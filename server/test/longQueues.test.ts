@@ -121,6 +121,12 @@ describeOnEachDatabase('a long queue', (_, database) => {
     assert.deepEqual(await list('events=group.created'), [1]);
     assert.deepEqual(await list('events=group.updated'), [0]);
     assert.deepEqual(await list(`webhookId=${emptyId}`), [0]);
+    // By the time in the ids, give or take a day.
+    const inDays = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
+    assert.deepEqual(await list(`afterTime=${inDays(2)}`), [0]);
+    assert.deepEqual(await list(`beforeTime=${inDays(-2)}`), [0]);
+    assert.deepEqual(await list('beforeTime=1970-01-01T00:00:00Z'), [0]);
+    assert.deepEqual(await list(`afterTime=${inDays(-1)}&states=failed&states=pending`), [0, 0, 2]);
     // In windows: the newest rows first.
     assert.deepEqual(await list('events=message.read'), [0, 0, 1]);
     assert.deepEqual(await list('states=failed&states=pending'), [0, 0, 2]);

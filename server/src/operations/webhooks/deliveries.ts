@@ -33,7 +33,7 @@ import { cancelDelivery } from '../../webhooks/endpoints/destinations.ts';
 import { unsignedHeaders } from '../../webhooks/lanes/sign.ts';
 import { isOfSubscription, subscriptionOf, unsignedHeadersOf } from '../../webhooks/lanes/subscription.ts';
 import { includeOf } from '../../webhooks/lanes/webhook.ts';
-import { deliveriesThrough, fewPending, pathOf } from '../../webhooks/log/deliveryFilters.ts';
+import { deliveriesThrough, fewPending, idsWithin, pathOf } from '../../webhooks/log/deliveryFilters.ts';
 import { findReplayable } from '../../webhooks/log/replay.ts';
 import type { Breaker } from '../../webhooks/queue/breaker.ts';
 import { firstWaitingBefore } from '../../webhooks/queue/due.ts';
@@ -141,23 +141,29 @@ export const listDeliveries = defineOperation({
     if (kinds !== undefined) select = select.where('d.kind', 'in', kinds);
     if (messageId !== undefined) select = select.where('d.delivery_id', 'in', await aboutMessage(ctx, messageId));
     if (input.chatId !== undefined) select = select.where(isOfChat(recipientOf(input.chatId, 'chatId')));
-    if (afterTime !== undefined) select = select.where('d.created_at', '>=', parseTime('afterTime', afterTime));
-    if (beforeTime !== undefined) select = select.where('d.created_at', '<', parseTime('beforeTime', beforeTime));
+    const from = afterTime === undefined ? undefined : parseTime('afterTime', afterTime);
+    const to = beforeTime === undefined ? undefined : parseTime('beforeTime', beforeTime);
+    if (from !== undefined) select = select.where('d.created_at', '>=', from);
+    if (to !== undefined) select = select.where('d.created_at', '<', to);
     const isPending = states?.length === 1 && states[0] === 'pending';
     const few = isPending ? await fewPending(longReader, ctx.accountId) : undefined;
     if (few !== undefined) select = select.where('d.delivery_id', 'in', longReader.dialect.texts(JSON.stringify(few)));
     const filters = [sessionIds, input.webhookId, states, kinds, input.chatId, afterTime, beforeTime];
+    const { after, end } = idsWithin(ctx.steady, { from, to });
+    const passed = deliveriesThrough(longReader, ctx.accountId, path)
+      .where('d.delivery_id', '>', after)
+      .where('d.delivery_id', '<', end);
     const isScan = few === undefined && messageId === undefined && filters.some((filter) => filter !== undefined);
 
     const show = (rows: readonly ShownRow[]) => rows.map((row) => toDelivery(row, ctx.steady));
     return readPage(
       'deliveries',
-      select,
+      select.where('d.delivery_id', '>', after).where('d.delivery_id', '<', end),
       'delivery_id',
       input,
       show,
       'desc',
-      isScan ? keysOf(deliveriesThrough(longReader, ctx.accountId, path), 'd.delivery_id') : undefined,
+      isScan ? keysOf(passed, 'd.delivery_id') : undefined,
     );
   },
 });

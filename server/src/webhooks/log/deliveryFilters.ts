@@ -3,6 +3,8 @@ import type { Queryable } from '../../db/dialect.ts';
 import { listed } from '../../db/query.ts';
 import type { DeliveryState, Schema } from '../../db/schema.ts';
 import type { EventKind } from '../../events/events.ts';
+import { firstIdAt } from '../../ids.ts';
+import type { SteadyClock } from '../../steadyClock.ts';
 
 /* The index by which a list or a replay finds its deliveries. */
 
@@ -75,4 +77,24 @@ export async function fewPending({ kysely }: Queryable, accountId: string): Prom
     .limit(FEW + 1)
     .execute();
   return rows.length > FEW ? undefined : rows.map(({ delivery_id }) => delivery_id);
+}
+
+/** How far the clock of the machine may have been set since a delivery was stored. */
+const CLOCK_CHANGE_MS = 24 * 60 * 60 * 1000;
+/** Greater than the time of any id. */
+const MAX_ID_MS = 2 ** 48;
+
+/**
+ * Bounds the ids of deliveries by the time of their events, because ids begin with their time.
+ * @param from first moment, as a time of day
+ * @param to moment after the last one
+ * @returns ids before the first and after the last one
+ */
+export function idsWithin(
+  steady: Pick<SteadyClock, 'fromWall'>,
+  { from = 0, to = Number.MAX_SAFE_INTEGER }: { readonly from?: number | undefined; readonly to?: number | undefined },
+): { after: string; end: string } {
+  const first = from === 0 ? 0 : Math.max(0, steady.fromWall(from) - CLOCK_CHANGE_MS);
+  const end = Math.max(0, Math.min(MAX_ID_MS, steady.fromWall(to) + CLOCK_CHANGE_MS));
+  return { after: firstIdAt('dlv', first), end: firstIdAt('dlv', end) };
 }

@@ -3,9 +3,8 @@ import type { Queryable } from '../../db/dialect.ts';
 import { PASSED_ROWS } from '../../db/pace.ts';
 import type { DeliveryState } from '../../db/schema.ts';
 import type { EventKind } from '../../events/events.ts';
-import { firstIdAt } from '../../ids.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import { deliveriesThrough, pathOf } from './deliveryFilters.ts';
+import { deliveriesThrough, idsWithin, pathOf } from './deliveryFilters.ts';
 
 /** Deliveries to replay. A field that is left out does not limit them. */
 export interface Replayable {
@@ -19,9 +18,6 @@ export interface Replayable {
   /** Moment after the last one. */
   readonly to?: number | undefined;
 }
-
-/** How far the clock of the machine may have been set since a delivery was stored. */
-const CLOCK_CHANGE_MS = 24 * 60 * 60 * 1000;
 
 /**
  * Returns the ids of settled deliveries in order, at most `most`, without tests and deleted webhooks. It passes
@@ -56,18 +52,10 @@ const idOf = (row: { readonly delivery_id: string }) => row.delivery_id;
 const isUndelivered = ({ states }: Replayable) => !states.includes('delivered');
 
 /**
- * Bounds the ids, which begin with their time. Undelivered ones have a separate index, so they are not bounded: a
- * clock that was set in between hides none of them.
+ * Undelivered ones have a separate index, so their ids are not bounded: a clock that was set in between hides none of
+ * them.
  */
-function rangeOf(steady: SteadyClock, wanted: Replayable): { after: string; end: string } {
-  const { from = 0, to = Number.MAX_SAFE_INTEGER } = isUndelivered(wanted) ? {} : wanted;
-  const first = Math.max(0, from === 0 ? 0 : steady.fromWall(from) - CLOCK_CHANGE_MS);
-  const end = Math.min(MAX_ID_MS, steady.fromWall(to) + CLOCK_CHANGE_MS);
-  return { after: firstIdAt('dlv', first), end: firstIdAt('dlv', end) };
-}
-
-/** Greater than the time of any id. */
-const MAX_ID_MS = 2 ** 48;
+const rangeOf = (steady: SteadyClock, wanted: Replayable) => idsWithin(steady, isUndelivered(wanted) ? {} : wanted);
 
 async function endOfWindow(on: Queryable, wanted: Replayable, after: string, end: string): Promise<string | undefined> {
   const ids = deliveriesThrough(on, wanted.accountId, pathOf(wanted))
