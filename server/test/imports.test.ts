@@ -102,7 +102,7 @@ const onlyFiles: Readonly<Record<string, readonly string[]>> = {
   'cli → connectors': ['connectors/contract/'],
   'restore → media': ['media/store.ts'],
   'media → connectors': ['connectors/contract/media.ts'],
-  'messages → webhooks': ['webhooks/log/emit.ts', 'webhooks/log/renamedChats.ts'],
+  'messages → webhooks': ['webhooks/log/emit.ts', 'webhooks/log/renamedConversations.ts'],
   'messages → connectors': ['connectors/contract/'],
   'sending → connectors': ['connectors/contract/'],
   'invoke → connectors': ['connectors/contract/'],

@@ -235,43 +235,6 @@ export async function noteView(
   emit(tx, { accountId, kind: 'status.viewed', data, conversation: sessionId });
 }
 
-/** Moves the statuses, views and presence of a person from a placeholder to the number. */
-export async function renameInStatuses(
-  { kysely }: Queryable,
-  { accountId, sessionId }: SessionRef,
-  placeholder: string,
-  phoneNumber: string,
-): Promise<void> {
-  for (const [table, column, key] of [
-    ['statuses', 'from_number', 'network_id'],
-    ['status_views', 'phone_number', 'status_id'],
-    ['followed_presences', 'phone_number', 'session_id'],
-  ] as const) {
-    const ofPerson = (number: string) =>
-      // The three tables have these columns.
-      kysely
-        .selectFrom(table as 'status_views')
-        .select(key as 'status_id')
-        .where('account_id', '=', accountId)
-        .where('session_id', '=', sessionId)
-        .where(column as 'phone_number', '=', number);
-    await kysely
-      .deleteFrom(table as 'status_views')
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
-      .where(column as 'phone_number', '=', placeholder)
-      .where(key as 'status_id', 'in', ofPerson(phoneNumber))
-      .execute();
-    await kysely
-      .updateTable(table as 'status_views')
-      .set({ [column]: phoneNumber })
-      .where('account_id', '=', accountId)
-      .where('session_id', '=', sessionId)
-      .where(column as 'phone_number', '=', placeholder)
-      .execute();
-  }
-}
-
 /** Deletes the statuses that have expired, after the rows of people who have seen them. */
 export function prunesStatuses(clock: Clock): Cleaning {
   return {

@@ -1,17 +1,15 @@
-import { sql } from 'kysely';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import { AppError } from '../../errors.ts';
 import type { Deletions } from '../../jobs/deletions.ts';
-import { renameChat } from '../../webhooks/log/renamedChats.ts';
-import { renameInStatuses } from '../broadcasts/statuses.ts';
+import { renameConversation } from '../../webhooks/log/renamedConversations.ts';
 import { countAgain } from '../chats/chatRemoval.ts';
 import { moveCleared } from '../chats/clearedChats.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { emitContact } from '../people/contactChanges.ts';
 import type { Report } from '../reports.ts';
-import { moveStartedChat } from '../standing/sessionRisk.ts';
 import type { SessionRef } from '../store.ts';
+import { followPerson } from './personColumns.ts';
 import { type Person, PersonRows } from './personRows.ts';
 
 /**
@@ -107,13 +105,10 @@ async function identify(options: InboxOptions, tx: Tx, person: Person, rows: Per
   const { accountId, sessionId, placeholder, phoneNumber } = person;
   const hadChat = await mergeChats(tx, person);
   const hadContact = await mergeContacts(tx, person);
-  await moveStartedChat(tx, person);
-  await moveLabels(tx, person);
   await moveCleared(tx, person, placeholder, phoneNumber);
-  await renameInStatuses(tx, person, placeholder, phoneNumber);
+  await followPerson(tx, person);
   const fewer = await rows.moveRest(tx);
-  await renameInKeys(tx, person);
-  await renameChat(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
+  await renameConversation(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   if (fewer !== undefined) await countAgain(tx, person, phoneNumber, fewer);
   // Networks repeat the report.
   if (!hadChat && !hadContact) return;
@@ -203,22 +198,4 @@ async function mergeContacts(
   const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked };
   await kysely.insertInto('contacts').values(merged).execute();
   return true;
-}
-
-/** Keys that may write to the person still may, as soon as they are read again. */
-async function renameInKeys({ kysely }: Tx, { accountId, placeholder, phoneNumber }: Person) {
-  const [former, present] = [JSON.stringify(placeholder), JSON.stringify(phoneNumber)];
-  await sql`
-    update api_keys set allowed_recipients = replace(allowed_recipients, ${former}, ${present})
-    where account_id = ${accountId} and allowed_recipients like ${`%${former}%`}`.execute(kysely);
-}
-
-/** Labels of the chat under the placeholder are those of the number. */
-async function moveLabels({ kysely }: Tx, { sessionId, placeholder, phoneNumber }: Person) {
-  await sql`
-    insert into chat_labels (account_id, session_id, chat_id, label_id)
-    select account_id, session_id, ${phoneNumber}, label_id from chat_labels
-    where session_id = ${sessionId} and chat_id = ${placeholder}
-    on conflict do nothing`.execute(kysely);
-  await sql`delete from chat_labels where session_id = ${sessionId} and chat_id = ${placeholder}`.execute(kysely);
 }

@@ -107,26 +107,6 @@ export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: n
   );
 }
 
-/** Keeps what is known of a started chat when its number becomes known. */
-export async function moveStartedChat(
-  { kysely }: Tx,
-  { accountId, sessionId, placeholder, phoneNumber }: SessionRef & { placeholder: string; phoneNumber: string },
-): Promise<void> {
-  const started = await kysely
-    .deleteFrom('started_chats')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
-    .where('chat_id', '=', placeholder)
-    .returningAll()
-    .executeTakeFirst();
-  if (started === undefined) return;
-  await kysely
-    .insertInto('started_chats')
-    .values({ ...started, chat_id: phoneNumber })
-    .onConflict((conflict) => conflict.doNothing())
-    .execute();
-}
-
 export type Activity = Schema['session_activity'];
 
 export const nothingDone = {

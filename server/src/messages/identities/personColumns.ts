@@ -1,0 +1,116 @@
+import { sql } from 'kysely';
+import type { Tx } from '../../db/commit.ts';
+import { unindexed } from '../../db/query.ts';
+import type { Schema } from '../../db/schema.ts';
+import type { Person } from './personRows.ts';
+
+/** How a column with digits of people follows when a hidden number becomes known. */
+type Follows =
+  /**
+   * The rows of a session have the digits in their key, beside these columns. The rows of the placeholder move to the
+   * number, unless it has a row of its own.
+   */
+  | { readonly by: 'key'; readonly others: readonly string[] }
+  /** JSON with the digits as strings, in few rows of the account or of the session. */
+  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session' }
+  /** Other code in this room merges or moves the rows. */
+  | { readonly by: 'code' }
+  | { readonly by: 'nothing'; readonly reason: string };
+
+const AS_REPORTED = 'it repeats what a network or a person wrote';
+const AS_EMITTED = 'events are history, and are not sent again';
+const OWN = 'the number of the session itself, which is never hidden';
+
+/** Every column that contains digits of people, by its table. A test compares it with the tables. */
+export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Record<string, Follows>>>>> = {
+  chats: { chat_id: { by: 'code' } },
+  contacts: { phone_number: { by: 'code' } },
+  cleared_chats: { chat_id: { by: 'code' } },
+  started_chats: { chat_id: { by: 'key', others: [] } },
+  chat_labels: { chat_id: { by: 'key', others: ['label_id'] } },
+  messages: {
+    chat_id: { by: 'code' },
+    from_number: { by: 'code' },
+    to_id: { by: 'code' },
+    body: { by: 'nothing', reason: AS_REPORTED },
+    content: { by: 'nothing', reason: AS_REPORTED },
+  },
+  reactions: { from_number: { by: 'code' } },
+  poll_votes: { from_number: { by: 'code' } },
+  groups: { created_by: { by: 'code' } },
+  group_participants: { phone_number: { by: 'code' } },
+  group_join_requests: { phone_number: { by: 'code' } },
+  statuses: {
+    from_number: { by: 'key', others: ['network_id'] },
+    audience: { by: 'json', key: 'status_id', of: 'session' },
+    body: { by: 'nothing', reason: AS_REPORTED },
+    content: { by: 'nothing', reason: AS_REPORTED },
+  },
+  status_views: { phone_number: { by: 'key', others: ['status_id'] } },
+  followed_presences: { phone_number: { by: 'key', others: [] } },
+  channel_posts: {
+    body: { by: 'nothing', reason: AS_REPORTED },
+    content: { by: 'nothing', reason: AS_REPORTED },
+  },
+  // Keys that may write to the person still may, and filters go on, as soon as they are read again.
+  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account' } },
+  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account' } },
+  deliveries: { conversation: { by: 'code' } },
+  events: {
+    conversation: { by: 'nothing', reason: AS_EMITTED },
+    body: { by: 'nothing', reason: AS_EMITTED },
+  },
+  network_numbers: { phone_number: { by: 'nothing', reason: 'placeholders are accepted anyway' } },
+  sessions: { phone_number: { by: 'nothing', reason: OWN } },
+  session_health: { phone_number: { by: 'nothing', reason: OWN } },
+};
+
+/** Lets the columns follow that need no code of their own. */
+export async function followPerson(tx: Tx, person: Person): Promise<void> {
+  for (const [table, columns] of Object.entries(personColumns))
+    for (const [column, follows] of Object.entries(columns))
+      if (follows.by === 'key') await moveKeyed(tx, person, { table, column, ...follows });
+      else if (follows.by === 'json') await replaceInJson(tx, person, { table, column, ...follows });
+}
+
+interface Column {
+  readonly table: string;
+  readonly column: string;
+}
+
+async function moveKeyed(
+  { kysely }: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
+  { table, column, others }: Column & { readonly others: readonly string[] },
+): Promise<void> {
+  const [name, digits] = [sql.table(table), sql.ref(column)];
+  // By the session: an index that begins with the account may lead to all rows of it.
+  const ofSession = (account: string, session: string) => sql`
+    ${unindexed(account)} = ${accountId} and ${sql.ref(session)} = ${sessionId}`;
+  const isSame = others.map((other) => sql`and present.${sql.ref(other)} = former.${sql.ref(other)}`);
+  await sql`
+    delete from ${name} as former
+    where ${ofSession('account_id', 'session_id')} and ${digits} = ${placeholder} and exists (
+      select 1 from ${name} as present
+      where ${ofSession('present.account_id', 'present.session_id')}
+        and present.${digits} = ${phoneNumber} ${sql.join(isSame, sql` `)})`.execute(kysely);
+  await sql`
+    update ${name} set ${digits} = ${phoneNumber}
+    where ${ofSession('account_id', 'session_id')} and ${digits} = ${placeholder}`.execute(kysely);
+}
+
+async function replaceInJson(
+  { kysely }: Tx,
+  { accountId, sessionId, placeholder, phoneNumber }: Person,
+  { table, column, key, of }: Column & { readonly key: string; readonly of: 'account' | 'session' },
+): Promise<void> {
+  const [name, json, id] = [sql.table(table), sql.ref(column), sql.ref(key)];
+  const isOfOwner = of === 'account' ? sql`account_id = ${accountId}` : sql`session_id = ${sessionId}`;
+  const { rows } = await sql<{ id: string; json: string }>`
+    select ${id} as id, ${json} as json from ${name}
+    where ${isOfOwner} and ${json} like ${`%"${placeholder}"%`}`.execute(kysely);
+  for (const row of rows) {
+    const replaced = JSON.stringify(JSON.parse(row.json, (_, value) => (value === placeholder ? phoneNumber : value)));
+    await sql`update ${name} set ${json} = ${replaced} where ${isOfOwner} and ${id} = ${row.id}`.execute(kysely);
+  }
+}
