@@ -15,7 +15,7 @@ import {
   packStandIn,
   type Registry,
   startRegistry,
-} from '../../server/test/support/packages.ts';
+} from '../../server/test/support/processes/packages.ts';
 import { bearer } from '../../server/test/support/server.ts';
 import { startFakeGateway } from '../template/test/fakeGateway.ts';
 

@@ -5,8 +5,8 @@
 import { mkdirSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
-import { authorizationUrl, newProof, register, startOAuthServer } from '../../server/test/support/oauth.ts';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
+import { authorizationUrl, newProof, register, startOAuthServer } from '../../server/test/support/mcp/oauth.ts';
 import type { TestServer } from '../../server/test/support/server.ts';
 import { launch, logIn } from '../test/support/browser.ts';
 import { openShop, PastClock, type Shop } from './shop.ts';

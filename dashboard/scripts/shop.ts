@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { type Clock, systemClock } from '../../server/src/clock.ts';
+import type { Received, Receiver } from '../../server/test/support/connections/receiver.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
-import type { Received, Receiver } from '../../server/test/support/receiver.ts';
 import { type Call, connectSession } from '../../server/test/support/server.ts';
 
 /** The sample data of the screenshots. */

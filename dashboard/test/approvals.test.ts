@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { picture, upload } from '../../server/test/support/media.ts';
+import { picture, upload } from '../../server/test/support/media/media.ts';
 import { bearer, type Call } from '../../server/test/support/server.ts';
 import {
   assertAccessible,

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { freePort } from '../../server/test/support/brokers.ts';
-import { authorizationUrl, newProof, postForm, register } from '../../server/test/support/oauth.ts';
+import { freePort } from '../../server/test/support/brokers/brokers.ts';
+import { authorizationUrl, newProof, postForm, register } from '../../server/test/support/mcp/oauth.ts';
 import { bearer, connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertSoon, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 

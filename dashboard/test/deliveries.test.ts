@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { type Call, connectSession } from '../../server/test/support/server.ts';
 import {
   assertAccessible,

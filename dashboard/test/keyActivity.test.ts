@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { callTool, mcpClient } from '../../server/test/support/mcp.ts';
+import { callTool, mcpClient } from '../../server/test/support/mcp/mcp.ts';
 import { connectSession, newNumber } from '../../server/test/support/server.ts';
 import { assertSoon, assertUsable, type LoggedIn, PHONE, startDashboard } from './support/browser.ts';
 

@@ -4,7 +4,7 @@ import type { Page } from 'playwright-core';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Tx } from '../../server/src/db/commit.ts';
 import { createIds } from '../../server/src/ids.ts';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { connectSession } from '../../server/test/support/server.ts';
 import { type Account, assertSoon, startDashboard } from './support/browser.ts';
 import { FRIEND, writeIn } from './support/sandbox.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { sampleMedia } from '../../server/test/support/sampleMedia.ts';
+import { sampleMedia } from '../../server/test/support/media/sampleMedia.ts';
 import { sharedSandbox } from '../../server/test/support/server.ts';
 import { assertAccessible, assertNoSidewaysScroll, PHONE, startDashboard } from './support/browser.ts';
 import { FRIEND, openSandbox } from './support/sandbox.ts';

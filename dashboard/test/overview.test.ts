@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import type { Page } from 'playwright-core';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 import { writeIn } from './support/sandbox.ts';

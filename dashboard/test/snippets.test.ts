@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, describe, it } from 'node:test';
 import { verify } from '../../sdk/src/webhooks.ts';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { startServer } from '../../server/test/support/server.ts';
 import { curlSnippet, receiverSnippets } from '../src/pages/webhooks/snippets.ts';
 

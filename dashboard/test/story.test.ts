@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, describe, it } from 'node:test';
 import { verify } from '../../sdk/src/webhooks.ts';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { bearer } from '../../server/test/support/server.ts';
 import { assertAccessible, PASSWORD, startDashboard } from './support/browser.ts';
 

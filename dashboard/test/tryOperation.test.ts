@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
-import { picture } from '../../server/test/support/media.ts';
+import { picture } from '../../server/test/support/media/media.ts';
 import { connectSession } from '../../server/test/support/server.ts';
 import { assertAccessible, assertSoon, assertUsable, PHONE, startDashboard } from './support/browser.ts';
 

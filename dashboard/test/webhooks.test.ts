@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, describe, it, type TestContext } from 'node:test';
-import { missing, startRedis } from '../../server/test/support/brokers.ts';
+import { missing, startRedis } from '../../server/test/support/brokers/brokers.ts';
+import { type Receiver, startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
-import { makeKey, newSecret, rpcOf, startCallback } from '../../server/test/support/mcpEvents.ts';
-import { type Receiver, startReceiver } from '../../server/test/support/receiver.ts';
+import { makeKey, newSecret, rpcOf, startCallback } from '../../server/test/support/mcp/mcpEvents.ts';
 import { connectSession, type TestServer } from '../../server/test/support/server.ts';
 import {
   assertAccessible,

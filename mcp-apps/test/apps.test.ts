@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { before, describe, it, type TestContext } from 'node:test';
 import { assertAccessible, assertSoon, startDashboard } from '../../dashboard/test/support/browser.ts';
+import { startReceiver } from '../../server/test/support/connections/receiver.ts';
 import { eventually } from '../../server/test/support/eventually.ts';
 import { createFakeClock } from '../../server/test/support/fakeClock.ts';
-import { callTool } from '../../server/test/support/mcp.ts';
-import { startReceiver } from '../../server/test/support/receiver.ts';
+import { callTool } from '../../server/test/support/mcp/mcp.ts';
 import { type Call, connectSession, newNumber } from '../../server/test/support/server.ts';
 import { bundleHost, type OpenedApp, openApp, type View } from './support.ts';
 

@@ -3,7 +3,7 @@ import type { TestContext } from 'node:test';
 import type { Client } from '@modelcontextprotocol/client';
 import { build } from 'vite';
 import type { Dashboard } from '../../dashboard/test/support/browser.ts';
-import { mcpClient, withApps } from '../../server/test/support/mcp.ts';
+import { mcpClient, withApps } from '../../server/test/support/mcp/mcp.ts';
 import type { Shown } from './hostPage.ts';
 
 type ToolResult = Shown['result'];

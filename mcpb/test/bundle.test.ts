@@ -9,8 +9,8 @@ import { getMcpConfigForManifest, unpackExtension, validateManifest } from '@ant
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import sharp from 'sharp';
-import { callTool, type ProtocolVersion, protocolVersions } from '../../server/test/support/mcp.ts';
-import { startFixtures } from '../../server/test/support/mcpFixtures.ts';
+import { callTool, type ProtocolVersion, protocolVersions } from '../../server/test/support/mcp/mcp.ts';
+import { startFixtures } from '../../server/test/support/mcp/mcpFixtures.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
 import manifest from '../manifest.json' with { type: 'json' };
 import { packBundle } from '../src/build.ts';

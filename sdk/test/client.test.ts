@@ -8,7 +8,7 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { operations } from '../../server/src/operations/index.ts';
-import { picture } from '../../server/test/support/media.ts';
+import { picture } from '../../server/test/support/media/media.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
 import { routes } from '../src/api.ts';
 import { type Client, createClient } from '../src/client.ts';

@@ -21,7 +21,7 @@ import {
   pack,
   type Registry,
   startRegistry,
-} from '../../server/test/support/packages.ts';
+} from '../../server/test/support/processes/packages.ts';
 import { startServer, type TestServer } from '../../server/test/support/server.ts';
 
 const CONSUMERS = fileURLToPath(new URL('consumers/', import.meta.url));

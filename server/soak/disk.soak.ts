@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newHome } from '../test/support/databases.ts';
+import { newHome } from '../test/support/databases/databases.ts';
 import { diskModes, FailingDisk } from './failingDisk.ts';
 import { startScene } from './scene.ts';
 import { randomFrom, SECONDS, SEED } from './settings.ts';

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Receiver } from '../test/support/receiver.ts';
+import type { Receiver } from '../test/support/connections/receiver.ts';
 import { type Answer, bearer, callerOf } from '../test/support/server.ts';
 import type { Arrival, Call, History } from './history.ts';
 

@@ -1,6 +1,6 @@
 import type { TestContext } from 'node:test';
-import type { Home } from '../test/support/databases.ts';
-import { startReceiver } from '../test/support/receiver.ts';
+import { startReceiver } from '../test/support/connections/receiver.ts';
+import type { Home } from '../test/support/databases/databases.ts';
 import { Load } from './load.ts';
 import { SoakServer, type SoakServerOptions } from './server.ts';
 import { SECONDS, SEED } from './settings.ts';

@@ -1,6 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type ServerProcess, spawnServer } from '../test/support/process.ts';
+import { type ServerProcess, spawnServer } from '../test/support/processes/process.ts';
 
 export interface SoakServerOptions {
   readonly dataDir: string;

@@ -1,6 +1,6 @@
 import { it } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { newHome } from '../test/support/databases.ts';
+import { newHome } from '../test/support/databases/databases.ts';
 import { startScene } from './scene.ts';
 import { randomFrom, SECONDS, SEED } from './settings.ts';
 import { judge } from './verdict.ts';

@@ -12,12 +12,12 @@ import type { NetworkGroup } from '../src/connectors/contract/groups.ts';
 import { type Database, DataInUseError, openDatabase } from '../src/db/database.ts';
 import { AppError } from '../src/errors.ts';
 import { createLog } from '../src/log.ts';
-import { newHome } from './support/databases.ts';
+import { startReceiver } from './support/connections/receiver.ts';
+import { newHome } from './support/databases/databases.ts';
 import { eventually } from './support/eventually.ts';
 import { createFakeClock } from './support/fakeClock.ts';
 import { puppet } from './support/networks/puppet.ts';
-import { spawnServer } from './support/process.ts';
-import { startReceiver } from './support/receiver.ts';
+import { spawnServer } from './support/processes/process.ts';
 import {
   type Answer,
   bearer,

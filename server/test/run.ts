@@ -5,9 +5,9 @@ import { run } from 'node:test';
 import { spec, type TestEvent } from 'node:test/reporters';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { globalSetup, globalTeardown } from './support/globalSetup.ts';
-import { SlowestFiles } from './support/slowestFiles.ts';
-import { cpuMs } from './support/usage.ts';
+import { globalSetup, globalTeardown } from './support/runner/globalSetup.ts';
+import { SlowestFiles } from './support/runner/slowestFiles.ts';
+import { cpuMs } from './support/runner/usage.ts';
 
 /*
  * Runs all tests, or those in the arguments, in four processes at a time. A test file in its own process spends half of
@@ -25,20 +25,20 @@ const SERVER_GROUPS = 8;
 const DASHBOARD_GROUPS = 4;
 /** Files that need a process of their own. They start first, because some of them take longest. */
 const ALONE = [
-  'server/test/cluster.test.ts', // takes longest
-  'server/test/unlikeNodes.test.ts', // takes longest
+  'server/test/cluster/cluster.test.ts', // takes longest
+  'server/test/cluster/unlikeNodes.test.ts', // takes longest
   'dashboard/test/manyRows.test.ts', // measures frames
-  'server/test/restart.test.ts', // takes long
-  'server/test/fuzz.test.ts', // takes long
+  'server/test/process/restart.test.ts', // takes long
+  'server/test/invoke/fuzz.test.ts', // takes long
   'server/test/cli/package.test.ts', // installs the package
   'sdk/test/package.test.ts', // takes long, and builds an application
   'connector-kit/test/package.test.ts', // takes long
-  'server/test/tracing.test.ts', // OpenTelemetry is set up once per process
-  'server/test/api/media.test.ts', // measures the memory of its process
-  'server/test/outgoing.test.ts', // takes all files that its process may open
-  'server/test/support/faultyReceiver.test.ts', // counts the connections and timers of its process
+  'server/test/process/tracing.test.ts', // OpenTelemetry is set up once per process
+  'server/test/media/media.test.ts', // measures the memory of its process
+  'server/test/process/outgoing.test.ts', // takes all files that its process may open
+  'server/test/support/connections/faultyReceiver.test.ts', // counts the connections and timers of its process
   'server/test/whatsapp/profiles.test.ts', // hides the image library from the whole process
-  'server/test/whatsapp/signalContexts.test.ts', // loads Baileys before anything else does
+  'server/test/whatsapp/connection/signalContexts.test.ts', // loads Baileys before anything else does
 ];
 
 const { values, positionals: named } = parseArgs({ options: { shard: { type: 'string' } }, allowPositionals: true });
@@ -107,7 +107,7 @@ function moduleOf(name: string, members: readonly string[]): string {
     ...(name.startsWith('dashboard')
       ? [`import '${import.meta.resolve('../../dashboard/test/support/browser.ts')}';`]
       : []),
-    `import { runFile } from '${import.meta.resolve('./support/testFile.ts')}';`,
+    `import { runFile } from '${import.meta.resolve('./support/runner/testFile.ts')}';`,
     ...members.map((file) => `runFile(${JSON.stringify(file)}, ${JSON.stringify(resolve(ROOT, file))});`),
   ];
   writeFileSync(path, lines.join('\n'));

@@ -9,8 +9,8 @@ import {
   play,
   tasks,
 } from '../../../server/test/support/agentTasks/tasks.ts';
-import { startFileServer } from '../../../server/test/support/fileServer.ts';
-import { picture } from '../../../server/test/support/media.ts';
+import { startFileServer } from '../../../server/test/support/connections/fileServer.ts';
+import { picture } from '../../../server/test/support/media/media.ts';
 import { defineFigure, type Reading, type Sample } from '../figure.ts';
 import { apiOf } from '../harness/api.ts';
 import { onSqlite } from '../harness/home.ts';

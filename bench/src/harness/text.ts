@@ -1,4 +1,4 @@
-import { spelled } from '../../../server/test/support/words.ts';
+import { spelled } from '../../../server/test/support/operations/words.ts';
 
 /* Texts with the word frequencies of natural language, for searches. */
 

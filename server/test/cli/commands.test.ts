@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
+import { startReceiver } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { startReceiver } from '../support/receiver.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 import { cli, newPerson, PASSWORD, type Person, type RunOptions, spawnCli } from './support.ts';
 

@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test';
-import { describeOnEachDatabase } from '../support/databases.ts';
+import { startFaultyLine } from '../support/connections/faultyLine.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
-import { startFaultyLine } from '../support/faultyLine.ts';
-import { download, picture, upload } from '../support/media.ts';
+import { download, picture, upload } from '../support/media/media.ts';
 import { bearer, type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 import { cli, entry, newPerson, PASSWORD, type Person } from './support.ts';
 

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { verify } from '../../../sdk/src/webhooks.ts';
-import { startFaultyLine } from '../support/faultyLine.ts';
-import { type Received, type Receiver, startReceiver } from '../support/receiver.ts';
+import { startFaultyLine } from '../support/connections/faultyLine.ts';
+import { type Received, type Receiver, startReceiver } from '../support/connections/receiver.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 import { type CliProcess, newPerson, type Person, spawnCli } from './support.ts';
 

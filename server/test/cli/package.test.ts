@@ -7,9 +7,9 @@ import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { verify } from '../../../sdk/src/webhooks.ts';
-import { findNode, orSkip } from '../support/packages.ts';
-import { spawnServer } from '../support/process.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
+import { findNode, orSkip } from '../support/processes/packages.ts';
+import { spawnServer } from '../support/processes/process.ts';
 import { callerOf, connectSession, newNumber } from '../support/server.ts';
 import { PASSWORD } from './support.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { Capability } from '../../src/connectors/contract/capabilities.ts';
 import { mediaTypes, messageTypes } from '../../src/connectors/contract/content.ts';
-import type { Deployment, Home } from '../support/databases.ts';
+import type { Deployment, Home } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
-import { samples, upload } from '../support/media.ts';
+import { samples, upload } from '../support/media/media.ts';
 import { type Answer, bearer, type Call, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** A network under test: the name of its connector, and a fake of its other side. */

@@ -11,7 +11,7 @@ import { migrations } from '../../src/db/migrations/index.ts';
 import { openPostgres } from '../../src/db/postgres/postgres.ts';
 import { batch, query } from '../../src/db/query.ts';
 import { openSqlite } from '../../src/db/sqlite/sqlite.ts';
-import type { Home } from '../support/databases.ts';
+import type { Home } from '../support/databases/databases.ts';
 
 const newest = migrations.at(-1)?.version ?? 0;
 

@@ -2,7 +2,7 @@
 const elsewhere: Readonly<Record<string, string>> = {
   'docs/cli.md': 'server/test/cli/docs.test.ts',
   'docs/connectors.md': 'connector-kit/test/package.test.ts',
-  'docs/python.md': 'server/test/pythonClient.test.ts',
+  'docs/python.md': 'server/test/repository/pythonClient.test.ts',
 };
 
 export const isRunElsewhere = (file: string): boolean => Object.hasOwn(elsewhere, file);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { Curve } from 'baileys';
-import { type BaileysClient, createBaileysClient } from '../support/baileysClient.ts';
 import { eventually } from '../support/eventually.ts';
+import { isSignedBy } from '../support/fakeWhatsapp/encryption/signatures.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
-import { isSignedBy } from '../support/fakeWhatsapp/signatures.ts';
+import { type BaileysClient, createBaileysClient } from '../support/networks/baileysClient.ts';
 
 const ME = '15550001000';
 const BOB = '15550002000';

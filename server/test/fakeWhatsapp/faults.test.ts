@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { BaileysEventMap } from 'baileys';
-import { createBaileysClient } from '../support/baileysClient.ts';
-import { type Scene, startScene } from '../support/fakeWhatsappScene.ts';
+import { createBaileysClient } from '../support/networks/baileysClient.ts';
+import { type Scene, startScene } from '../support/networks/fakeWhatsappScene.ts';
 
 describe('faults on command', () => {
   let scene: Scene;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import type { GroupMetadata } from 'baileys';
-import { type Scene, startScene } from '../support/fakeWhatsappScene.ts';
+import { type Scene, startScene } from '../support/networks/fakeWhatsappScene.ts';
 
 describe('groups', () => {
   let scene: Scene;

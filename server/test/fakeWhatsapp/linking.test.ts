@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { type BaileysClient, createBaileysClient } from '../support/baileysClient.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
+import { type BaileysClient, createBaileysClient } from '../support/networks/baileysClient.ts';
 
 describe('linking', () => {
   let whatsapp: FakeWhatsapp;

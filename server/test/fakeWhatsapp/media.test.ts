@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { downloadMediaMessage } from 'baileys';
-import { type Scene, startScene } from '../support/fakeWhatsappScene.ts';
+import { type Scene, startScene } from '../support/networks/fakeWhatsappScene.ts';
 
 const hasStatusCode = (code: number) => (error: { output?: { statusCode: number } }) =>
   error.output?.statusCode === code;

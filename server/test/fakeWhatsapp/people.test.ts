@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { createBaileysClient } from '../support/baileysClient.ts';
-import { type Scene, startScene } from '../support/fakeWhatsappScene.ts';
+import { createBaileysClient } from '../support/networks/baileysClient.ts';
+import { type Scene, startScene } from '../support/networks/fakeWhatsappScene.ts';
 
 describe('people', () => {
   let scene: Scene;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { createBaileysClient } from '../support/baileysClient.ts';
 import { forkFakeWhatsapp } from '../support/fakeWhatsapp/remote.ts';
+import { createBaileysClient } from '../support/networks/baileysClient.ts';
 
 it('behaves the same in a separate process', async () => {
   const whatsapp = await forkFakeWhatsapp();

@@ -3,9 +3,9 @@ import { it } from 'node:test';
 import { Agent } from '../support/agentTasks/agent.ts';
 import { createScene } from '../support/agentTasks/scene.ts';
 import { MOST_CALLS, MOST_CHARACTERS, play, tasks } from '../support/agentTasks/tasks.ts';
-import { startFileServer } from '../support/fileServer.ts';
-import { picture } from '../support/media.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startFileServer } from '../support/connections/fileServer.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
+import { picture } from '../support/media/media.ts';
 import { startServer } from '../support/server.ts';
 
 it('an agent does each of twelve tasks within 6 calls and 20,000 characters', async (test) => {

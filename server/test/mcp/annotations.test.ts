@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { connectSession, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

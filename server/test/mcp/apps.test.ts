@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { mcpClient, type ProtocolVersion, protocolVersions, withApps } from '../support/mcp.ts';
+import { mcpClient, type ProtocolVersion, protocolVersions, withApps } from '../support/mcp/mcp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -8,9 +8,9 @@ import type { Caller } from '../../src/auth/authenticate.ts';
 import { Tools } from '../../src/http/mcp/tools.ts';
 import type { Answer, Invoke, Operation } from '../../src/invoke/operation.ts';
 import { operations } from '../../src/operations/index.ts';
-import { callTool, mcpClient, type ToolAnswer } from '../support/mcp.ts';
-import { upload } from '../support/media.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
+import { callTool, mcpClient, type ToolAnswer } from '../support/mcp/mcp.ts';
+import { upload } from '../support/media/media.ts';
 import { type Call, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** The limit of a whole response in bytes. */

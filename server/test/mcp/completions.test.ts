@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { eventKinds } from '../../src/events/events.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp/mcp.ts';
 import { newNumber, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { after, before, it, type TestContext } from 'node:test';
 import { Client, type ElicitResult, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { operations } from '../../src/operations/index.ts';
-import { describeOnEachDatabase, describeOnEachDeployment, newHome } from '../support/databases.ts';
+import { describeOnEachDatabase, describeOnEachDeployment, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { callTool, mcpClient, type ProtocolVersion, protocolVersions, withApps } from '../support/mcp.ts';
+import { callTool, mcpClient, type ProtocolVersion, protocolVersions, withApps } from '../support/mcp/mcp.ts';
 import { bearer, connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 const ALL = ['destructive', 'new_recipients'];

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { dirname, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { fileURLToPath } from 'node:url';
-import { startAuthProxy } from '../support/authProxy.ts';
-import { missedChecks, runNode } from '../support/conformanceSuite.ts';
-import { mcpClient } from '../support/mcp.ts';
-import { startFixtures } from '../support/mcpFixtures.ts';
+import { startAuthProxy } from '../support/connections/authProxy.ts';
+import { missedChecks, runNode } from '../support/mcp/conformanceSuite.ts';
+import { mcpClient } from '../support/mcp/mcp.ts';
+import { startFixtures } from '../support/mcp/mcpFixtures.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 import { type Exclusions, fixtureExclusions, productExclusions } from './conformanceExclusions.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { PROTOCOL_VERSIONS } from '../../src/http/mcp/identity.ts';
 import { aiCatalog, CARD_PATH, serverCard } from '../../src/http/mcp/serverCard.ts';
-import { mcpClient } from '../support/mcp.ts';
+import { mcpClient } from '../support/mcp/mcp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 const CARD_TYPE = 'application/mcp-server-card+json';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
-import { callTool, mcpClient } from '../support/mcp.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 let server: TestServer;

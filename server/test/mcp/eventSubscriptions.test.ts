@@ -9,10 +9,10 @@ import {
 } from '@ai-sdk/mcp';
 import type { WebhookContext } from '../../src/webhooks/endpoints/destinations.ts';
 import { refreshSubscription } from '../../src/webhooks/endpoints/subscriptions.ts';
-import { type Deployment, describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
+import { type Deployment, describeOnEachDatabase, describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { isSigned, makeKey, newSecret, type Rpc, receive, rpcOf, startCallback } from '../support/mcpEvents.ts';
+import { isSigned, makeKey, newSecret, type Rpc, receive, rpcOf, startCallback } from '../support/mcp/mcpEvents.ts';
 import {
   bearer,
   type Call,

@@ -3,10 +3,10 @@ import { it, type TestContext } from 'node:test';
 import { Compile } from 'typebox/compile';
 import { eventKinds } from '../../src/events/events.ts';
 import { firstIdAt } from '../../src/ids.ts';
-import { describeOnEachDeployment } from '../support/databases.ts';
+import { describeOnEachDeployment } from '../support/databases/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { mcpClient } from '../support/mcp.ts';
-import { makeKey, openStream, post, receive, rpcOf } from '../support/mcpEvents.ts';
+import { mcpClient } from '../support/mcp/mcp.ts';
+import { makeKey, openStream, post, receive, rpcOf } from '../support/mcp/mcpEvents.ts';
 import { bearer, connectSession, newNumber, serversFor, type TestServerOptions } from '../support/server.ts';
 
 const NOT_FOUND = -32_023;

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { startReceiver } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
-import { startReceiver } from '../support/receiver.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** Rows by table and name, with the columns that identify them. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
+import { mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp/mcp.ts';
 import { startServer } from '../support/server.ts';
 
 for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {

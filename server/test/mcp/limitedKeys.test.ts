@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it } from 'node:test';
 import { allows } from '../../src/auth/permissions.ts';
-import { describeOnEachDeployment } from '../support/databases.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { guarded, inputs, noInput, UNKNOWN } from '../support/operationInputs.ts';
+import { describeOnEachDeployment } from '../support/databases/databases.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { guarded, inputs, noInput, UNKNOWN } from '../support/operations/operationInputs.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /* Sessions and recipients of a key are tested with every tool in `keyScope.test.ts` and `keyLimits.test.ts`. */

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { operations } from '../../src/operations/index.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { requestOf } from '../support/restRequest.ts';
+import { type Receiver, startReceiver } from '../support/connections/receiver.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { type Run, walkTools } from '../support/mcp/toolWalk.ts';
+import { picture, upload } from '../support/media/media.ts';
+import { requestOf } from '../support/operations/restRequest.ts';
 import { type Call, startServer } from '../support/server.ts';
-import { type Run, walkTools } from '../support/toolWalk.ts';
 
 interface Line {
   readonly operation?: string;

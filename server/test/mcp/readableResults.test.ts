@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { withoutHidden } from '../../src/invoke/input/plainText.ts';
 import { Names } from '../../src/operations/shared/names.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { rpcOf } from '../support/mcpEvents.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { rpcOf } from '../support/mcp/mcpEvents.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 const tags = (text: string) => [...text].map((one) => String.fromCodePoint(0xe0000 + one.charCodeAt(0))).join('');

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { createLog } from '../../src/log.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
+import { type ProtocolVersion, protocolVersions } from '../support/mcp/mcp.ts';
 import { startServer, type TestServer } from '../support/server.ts';
 
 type Message = Readonly<Record<string, unknown>>;

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { after, before, it, type TestContext } from 'node:test';
 import { operations } from '../../src/operations/index.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/connections/receiver.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** Occurs in everything that third parties can write. */

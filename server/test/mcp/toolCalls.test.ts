@@ -5,10 +5,10 @@ import { AppError } from '../../src/errors.ts';
 import { prunesToolCalls, ToolCalls } from '../../src/invoke/toolCalls.ts';
 import { Steps } from '../../src/jobs/cleaning.ts';
 import { createLog } from '../../src/log.ts';
-import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases.ts';
+import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
-import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
+import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp/mcp.ts';
 import {
   bearer,
   type Call,

@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it, type TestContext } from 'node:test';
 import { toolInputReader } from '../../src/http/mcp/toolInput.ts';
 import { operations } from '../../src/operations/index.ts';
+import { type Receiver, startReceiver } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { callTool, mcpClient } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { callTool, mcpClient } from '../support/mcp/mcp.ts';
+import { walkTools } from '../support/mcp/toolWalk.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { connectSession, newNumber, startServer, type TestServer } from '../support/server.ts';
-import { walkTools } from '../support/toolWalk.ts';
 
 interface Field {
   readonly anyOf?: readonly { readonly type?: string }[];

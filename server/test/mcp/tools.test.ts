@@ -3,11 +3,11 @@ import { after, before, describe, it } from 'node:test';
 import { permissions } from '../../src/auth/permissions.ts';
 import { eventKinds } from '../../src/events/events.ts';
 import { operations } from '../../src/operations/index.ts';
-import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp.ts';
-import { picture, upload } from '../support/media.ts';
-import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { type Receiver, startReceiver } from '../support/connections/receiver.ts';
+import { callTool, mcpClient, type ProtocolVersion, protocolVersions } from '../support/mcp/mcp.ts';
+import { walkTools } from '../support/mcp/toolWalk.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { newNumber, startServer, type TestServer } from '../support/server.ts';
-import { walkTools } from '../support/toolWalk.ts';
 
 let server: TestServer;
 let receiver: Receiver;

@@ -8,7 +8,7 @@ import { readSettings } from '../../src/config.ts';
 import type { Store } from '../../src/db/dialect.ts';
 import type { EventKind } from '../../src/events/events.ts';
 import type { Log } from '../../src/log.ts';
-import { type Deployment, type Home, newHome } from './databases.ts';
+import { type Deployment, type Home, newHome } from './databases/databases.ts';
 import { eventually, PATIENCE_MS } from './eventually.ts';
 
 /** A response of the API. `body` is arbitrary JSON, which the tests check. */

@@ -4,8 +4,8 @@ import { proto } from 'baileys';
 import type { EventKind } from '../../src/events/events.ts';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { wireIdOf } from '../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../support/server.ts';
-import { wireIdOf } from '../support/wireId.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /* Chats, labels and marks, as they are synchronized with the phone through the state that devices share. */

@@ -5,8 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, beforeEach, it, type TestContext } from 'node:test';
 import { proto } from 'baileys';
+import { type FileServer, startFileServer } from '../support/connections/fileServer.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
-import { type FileServer, startFileServer } from '../support/fileServer.ts';
 import { linkAsHost } from './host.ts';
 import { nextPhone } from './support.ts';
 

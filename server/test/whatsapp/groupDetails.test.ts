@@ -3,7 +3,7 @@ import { randomFillSync } from 'node:crypto';
 import { it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
-import { download } from '../support/media.ts';
+import { download } from '../support/media/media.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { it } from 'node:test';
-import { newHome } from '../support/databases.ts';
+import { newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
-import { spawnServer } from '../support/process.ts';
+import { spawnServer } from '../support/processes/process.ts';
 import { bearer, callerOf } from '../support/server.ts';
 import { linkSession } from './support.ts';
 

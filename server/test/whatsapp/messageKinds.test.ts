@@ -3,11 +3,11 @@ import { describe, it } from 'node:test';
 import { decryptPollVote, proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
-import { download, picture, upload } from '../support/media.ts';
-import { sampleMedia } from '../support/sampleMedia.ts';
-import { sealAnswer, sealVote } from '../support/sealVote.ts';
+import { download, picture, upload } from '../support/media/media.ts';
+import { sampleMedia } from '../support/media/sampleMedia.ts';
+import { sealAnswer, sealVote } from '../support/networks/sealVote.ts';
+import { wireIdOf } from '../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../support/server.ts';
-import { wireIdOf } from '../support/wireId.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp({}, prepare);

@@ -6,11 +6,11 @@ import sharp from 'sharp';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
-import { download, picture, samples, upload } from '../support/media.ts';
-import { sampleMedia } from '../support/sampleMedia.ts';
-import { sealVote } from '../support/sealVote.ts';
+import { download, picture, samples, upload } from '../support/media/media.ts';
+import { sampleMedia } from '../support/media/sampleMedia.ts';
+import { sealVote } from '../support/networks/sealVote.ts';
+import { wireIdOf } from '../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../support/server.ts';
-import { wireIdOf } from '../support/wireId.ts';
 import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp({}, prepare);

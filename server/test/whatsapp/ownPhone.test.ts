@@ -5,10 +5,10 @@ import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
-import { download, picture } from '../support/media.ts';
-import { sealVote } from '../support/sealVote.ts';
+import { download, picture } from '../support/media/media.ts';
+import { sealVote } from '../support/networks/sealVote.ts';
+import { wireIdOf } from '../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../support/server.ts';
-import { wireIdOf } from '../support/wireId.ts';
 import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /* Messages that the session's own number sends from another device: the phone itself, or another client. */

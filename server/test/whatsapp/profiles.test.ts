@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { randomFillSync } from 'node:crypto';
 import { registerHooks } from 'node:module';
 import { it } from 'node:test';
+import { startHttpProxy } from '../support/connections/proxies.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
-import { download, picture, upload } from '../support/media.ts';
-import { startHttpProxy } from '../support/proxies.ts';
+import { download, picture, upload } from '../support/media/media.ts';
 import { startServer } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 

@@ -7,7 +7,7 @@ import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
 import { createLog } from '../support/fakeWhatsapp/log.ts';
 import { STATUS } from '../support/fakeWhatsapp/stanza.ts';
-import { picture } from '../support/media.ts';
+import { picture } from '../support/media/media.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { linkAsHost } from './host.ts';
 import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';

@@ -1,4 +1,4 @@
-import { mcpClient } from '../mcp.ts';
+import { mcpClient } from '../mcp/mcp.ts';
 
 type Client = Awaited<ReturnType<typeof mcpClient>>;
 

@@ -1,4 +1,4 @@
-import { spelled } from '../words.ts';
+import { spelled } from '../operations/words.ts';
 import type { Output } from './agent.ts';
 
 /** Calls the API. Returns the body of a successful response. */

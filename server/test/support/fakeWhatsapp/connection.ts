@@ -1,8 +1,8 @@
 import { type BinaryNode, decodeBinaryNode, encodeBinaryNode, type proto } from 'baileys';
 import type { WebSocket } from 'ws';
-import type { Companion } from './account.ts';
-import type { Link } from './linking.ts';
-import { createFrameReader, createNoiseServer, frameOf, type ServerIdentity } from './noise.ts';
+import { createFrameReader, createNoiseServer, frameOf, type ServerIdentity } from './encryption/noise.ts';
+import type { Companion } from './server/account.ts';
+import type { Link } from './server/linking.ts';
 
 /** A socket of a client after its handshake. */
 export interface Connection {

@@ -1,25 +1,25 @@
-import './signalContexts.ts';
+import './encryption/signalContexts.ts';
 import { createServer, STATUS_CODES } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { BinaryNode } from 'baileys';
 import { WebSocketServer } from 'ws';
-import { requireAccount } from './account.ts';
-import { handleStanza } from './clientStanzas.ts';
 import { type Connection, serveConnection } from './connection.ts';
-import { createFaults, type Faults } from './faults.ts';
+import { createServerIdentity } from './encryption/noise.ts';
+import { silenceLibsignal } from './encryption/silence.ts';
 import { createLog } from './log.ts';
-import { openSession } from './login.ts';
-import { startMediaHost, trust } from './mediaHost.ts';
 import { type Counters, createCounters, deliver, type Network } from './network.ts';
-import { createServerIdentity } from './noise.ts';
-import { createPhone, type Phone } from './phone.ts';
-import { silenceLibsignal } from './silence.ts';
+import { createPhone, type Phone } from './phone/phone.ts';
+import { requireAccount } from './server/account.ts';
+import { handleStanza } from './server/clientStanzas.ts';
+import { createFaults, type Faults } from './server/faults.ts';
+import { openSession } from './server/login.ts';
+import { startMediaHost, trust } from './server/mediaHost.ts';
 
-export type { Faults, Refusal, StreamEnd } from './faults.ts';
 export type { Log } from './log.ts';
-export type { ReceivedMessage, ReceivedReceipt, ReceivedTyping, SendOptions } from './mailbox.ts';
 export type { Counters } from './network.ts';
-export type { Phone } from './phone.ts';
+export type { ReceivedMessage, ReceivedReceipt, ReceivedTyping, SendOptions } from './phone/mailbox.ts';
+export type { Phone } from './phone/phone.ts';
+export type { Faults, Refusal, StreamEnd } from './server/faults.ts';
 
 /**
  * A fake WhatsApp network for tests with the real client: real handshake, linking, Signal encryption and media over

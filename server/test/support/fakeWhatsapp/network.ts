@@ -1,12 +1,12 @@
 import type { BinaryNode } from 'baileys';
-import type { Account, Accounts, Companion, DeviceAddress } from './account.ts';
 import type { Connection } from './connection.ts';
-import type { FaultState } from './faults.ts';
-import type { Group } from './groups.ts';
+import type { ServerIdentity } from './encryption/noise.ts';
 import type { WritableLog } from './log.ts';
-import type { MediaHost } from './mediaHost.ts';
-import type { Newsletter } from './newsletters.ts';
-import type { ServerIdentity } from './noise.ts';
+import type { Account, Accounts, Companion, DeviceAddress } from './server/account.ts';
+import type { FaultState } from './server/faults.ts';
+import type { Group } from './server/groups.ts';
+import type { MediaHost } from './server/mediaHost.ts';
+import type { Newsletter } from './server/newsletters.ts';
 
 /** The state of the server. Its parts are functions over it. */
 export interface Network extends Accounts {

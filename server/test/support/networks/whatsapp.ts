@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { FakeNetwork, NetworkUnderTest, Site } from '../../conformance/connector.ts';
 import { eventually } from '../eventually.ts';
 import { startFakeWhatsapp } from '../fakeWhatsapp/index.ts';
-import { wireIdOf } from '../wireId.ts';
+import { wireIdOf } from './wireId.ts';
 
 export const whatsappUnderTest: NetworkUnderTest = {
   connector: 'whatsapp',

@@ -1,0 +1,357 @@
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { it, type TestContext } from 'node:test';
+import { sql } from 'kysely';
+import { systemClock } from '../../src/clock.ts';
+import { type Database, openDatabase } from '../../src/db/database.ts';
+import { firstIdAt } from '../../src/ids.ts';
+import { Deletions } from '../../src/jobs/deletions.ts';
+import { createLog } from '../../src/log.ts';
+import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
+import { eventually } from '../support/eventually.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { type Answer, bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
+
+/** Lets a statement fail on some rows, as if the process had died before it. */
+async function refuse({ app }: TestServer, change: 'delete' | 'update', table: string, when: string): Promise<void> {
+  const { commit, reader } = app.services.database;
+  const statements =
+    reader.dialect.name === 'sqlite'
+      ? [`create trigger refuse before ${change} on ${table} when ${when} begin select raise(abort, 'refused'); end`]
+      : [
+          `create function refuse() returns trigger as $$ begin raise 'refused' using errcode = 'check_violation'; end $$ language plpgsql`,
+          `create trigger refuse before ${change} on ${table} for each row when (${when}) execute function refuse()`,
+        ];
+  await commit(async ({ connection }) => {
+    for (const statement of statements) await connection.query(statement, []);
+  });
+}
+
+/** Accepts the statement again, and starts another server: on PostgreSQL, as another node. */
+async function startOther(test: TestContext, server: TestServer, home: Home, table: string): Promise<TestServer> {
+  const { commit, reader } = server.app.services.database;
+  const isSqlite = reader.dialect.name === 'sqlite';
+  const statement = isSqlite ? 'drop trigger refuse' : `drop trigger refuse on ${table}`;
+  await commit(({ connection }) => connection.query(statement, []));
+  await server.stop();
+  const env: Record<string, string> = isSqlite
+    ? {}
+    : { DATA_DIR: join(home.dataDir, 'other'), MEDIA_DIR: join(home.dataDir, 'media') };
+  const other = await startServer({ home, env });
+  test.after(() => other.stop());
+  return other;
+}
+
+const recorded = ({ reader }: Database) =>
+  reader.kysely.selectFrom('deletions').select(['kind', 'resource_id']).execute();
+
+const untilDone = ({ app }: TestServer) =>
+  eventually(
+    () => recorded(app.services.database),
+    (rows) => rows.length === 0,
+  );
+
+const countOf = async ({ app }: TestServer, table: 'messages' | 'chats', sessionId: string) => {
+  const rows = app.services.database.reader.kysely.selectFrom(table).where('session_id', '=', sessionId);
+  return Number((await rows.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+};
+
+describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
+  const setUp = async (test: TestContext) => {
+    const home = await newHome();
+    test.after(() => home.remove());
+    const env: Record<string, string> = database === 'sqlite' ? {} : { MEDIA_DIR: join(home.dataDir, 'media') };
+    const server = await startServer({ home, env });
+    return { home, server, ...(await server.account()) };
+  };
+  const withHistory = async (call: ReturnType<typeof bearer>, messages: number) => {
+    const sessionId = await connectSession(call);
+    const history = { generate: { messages, chats: 1 } };
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'history', history });
+    return sessionId;
+  };
+
+  it('moves the rest of a hidden person on the next start, before the session reports anything', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await connectSession(call);
+    const [hidden, phoneNumber] = ['000123456780', '491702222223'];
+    const simulate = (action: object) => call('POST', `/sessions/${sessionId}/simulate`, action);
+    for (let n = 0; n < 120; n++)
+      assert.equal((await simulate({ action: 'incoming', from: hidden, message: `text ${n}` })).status, 200);
+    const { data } = (await call('GET', '/messages?limit=1')).body;
+    await refuse(server, 'update', 'messages', `old.message_id = '${data[0].messageId}'`);
+    await simulate({ action: 'identify', from: hidden, phoneNumber });
+    const [record] = await eventually(
+      () => recorded(server.app.services.database),
+      (rows) => rows.length === 1,
+    );
+    assert.equal(record?.resource_id, `identity/${sessionId}/${hidden}`);
+    const other = await startOther(test, server, home, 'messages');
+    const callOther = bearer(other.url, token);
+    await untilDone(other);
+    const { body: chat } = await callOther('GET', `/chats/${phoneNumber}?sessionId=${sessionId}`);
+    assert.deepEqual([chat.unreadCount, chat.lastMessage.message], [120, 'text 119']);
+    assert.equal((await callOther('GET', `/chats/${hidden}?sessionId=${sessionId}`)).status, 404);
+    const { data: events } = (await callOther('GET', '/events?events=contact.updated')).body;
+    const identified = events.filter(({ data }: Answer['body']) => data.previousPhoneNumber === hidden);
+    assert.equal(identified.length, 1);
+  });
+
+  it('refuses other operations on the session, and deletes the rest on the next start', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await withHistory(call, 30);
+    const otherId = await withHistory(call, 30);
+    await refuse(server, 'delete', 'chats', `old.session_id = '${sessionId}'`);
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 500);
+    assert.deepEqual([await countOf(server, 'messages', sessionId), await countOf(server, 'chats', sessionId)], [0, 1]);
+
+    for (const [method, path, body] of [
+      ['POST', `/sessions/${sessionId}/connect`],
+      ['GET', `/sessions/${sessionId}`],
+      ['GET', `/messages?sessionId=${sessionId}`],
+      ['GET', `/chats?sessionId=${sessionId}`],
+      ['PATCH', `/sessions/${sessionId}`, { name: 'again' }],
+      ['POST', `/sessions/${sessionId}/logout`],
+      ['POST', '/messages/send', { sessionId, to: '491701', message: 'hello' }],
+    ] as const) {
+      const { status, body: problem } = await call(method, path, body);
+      assert.deepEqual([path, status, problem.code], [path, 404, 'not_found']);
+      assert.match(problem.detail, /is being deleted/);
+    }
+    const { data } = (await call('GET', '/sessions')).body;
+    assert.deepEqual(
+      data.map((session: { sessionId: string }) => session.sessionId),
+      [otherId],
+    );
+
+    const other = await startOther(test, server, home, 'chats');
+    await untilDone(other);
+    assert.equal(await countOf(other, 'chats', sessionId), 0);
+    const { status, body } = await bearer(other.url, token)('GET', `/sessions/${sessionId}`);
+    assert.deepEqual([status, body.detail], [404, `The session ${sessionId} does not exist`]);
+    assert.deepEqual([await countOf(other, 'messages', otherId), await countOf(other, 'chats', otherId)], [30, 1]);
+  });
+
+  it('accepts a repeated deletion of the session', async (test) => {
+    const { server, call } = await setUp(test);
+    test.after(() => server.stop());
+    const sessionId = await withHistory(call, 30);
+    const answers = await Promise.all([1, 2].map(() => call('DELETE', `/sessions/${sessionId}`)));
+    for (const { status } of answers) assert.equal(status, 200);
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 404);
+  });
+
+  it('of a large session continues after the response', async (test) => {
+    const home = await newHome();
+    test.after(() => home.remove());
+    const clock = createFakeClock();
+    const server = await startServer({ home, clock });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const sessionId = await connectSession(call);
+    const { promise: end, resolve } = Promise.withResolvers<void>();
+    const run = test.mock.method(Deletions.prototype, 'run', () => end);
+    const answer = call('DELETE', `/sessions/${sessionId}`);
+    await eventually(
+      async () => run.mock.callCount(),
+      (count) => count > 0,
+    );
+    await clock.advance(10_000);
+    const { status, body } = await answer;
+    assert.deepEqual([status, body], [200, { sessionId, deleted: true }]);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
+    assert.equal((await recorded(server.app.services.database)).length, 1);
+    resolve();
+  });
+
+  it('removes the other messages of a chat on the next start, and emits one event', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await withHistory(call, 600);
+    const { chatId } = (await call('GET', '/chats')).body.data[0];
+    const { kysely } = server.app.services.database.reader;
+    const rows = await kysely.selectFrom('messages').select('message_id').orderBy('message_id').execute();
+    await refuse(server, 'delete', 'messages', `old.message_id = '${rows.at(400)?.message_id}'`);
+    assert.equal((await call('DELETE', `/chats/${chatId}`)).status, 500);
+    const left = await countOf(server, 'messages', sessionId);
+    assert.ok(left > 0 && left < 600, `${left}`);
+
+    const other = await startOther(test, server, home, 'messages');
+    await untilDone(other);
+    assert.deepEqual([await countOf(other, 'messages', sessionId), await countOf(other, 'chats', sessionId)], [0, 0]);
+    const { data } = (await bearer(other.url, token)('GET', '/events?events=chat.removed')).body;
+    assert.deepEqual(
+      data.map((event: { data: { chatId: string; action: string } }) => [event.data.chatId, event.data.action]),
+      [[chatId, 'deleted']],
+    );
+  });
+
+  const endpoint = { webhookUrl: 'http://127.0.0.1:9/', events: ['message.sent'], paused: true };
+  /** Stores 1200 pending deliveries. Returns their ids. */
+  const addPending = async ({ app }: TestServer, accountId: string, webhookId: string, first: number) => {
+    const { database, steady } = app.services;
+    const at = steady.now();
+    const base = firstIdAt('dlv', at).slice(0, -4);
+    const ids = Array.from({ length: 1200 }, (_, n) => base + String(first + n).padStart(4, '0'));
+    for (let start = 0; start < ids.length; start += 100)
+      await database.commit(({ kysely }) =>
+        kysely
+          .insertInto('deliveries')
+          .values(
+            ids.slice(start, start + 100).map((delivery_id) => ({
+              ...{ account_id: accountId, webhook_id: webhookId, delivery_id, event_id: delivery_id },
+              ...{ kind: 'message.sent' as const, conversation: 'ses_1', state: 'pending' as const, is_test: 0 },
+              ...{ due_at: 0, attempts: 0, steps: 0, created_at: at },
+            })),
+          )
+          .execute(),
+      );
+    return ids;
+  };
+  const pendingCount = async ({ app }: TestServer) => {
+    const pending = app.services.database.reader.kysely
+      .selectFrom('deliveries')
+      .where('state', '=', sql.lit('pending' as const));
+    const left = pending.select(({ fn }) => fn.countAll().as('count'));
+    return Number((await left.executeTakeFirstOrThrow()).count);
+  };
+
+  it('cancels the other deliveries of a removed webhook on the next start', async (test) => {
+    const { home, server, call, accountId } = await setUp(test);
+    const { webhookId } = (await call('POST', '/webhooks/endpoints', endpoint)).body;
+    const ids = await addPending(server, accountId, webhookId, 0);
+    await refuse(server, 'update', 'deliveries', `old.delivery_id = '${ids.at(-1)}'`);
+    assert.equal((await call('DELETE', `/webhooks/endpoints/${webhookId}`)).status, 200);
+    const { reader } = server.app.services.database;
+    await eventually(
+      () => reader.kysely.selectFrom('deletions').selectAll().where('worked_until', '<', Date.now()).execute(),
+      (rows) => rows.length === 1,
+    );
+    assert.ok((await pendingCount(server)) > 0);
+
+    const other = await startOther(test, server, home, 'deliveries');
+    await untilDone(other);
+    assert.equal(await pendingCount(other), 0);
+  });
+
+  it('removes all webhooks of a key together, and cancels their other deliveries on the next start', async (test) => {
+    const { home, server, call, accountId } = await setUp(test);
+    const { keyId, key } = (await call('POST', '/api-keys/create', { name: 'short-lived' })).body;
+    const byKey = bearer(server.url, key);
+    const ids: string[][] = [];
+    for (let count = 0; count < 3; count++) {
+      const { webhookId } = (await byKey('POST', '/webhooks/endpoints', endpoint)).body;
+      ids.push(await addPending(server, accountId, webhookId, 1200 * count));
+    }
+    await refuse(server, 'update', 'deliveries', `old.delivery_id = '${ids[0]?.at(-1)}'`);
+    const { status, body } = await call('DELETE', `/api-keys/${keyId}?created=remove`);
+    assert.deepEqual([status, body.removed], [200, { messages: 0, webhooks: 3 }]);
+    assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, []);
+    assert.ok((await pendingCount(server)) > 0);
+
+    const other = await startOther(test, server, home, 'deliveries');
+    await untilDone(other);
+    assert.equal(await pendingCount(other), 0);
+    const { kysely } = other.app.services.database.reader;
+    const reasons = await kysely.selectFrom('deliveries').select('reason').distinct().execute();
+    assert.deepEqual(
+      reasons.map(({ reason }) => reason),
+      ['The webhook was removed with its API key'],
+    );
+  });
+});
+
+describeOnEachDatabase('recorded deletions', (newHome) => {
+  const setUp = async (test: TestContext) => {
+    const home = await newHome();
+    const database = await openDatabase(home, systemClock);
+    const clock = createFakeClock();
+    const deletions = new Deletions({ database, clock, log: createLog('silent', { write: () => {} }) });
+    test.after(async () => {
+      await deletions.stop();
+      await database.close();
+      await home.remove();
+    });
+    return { database, clock, deletions };
+  };
+  const ofChat = (details: string) => ({
+    resourceId: 'ses_1/491701',
+    accountId: 'acc_1',
+    kind: 'chat' as const,
+    details,
+  });
+
+  it('run one after the other when a second one of the resource begins during the first', async (test) => {
+    const { database, deletions } = await setUp(test);
+    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
+    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
+    const handled: string[] = [];
+    deletions.handle('chat', async ({ details }, _, complete) => {
+      handled.push(details);
+      reach();
+      await gate;
+      await database.commit(complete);
+      return details;
+    });
+    const begin = async (details: string) => {
+      await database.commit((tx) => deletions.record(tx, ofChat(details)));
+      return { result: deletions.run(ofChat(details)) };
+    };
+    const first = await begin('first');
+    await reached;
+    const [second, same, third] = [await begin('second'), await begin('second'), await begin('third')];
+    assert.deepEqual(handled, ['first']);
+    open();
+    const results = await Promise.all([first, second, same, third].map(({ result }) => result));
+    assert.deepEqual(results, ['first', 'second', 'second', 'third']);
+    assert.deepEqual(handled, ['first', 'second', 'third']);
+    assert.deepEqual(await recorded(database), []);
+  });
+
+  it('keep the record of a later one when an earlier one completes', async (test) => {
+    const { database, deletions, clock } = await setUp(test);
+    const handled: string[] = [];
+    deletions.handle('chat', async ({ details }, _, complete) => {
+      handled.push(details);
+      if (details === 'first') await database.commit((tx) => deletions.record(tx, ofChat('second')));
+      await database.commit(complete);
+    });
+    await database.commit((tx) => deletions.record(tx, ofChat('first')));
+    await deletions.run(ofChat('first'));
+    assert.equal((await recorded(database)).length, 1);
+    await database.commit(({ kysely }) => kysely.updateTable('deletions').set({ worked_until: 0 }).execute());
+    deletions.start();
+    await eventually(
+      async () => {
+        await clock.advance(10_000);
+        return recorded(database);
+      },
+      (rows) => rows.length === 0,
+    );
+    assert.deepEqual(handled, ['first', 'second']);
+  });
+
+  it('run while many older ones keep failing', async (test) => {
+    const { database, deletions, clock } = await setUp(test);
+    const handled: string[] = [];
+    deletions.handle('session', async ({ resourceId }, _, complete) => {
+      handled.push(resourceId);
+      if (resourceId !== 'ses_last') throw new Error('fails again');
+      await database.commit(complete);
+    });
+    const failing = Array.from({ length: 10 }, (_, n) => `ses_${n}`);
+    const rows = [...failing, 'ses_last'].map((resource_id, n) => ({
+      ...{ resource_id, account_id: 'acc_1', kind: 'session' as const, details: '{}' },
+      ...{ created_at: n, worked_until: 0 },
+    }));
+    await database.commit(({ kysely }) => kysely.insertInto('deletions').values(rows).execute());
+    deletions.start();
+    await eventually(
+      async () => {
+        await clock.advance(10_000);
+        return handled;
+      },
+      ({ length }) => length > failing.length,
+    );
+    assert.deepEqual(handled, [...failing, 'ses_last']);
+  });
+});

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { DatabaseSync } from 'node:sqlite';
+import { it, type TestContext } from 'node:test';
+import type { Store } from '../../src/db/dialect.ts';
+import { Identities } from '../../src/messages/identities/identities.ts';
+import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
+import { startReceiver } from '../support/connections/receiver.ts';
+import { newHome } from '../support/databases/databases.ts';
+import { picture, upload } from '../support/media/media.ts';
+import { queryOf } from '../support/processes/nodes.ts';
+import { bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
+
+const MESSAGES = 1000;
+/** Each look-up of a row reads an index entry, or a few if it was updated. A scan reads hundreds. */
+const MOST_EACH = 30;
+
+it('PostgreSQL looks up the rows of messages and deliveries in new tables', async (test) => {
+  const home = await newHome('postgres');
+  test.after(() => home.remove());
+  const receiver = await startReceiver();
+  test.after(() => receiver.close());
+  const server = await startServer({ home });
+  const { call } = await server.account();
+  await connectSession(call);
+  await call('POST', '/webhooks/endpoints', { webhookUrl: receiver.url, events: ['message.sent'] });
+  const numbers = Array.from({ length: MESSAGES }, (_, n) => String(491_707_000_000 + n));
+  for (let at = 0; at < MESSAGES; at += 20)
+    await Promise.all(numbers.slice(at, at + 20).map((to) => call('POST', '/messages/send', { to, message: 'hello' })));
+  await receiver.waitFor(MESSAGES);
+  await server.stop(); // connections report what they have read when they end
+
+  const read = await queryOf(home)<{ name: string; scanned: number; entries: number }>(`
+    select relname as name, seq_tup_read::int as scanned,
+      (select sum(idx_tup_read)::int from pg_stat_user_indexes i where i.relid = t.relid) as entries
+    from pg_stat_user_tables t where relname in ('messages', 'deliveries') order by relname desc`);
+  const [messages, deliveries] = read;
+  assert.ok(messages && messages.scanned + messages.entries < MESSAGES * MOST_EACH, JSON.stringify(messages));
+  assert.ok(deliveries && deliveries.entries < MESSAGES * MOST_EACH, JSON.stringify(deliveries));
+});
+
+it('SQLite merges a hidden number without reading the other rows of its session', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { accountId, call } = await server.account();
+  const sessionId = await connectSession(call);
+  const standIn = '5511912345678';
+  await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: standIn, message: 'hello' });
+  const { database, deletions, clock, newId } = server.app.services;
+  const options = { emit: () => {}, clock, newId } as unknown as InboxOptions;
+  const identities = new Identities({ ...options, database, deletions });
+  const steps = await plansOf(test, server, () =>
+    identities.identify({ accountId, sessionId }, { type: 'identified', standIn, phoneNumber: '551112345678' }),
+  );
+  const ofPerson = steps.filter((step) =>
+    /^(SEARCH|SCAN) (messages|old|twin|groups|group_participants|former|present|chat_labels|status_views)\b/.test(step),
+  );
+  assert.ok(ofPerson.length > 12, steps.join('\n'));
+  const finds =
+    /\((account_id=\? AND (message_id|chat_id|from_number|phone_number|created_by)=\?|session_id=\? AND (network_id|from_number|phone_number|chat_id)=\?|status_id=\?|rowid=\?)/;
+  for (const step of ofPerson) assert.match(step, finds);
+});
+
+it('SQLite deletes a chat and checks chats before a broadcast without reading the whole session', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  await connectSession(call);
+  const to = '491707000001';
+  await call('POST', '/messages/send', { to, message: 'hello' });
+  const steps = await plansOf(test, server, async () => {
+    assert.equal((await call('POST', '/messages/preflight', { to: [to], message: 'hello again' })).status, 200);
+    await call('POST', `/chats/${to}/read`);
+    await call('DELETE', `/chats/${to}`);
+  });
+  const ofMessages = steps.filter((step) => /^(SEARCH|SCAN) (messages|m)\b/.test(step));
+  assert.ok(ofMessages.length > 4, steps.join('\n'));
+  assert.deepEqual(
+    ofMessages.filter((step) => step.includes('messages_session')),
+    [],
+  );
+});
+
+it('SQLite reads the labels of a page by its messages and chats', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  await connectSession(call);
+  await call('POST', '/messages/send', { to: '491707000001', message: 'hello' });
+  const steps = await plansOf(test, server, async () => {
+    await call('GET', '/messages');
+    await call('GET', '/chats');
+  });
+  const ofLabels = steps.filter((step) => /^(SEARCH|SCAN) (message|chat)_labels\b/.test(step));
+  assert.equal(ofLabels.length, 2, steps.join('\n'));
+  for (const step of ofLabels) assert.match(step, /message_id=\?|chat_id=\?/);
+});
+
+it('SQLite finds messages that wait without reading the others of their account', async (test) => {
+  const wrapStore = (store: Store): Store => ({ ...store, longReader: store.reader });
+  const server = await startServer({ wrapStore });
+  test.after(() => server.stop());
+  const { call, token } = await server.account();
+  await connectSession(call);
+  const { key, keyId } = (await call('POST', '/api-keys/create', { name: 'agent', permissions: ['*'] })).body;
+  const { mediaId } = (await upload(server, token, picture())).body;
+  const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+  const steps = await plansOf(test, server, async () => {
+    await bearer(server.url, key)('POST', '/messages/send', { to: '491707000001', message: 'later', sendAt });
+    assert.equal((await call('DELETE', `/media/${mediaId}`)).status, 200);
+    const { body } = await call('DELETE', `/api-keys/${keyId}?created=remove`);
+    assert.equal(body.removed.messages, 1);
+  });
+  const ofMessages = steps.filter((step) => /^(SEARCH|SCAN) messages\b/.test(step));
+  assert.ok(ofMessages.length > 8, steps.join('\n'));
+  assert.deepEqual(
+    ofMessages.filter((step) => /^SCAN|autoindex_messages_\d \(account_id=\?\)$/.test(step)),
+    [],
+  );
+  const ofGroups = steps.filter((step) => /^(SEARCH|SCAN) groups\b/.test(step));
+  assert.deepEqual(ofGroups, ['SEARCH groups USING INDEX groups_picture (account_id=? AND picture_media_id=?)']);
+  const ofFiles = steps.filter((step) => /^(SEARCH|SCAN) (key_media|media_conversions)\b/.test(step));
+  for (const step of ofFiles) assert.match(step, /media_id=\?|hash=\?/);
+});
+
+it('SQLite searches chats for their last incoming message outside the main thread', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  await connectSession(call);
+  const to = '491707000001';
+  await call('POST', '/messages/send', { to, message: 'hello' });
+  const steps = await plansOf(test, server, async () => {
+    const { status } = await call('POST', '/messages/preflight', { to: [to], message: 'hello again' });
+    assert.equal(status, 200);
+  });
+  assert.ok(steps.length > 0);
+  assert.deepEqual(
+    steps.filter((step) => /^SEARCH m USING INDEX messages_(chat|session)/.test(step)),
+    [],
+  );
+});
+
+it('SQLite reads the messages of a search by their numbers, with any filter', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  await connectSession(call);
+  await call('POST', '/messages/send', { to: '491707000001', message: 'hello' });
+  const { reader, longReader } = server.app.services.database;
+  const { mock } = test.mock.method(longReader.connection, 'query');
+  for (const filter of ['', '&type=image', '&direction=incoming', '&chatId=491707000001', '&status=failed'])
+    await call('GET', `/messages?q=hello${filter}`);
+  const texts = mock.calls.map(({ arguments: [text] }) => String(text)).filter((text) => /from `?messages/.test(text));
+  assert.equal(texts.length, 5);
+  for (const text of texts) {
+    const { rows } = await reader.connection.query<{ detail: string }>(`explain query plan ${text}`, []);
+    assert.ok(
+      rows.some(({ detail }) => /^SEARCH m USING INTEGER PRIMARY KEY/.test(detail)),
+      JSON.stringify(rows),
+    );
+  }
+});
+
+/** Returns the steps of the plans of all statements that SQLite prepares for some work. */
+async function plansOf(test: TestContext, server: TestServer, work: () => Promise<unknown>): Promise<string[]> {
+  const { reader } = server.app.services.database;
+  const texts = new Set<string>();
+  const { prepare } = DatabaseSync.prototype;
+  const spy = test.mock.method(DatabaseSync.prototype, 'prepare', function (this: DatabaseSync, text: string) {
+    texts.add(text);
+    return prepare.call(this, text);
+  });
+  await work();
+  spy.mock.restore();
+  const steps: string[] = [];
+  for (const text of texts) {
+    if (!/^\s*(select|with|insert|update|delete)/i.test(text)) continue;
+    const { rows } = await reader.connection.query<{ detail: string }>(`explain query plan ${text}`, []);
+    steps.push(...rows.map(({ detail }) => detail));
+  }
+  return steps;
+}

@@ -1,0 +1,348 @@
+import type { BinaryNode, proto } from 'baileys';
+import { encryptTo, encStanza, isGroup, isShared, openEnvelopes } from '../encryption/envelope.ts';
+import { keysStanza, readBundle, registrationStanza } from '../encryption/keyBundle.ts';
+import type { EncryptionType } from '../encryption/signal.ts';
+import { createLog, type Log } from '../log.ts';
+import { deliver, type Network } from '../network.ts';
+import {
+  type Account,
+  type DeviceAddress,
+  devicesOf,
+  findAccount,
+  findDevice,
+  hostedJidOf,
+  lidJidOf,
+  requireAccount,
+} from '../server/account.ts';
+import { newId, nowS } from '../server/linking.ts';
+import { routeMessage } from '../server/messages.ts';
+import { messageIdsOf, routeReceipt } from '../server/receipts.ts';
+import { childOf, firstChild, stanza } from '../stanza.ts';
+import { findWritten } from './history.ts';
+import { answerHistoryRequest } from './historySync.ts';
+import { findFile, reuploadStanza } from './mediaFile.ts';
+
+/** A message as read by a phone. */
+export interface ReceivedMessage {
+  readonly id: string;
+  /** The chat: the number of a person, or the id of a group (`…@g.us`). */
+  readonly chat: string;
+  /** The number of the author. */
+  readonly from: string;
+  /** Whether it is a copy of a message that another device of this account sent. */
+  readonly isOwn: boolean;
+  readonly message: proto.IMessage;
+  readonly encryption: EncryptionType;
+  readonly stanza: BinaryNode;
+}
+
+export interface ReceivedReceipt {
+  readonly id: string;
+  readonly from: string;
+  readonly type: 'delivered' | 'read' | 'played' | 'inactive' | (string & {});
+}
+
+export interface ReceivedTyping {
+  readonly from: string;
+  /** A number, or the id of a group. */
+  readonly chat: string;
+  readonly state: 'composing' | 'recording' | 'paused';
+}
+
+export interface SendOptions {
+  readonly id?: string;
+  /**
+   * How the stanza addresses the chat. The current network uses LIDs, older chats still numbers. Meta may answer the
+   * messages of a business (`hosted`). A client treats that as a separate chat, so nobody here writes in both ways.
+   */
+  readonly addressing?: 'lid' | 'number' | 'hosted';
+  /** When the server received it, in seconds since the epoch. Now by default. */
+  readonly sentAtS?: number;
+  /** The numbers of the people who see a status (`status@broadcast`). */
+  readonly audience?: readonly string[];
+  /** Corrupts the encryption, as a lost session does. The phone sends it correctly when it is requested again. */
+  readonly isCorrupt?: boolean;
+}
+
+/** The messages of a phone in both directions, with its automatic behavior. */
+export interface Mailbox {
+  readonly messages: Log<ReceivedMessage>;
+  readonly receipts: Log<ReceivedReceipt>;
+  readonly typings: Log<ReceivedTyping>;
+  /** Whether it sends delivery receipts. It does by default. */
+  confirmsDelivery: boolean;
+  /** Sends a message. Resolves with its id once it was passed to the server. */
+  send(to: string, message: proto.IMessage, options?: SendOptions): Promise<string>;
+  read(chat: string, ...ids: string[]): void;
+  /** Sends receipts, replacing the automatic ones or repeating them late. */
+  confirmDelivery(chat: string, ...ids: string[]): void;
+  /** Reports a message as unreadable, so that its sender sends it again. */
+  askAgain(message: ReceivedMessage): Promise<void>;
+  /** A phone that is off receives and confirms nothing until it is on. */
+  switchOff(): void;
+  switchOn(): void;
+}
+
+/** How often a phone requests an unreadable message again. */
+const MAX_RETRIES = 5;
+
+export function createMailbox(network: Network, account: Account): Mailbox {
+  const me: DeviceAddress = { account, device: 0 };
+  const messages = createLog<ReceivedMessage>(`messages of ${account.number}`, describeMessage);
+  const receipts = createLog<ReceivedReceipt>(`receipts of ${account.number}`, (receipt) => JSON.stringify(receipt));
+  const typings = createLog<ReceivedTyping>(`typing seen by ${account.number}`, (typing) => JSON.stringify(typing));
+  const sent = new Map<string, { to: string; message: proto.IMessage; options: SendOptions }>();
+  const retries = new Map<string, number>();
+  const hasSenderKey = new Set<string>();
+  /** Files by message. A phone downloads them on arrival. */
+  const files = new Map<string, Buffer>();
+  const waiting: BinaryNode[] = [];
+  let isOn = true;
+  // The state of the cipher advances with each message, so they are handled one by one in order.
+  let turn = Promise.resolve();
+  const inTurn = <T>(action: () => Promise<T>): Promise<T> => {
+    const result = turn.then(action);
+    turn = result.then(
+      () => {},
+      () => {},
+    );
+    return result;
+  };
+  account.receive = (node) => {
+    if (!isOn) return void waiting.push(node);
+    inTurn(() => take(node)).catch((error: unknown) => network.troubles.push(error));
+  };
+
+  async function take(node: BinaryNode): Promise<void> {
+    if (node.tag === 'message') await receiveMessage(node);
+    else if (node.tag === 'receipt') await receiveReceipt(node);
+    else if (node.tag === 'chatstate') receiveTyping(node);
+  }
+
+  async function receiveMessage(node: BinaryNode): Promise<void> {
+    const { from = '', participant, id = '', recipient, category } = node.attrs;
+    const author = findDevice(network, participant ?? from);
+    // Its author has been unlinked since.
+    if (author === undefined) return;
+    let read: Awaited<ReturnType<typeof openEnvelopes>>;
+    try {
+      read = await openEnvelopes(account, author, node);
+    } catch {
+      return askFor(node, author);
+    }
+    if (category === 'peer') return answerHistoryRequest(network, author, read.message);
+    keepFile(id, read.message.deviceSentMessage?.message ?? read.message);
+    const isOwn = author.account === account;
+    const chat = chatOf(isOwn && recipient !== undefined ? recipient : from);
+    const { deviceSentMessage } = read.message;
+    messages.add({
+      id,
+      chat,
+      from: author.account.number,
+      isOwn,
+      message: deviceSentMessage?.message ?? read.message,
+      encryption: read.encryption,
+      stanza: node,
+    });
+    if (!isOwn && mailbox.confirmsDelivery) sendReceipt(node, undefined);
+  }
+
+  function sendReceipt(message: BinaryNode, type: string | undefined, content?: BinaryNode[]): void {
+    const { from, participant, id } = message.attrs;
+    routeReceipt(network, me, stanza('receipt', { to: from, participant, id, type }, content));
+  }
+
+  function confirm(type: string | undefined, chat: string, ids: readonly string[]): void {
+    for (const { stanza: message } of messages.all.filter((entry) => entry.chat === chat && ids.includes(entry.id)))
+      sendReceipt(message, type);
+  }
+
+  async function askFor(message: BinaryNode, author: DeviceAddress): Promise<void> {
+    const { id = '', t } = message.attrs;
+    const count = (retries.get(id) ?? 0) + 1;
+    retries.set(id, count);
+    if (count > MAX_RETRIES) throw new Error(`${account.number} cannot read ${id}, sent ${MAX_RETRIES} times`);
+    await account.signal.endSession(lidJidOf(author));
+    const bundle = await account.signal.takeBundle();
+    sendReceipt(message, 'retry', [
+      stanza('retry', { count: String(count), id, t, v: '1' }),
+      registrationStanza(account.signal.registrationId),
+      keysStanza(bundle),
+    ]);
+  }
+
+  async function receiveReceipt(node: BinaryNode): Promise<void> {
+    const { from = '', participant, type = 'delivered' } = node.attrs;
+    const reader = findDevice(network, participant ?? from);
+    if (reader === undefined) return;
+    if (type === 'retry') return sendAgain(node, reader);
+    if (type === 'server-error') return uploadAgain(node, reader);
+    for (const id of messageIdsOf(node)) receipts.add({ id, from: reader.account.number, type });
+  }
+
+  function keepFile(id: string, message: proto.IMessage): void {
+    const file = network.media.files.get(findFile(message)?.directPath ?? '');
+    if (file !== undefined) files.set(id, file);
+  }
+
+  /** Handles a failed download of a client: the phone uploads the file again, if it has it. */
+  function uploadAgain(request: BinaryNode, client: DeviceAddress): void {
+    const { id = '' } = request.attrs;
+    const message = messages.all.find((entry) => entry.id === id)?.message ?? findWritten(account.history, id);
+    const reference = message && findFile(message);
+    if (reference === undefined) return;
+    const file = files.get(id);
+    const answer = reuploadStanza(request, reference, file && network.media.put(file));
+    const attributes = { from: account.numberJid, type: 'mediaretry', id, t: String(nowS()) };
+    const asked = childOf(request, 'rmr');
+    deliver(network, client, stanza('notification', attributes, [...(asked ? [asked] : []), ...answer]));
+  }
+
+  /** Handles a message that was unreadable: starts a new session, and sends it again to that device only. */
+  async function sendAgain(receipt: BinaryNode, reader: DeviceAddress): Promise<void> {
+    const { id = '', from = '' } = receipt.attrs;
+    const original = sent.get(id);
+    if (original === undefined) return;
+    const device = lidJidOf(reader);
+    await account.signal.endSession(device);
+    const bundle = readBundle(receipt);
+    if (bundle !== undefined) await account.signal.beginSession(device, bundle);
+    const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1';
+    const type = typeOf(original.message);
+    if (!isShared(from)) {
+      const part = await encryptTo(account, reader, forDevice(reader, original), { count });
+      route(stanza('message', { ...sentAt(original.options), to: from, id, type, recipient: original.to }, [part]));
+      return;
+    }
+    const { senderKey } = await account.signal.encryptToGroup(from, account.lidJid, original.message);
+    const part = await encryptTo(
+      account,
+      reader,
+      { ...original.message, senderKeyDistributionMessage: senderKey },
+      { count },
+    );
+    route(stanza('message', { ...sentAt(original.options), to: from, id, type, participant: device }, [part]));
+  }
+
+  function receiveTyping(node: BinaryNode): void {
+    const { from = '', participant } = node.attrs;
+    const author = findAccount(network, participant ?? from);
+    const said = firstChild(node);
+    if (author === undefined || said === undefined) return;
+    const state = said.attrs['media'] === 'audio' ? 'recording' : (said.tag as ReceivedTyping['state']);
+    typings.add({ from: author.number, chat: chatOf(from), state });
+  }
+
+  function chatOf(jid: string): string {
+    return isGroup(jid) ? jid : (findAccount(network, jid)?.number ?? jid);
+  }
+
+  /** Copies for the author's other devices name the recipient. */
+  function forDevice(
+    to: DeviceAddress,
+    { to: chat, message }: { to: string; message: proto.IMessage },
+  ): proto.IMessage {
+    return to.account === account ? { deviceSentMessage: { destinationJid: chat, message } } : message;
+  }
+
+  async function sendToPerson(id: string, to: string, message: proto.IMessage, options: SendOptions): Promise<void> {
+    const person = requireAccount(network, to);
+    const chat = addressIn(person, options.addressing ?? 'lid');
+    sent.set(id, { to: chat, message, options });
+    const targets = new Set([person, account]);
+    const parts: BinaryNode[] = [];
+    for (const target of [...targets].flatMap(devicesOf)) {
+      if (target.account === account && target.device === 0) continue;
+      const part = await encryptTo(account, target, forDevice(target, { to: chat, message }));
+      if (options.isCorrupt) corrupt(part);
+      parts.push(stanza('to', { jid: lidJidOf(target) }, [part]));
+    }
+    route(
+      stanza('message', { ...sentAt(options), to: chat, id, type: typeOf(message) }, [
+        stanza('participants', {}, parts),
+      ]),
+    );
+  }
+
+  async function sendToGroup(id: string, group: string, message: proto.IMessage, options: SendOptions): Promise<void> {
+    sent.set(id, { to: group, message, options });
+    const audience = options.audience?.map((number) => requireAccount(network, number)) ?? [];
+    const members = network.groups.get(group)?.members.keys() ?? audience;
+    const { senderKey, ...encrypted } = await account.signal.encryptToGroup(group, account.lidJid, message);
+    const parts: BinaryNode[] = [];
+    for (const target of [...members].flatMap(devicesOf)) {
+      const key = `${group} ${lidJidOf(target)}`;
+      if ((target.account === account && target.device === 0) || (isGroup(group) && hasSenderKey.has(key))) continue;
+      hasSenderKey.add(key);
+      const part = await encryptTo(account, target, { senderKeyDistributionMessage: senderKey });
+      parts.push(stanza('to', { jid: lidJidOf(target) }, [part]));
+    }
+    const forAll = encStanza(encrypted);
+    if (options.isCorrupt) corrupt(forAll);
+    route(
+      stanza('message', { ...sentAt(options), to: group, id, type: typeOf(message) }, [
+        stanza('participants', {}, parts),
+        forAll,
+      ]),
+    );
+  }
+
+  function route(node: BinaryNode): void {
+    const error = routeMessage(network, me, node);
+    if (error !== undefined) throw new Error(`${account.number} may not send this: ${error}`);
+  }
+
+  const mailbox: Mailbox = {
+    messages,
+    receipts,
+    typings,
+    confirmsDelivery: true,
+    send(to, message, options = {}) {
+      const id = options.id ?? newId();
+      const way = isShared(to) ? sendToGroup : sendToPerson;
+      return inTurn(() => way(id, to, message, options)).then(() => id);
+    },
+    read: (chat, ...ids) => confirm('read', chat, ids),
+    confirmDelivery: (chat, ...ids) => confirm(undefined, chat, ids),
+    async askAgain({ stanza: message }) {
+      const author = findDevice(network, message.attrs['participant'] ?? message.attrs['from']);
+      if (author !== undefined) await inTurn(() => askFor(message, author));
+    },
+    switchOff() {
+      isOn = false;
+    },
+    switchOn() {
+      isOn = true;
+      for (const node of waiting.splice(0)) account.receive(node);
+    },
+  };
+  return mailbox;
+}
+
+function addressIn({ lid, lidJid, numberJid }: Account, addressing: 'lid' | 'number' | 'hosted'): string {
+  return { lid: lidJid, number: numberJid, hosted: hostedJidOf(lid) }[addressing];
+}
+
+/** The type of a message, which the server sees. */
+function typeOf(message: proto.IMessage): string {
+  if (message.reactionMessage) return 'reaction';
+  if (message.pollCreationMessage || message.pollUpdateMessage) return 'poll';
+  const isMedia =
+    message.imageMessage ??
+    message.videoMessage ??
+    message.audioMessage ??
+    message.documentMessage ??
+    message.stickerMessage;
+  return isMedia ? 'media' : 'text';
+}
+
+const sentAt = ({ sentAtS }: SendOptions) => (sentAtS === undefined ? {} : { t: String(sentAtS) });
+
+function corrupt(part: BinaryNode): void {
+  if (part.content instanceof Uint8Array) part.content = Buffer.from(part.content).fill(7, 40, 60);
+}
+
+function describeMessage({ id, chat, from, message }: ReceivedMessage): string {
+  const kinds = Object.entries(message).filter(([, value]) => value != null);
+  return `${id} from ${from} in ${chat}: ${kinds.map(([kind]) => kind).join(', ')}`;
+}

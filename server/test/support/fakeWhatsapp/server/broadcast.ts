@@ -1,0 +1,24 @@
+import type { BinaryNode } from 'baileys';
+import { deliver, type Network } from '../network.ts';
+import { childOf, childrenOf, STATUS, stanza } from '../stanza.ts';
+import { type DeviceAddress, findDevice, lidJidOf } from './account.ts';
+import { nowS } from './linking.ts';
+import { isBlocked } from './messages.ts';
+
+/** Passes a status to the devices for which its author has encrypted the key of it. */
+export function routeStatus(network: Network, author: DeviceAddress, node: BinaryNode): void {
+  const { id, type, edit, t = String(nowS()) } = node.attrs;
+  const forAll = childrenOf(node, 'enc');
+  const attributes = {
+    from: STATUS,
+    participant: lidJidOf(author),
+    participant_pn: author.account.profile.hidesNumber ? undefined : author.account.numberJid,
+    notify: author.account.profile.name,
+  };
+  for (const part of childrenOf(childOf(node, 'participants'), 'to')) {
+    const target = findDevice(network, part.attrs['jid']);
+    if (target === undefined || isBlocked(target.account, author.account)) continue;
+    const parts = [...childrenOf(part, 'enc'), ...forAll];
+    deliver(network, target, stanza('message', { id, t, type, edit, ...attributes }, parts));
+  }
+}

@@ -1,0 +1,37 @@
+import type { BinaryNode } from 'baileys';
+import { deliver, type Network } from '../network.ts';
+import { stanza } from '../stanza.ts';
+import { type Account, type Companion, lidJidOf, numberJidOf } from './account.ts';
+import { newId, nowS } from './linking.ts';
+
+/** Removes a client from its account, and notifies it if it is online. */
+export function unlink(network: Network, companion: Companion): void {
+  const { account, id, connection } = companion;
+  account.companions.delete(id);
+  connection?.end(stanza('stream:error', { code: '401' }, [stanza('conflict', { type: 'device_removed' })]));
+  notifyOfDevices(network, account, stanza('remove', {}, [deviceStanza(companion)]));
+}
+
+/** Reports that a client has been linked. */
+export function announceDevice(network: Network, companion: Companion): void {
+  notifyOfDevices(network, companion.account, stanza('add', {}, [deviceStanza(companion)]), companion.id);
+}
+
+/** By number, because the client keys its device lists by the address type of its query, usually this one. */
+function deviceStanza({ account, id }: Companion): BinaryNode {
+  const device = { account, device: id };
+  const jid = account.profile.hidesNumber ? lidJidOf(device) : numberJidOf(device);
+  return stanza('device', { jid, lid: lidJidOf(device), 'key-index': String(id) });
+}
+
+/** Clients cache the device lists of others. Without a notification they would not encrypt for a new device. */
+function notifyOfDevices(network: Network, account: Account, change: BinaryNode, except?: number): void {
+  for (const watcher of new Set([account, ...account.watchers])) {
+    for (const device of watcher.companions.keys()) {
+      if (watcher === account && device === except) continue;
+      const from = account.profile.hidesNumber ? account.lidJid : account.numberJid;
+      const attributes = { from, lid: account.lidJid, type: 'devices', id: newId(), t: String(nowS()) };
+      deliver(network, { account: watcher, device }, stanza('notification', attributes, [change]));
+    }
+  }
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { createSettleLanes } from '../../src/webhooks/lanes/settling.ts';
+import { type Breaker, newBreaker } from '../../src/webhooks/queue/breaker.ts';
+import type { Settlement } from '../../src/webhooks/queue/queue.ts';
+import { minuteOf, readFigures } from '../../src/webhooks/queue/stats.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { serversFor } from '../support/server.ts';
+
+describeOnEachDatabase('settling the attempts of several lanes together', (_, database) => {
+  const start = serversFor(database);
+
+  it('adds the figures of each, and keeps a breaker that was changed meanwhile', async () => {
+    const server = await start();
+    const { call, accountId } = await server.account();
+    const ids: string[] = [];
+    for (let n = 0; n < 3; n++) {
+      const endpoint = { webhookUrl: `${server.url}/${n}`, events: ['message.sent'] };
+      ids.push((await call('POST', '/webhooks/endpoints', endpoint)).body.webhookId);
+    }
+    const { database: db, clock, steady } = server.app.services;
+    const settleLanes = createSettleLanes(server.app.services);
+    const minute = minuteOf(clock.now());
+    const settlement = (n: number): Settlement => ({
+      due: { accountId, deliveryId: `dlv_${n}`, conversation: 'ses', attempts: 0 },
+      outcome: { class: 'ok', status: 200, durationMs: 1, message: '', response: null, retryAfterMs: null },
+      startedAt: clock.now(),
+      state: 'delivered',
+      dueAt: 0,
+      steps: 0,
+    });
+    const settleAll = (failures: number) =>
+      Promise.all(
+        ids.map((webhookId, n) =>
+          db.commitJointly(settleLanes, {
+            webhookId,
+            settlements: Array.from({ length: n + 1 }, (_, m) => settlement(10 * n + m)),
+            released: [],
+            minute,
+            breaker: { ...newBreaker(steady.now()), failures },
+            // The second one was changed since the lane has read it.
+            from: 'closed',
+            generation: n === 1 ? 7 : 0,
+            steadyMs: steady.now(),
+          }),
+        ),
+      );
+    for (const failures of [1, 2]) {
+      const settled = await settleAll(failures);
+      assert.deepEqual(
+        settled.map(({ isStored }) => isStored),
+        [true, false, true],
+      );
+    }
+
+    for (const [n, webhookId] of ids.entries()) {
+      const [{ figures } = assert.fail()] = await readFigures(db.reader, webhookId, 0);
+      assert.deepEqual(figures, {
+        classes: { ok: 2 * (n + 1) },
+        states: { delivered: 2 * (n + 1) },
+        latencies: [2 * (n + 1)],
+      });
+    }
+    const rows = await db.reader.kysely.selectFrom('webhooks').select(['webhook_id', 'breaker']).execute();
+    const failuresOf = new Map(rows.map((row) => [row.webhook_id, (JSON.parse(row.breaker) as Breaker).failures]));
+    assert.deepEqual(
+      ids.map((id) => failuresOf.get(id)),
+      [2, 0, 2],
+    );
+  });
+});
