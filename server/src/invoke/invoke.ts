@@ -25,6 +25,7 @@ import {
 import { type Owners, runAtOwner } from './owners.ts';
 import { projector } from './project.ts';
 import { requireRecipients } from './recipients.ts';
+import { withSession } from './resources.ts';
 import { isWithin, type SessionScopes } from './sessionScope.ts';
 import type { TypedNumbers } from './typedNumbers.ts';
 
@@ -338,7 +339,7 @@ class Invocation {
     const result =
       operation.credential === 'none'
         ? await operation.run(this.#publicContext(), input)
-        : await operation.run(this.#context(resourceId), input);
+        : await operation.run(await withSession(operation, this.#context(resourceId), input), input);
     this.#cursors = cursorsOf(result);
     const output = this.#prepared.project(result);
     // Only the owner of a session asks its network. Everything else was shown when it was stored.

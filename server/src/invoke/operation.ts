@@ -6,6 +6,7 @@ import type { RequestAllowance } from '../auth/requestLimits.ts';
 import { AppError, type ErrorCode, type Problem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
+import type { SessionRef } from '../messages/store.ts';
 import type { Confirm } from './confirmations.ts';
 import type { Services } from './context.ts';
 import { strictObject } from './input/fields.ts';
@@ -68,13 +69,16 @@ interface Declaration<I extends TObject, O extends TSchema> {
   >;
 }
 
-interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O> {
+interface Guarded<I extends TObject, O extends TSchema, S extends SessionScope = SessionScope>
+  extends Declaration<I, O> {
   /** `jwt` requires a login token. By default, an API key is accepted as well. */
   readonly credential?: 'jwt';
   /** Null if every credential may call it, because it concerns only the credential itself. */
   readonly permission: Permission | null;
-  /** The part of it that a key with `sessionIds` can use. */
-  readonly scope: SessionScope;
+  /** The part of it that a key with `sessionIds` can use, and what its context has looked up. */
+  readonly scope: S;
+  /** Whether it looks its session up itself, because that may be one that is being deleted. */
+  readonly findsItself?: true;
   /** The people or groups whom it reaches, for keys with `allowedRecipients`. */
   readonly recipients?: RecipientField | undefined;
   /**
@@ -83,7 +87,7 @@ interface Guarded<I extends TObject, O extends TSchema> extends Declaration<I, O
    * that is not free. By default, it is refused.
    */
   readonly approval?: 'held' | 'free' | 'checked' | undefined;
-  run(ctx: Context, input: Static<I>): Promise<Static<O>>;
+  run(ctx: ContextOf<S>, input: Static<I>): Promise<Static<O>>;
   /**
    * Returns what an earlier run of the same request has stored under `ctx.resourceId`: on another node, which does not
    * answer, or here, if the request is refused by now.
@@ -172,15 +176,27 @@ export interface Context extends PublicContext {
   readonly openContent: () => Promise<Content>;
 }
 
+/** The context of operations that are about a session. */
+export interface SessionContext extends Context {
+  /** The one that the input names, or the only one of the account. It exists. */
+  readonly session: SessionRef;
+}
+
+/**
+ * The session of an operation is looked up before it runs. Messages, groups and others are not, because a handler reads
+ * them in their turn, after what came before has changed them.
+ */
+type ContextOf<S extends SessionScope> = S extends 'sessionId' ? SessionContext : Context;
+
 /** Method and path, such as `GET /messages/{messageId}`. */
 export type Route = `${Operation['method']} /${string}`;
 
 /** An operation as its file declares it: with the fields of its input, which refuses all others. */
 type Declared<D, P> = Omit<D, 'method' | 'path' | 'input'> & { readonly route: Route; readonly input: P };
 
-export function defineOperation<P extends TProperties, O extends TSchema>(
-  operation: Declared<Guarded<TObject<P>, O>, P>,
-): Guarded<TObject<P>, O>;
+export function defineOperation<P extends TProperties, O extends TSchema, S extends SessionScope>(
+  operation: Declared<Guarded<TObject<P>, O, S>, P>,
+): Guarded<TObject<P>, O, S>;
 export function defineOperation<P extends TProperties, O extends TSchema>(
   operation: Declared<Public<TObject<P>, O>, P>,
 ): Public<TObject<P>, O>;

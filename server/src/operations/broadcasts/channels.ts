@@ -28,7 +28,6 @@ import {
   ListedSessionId,
   listedSessions,
   OptionalSessionId,
-  resolveSession,
   SessionId,
 } from '../shared/sessionFields.ts';
 import { resolveSessionOf, SessionOfId } from '../shared/sessionOf.ts';
@@ -127,7 +126,7 @@ export const previewChannel = defineOperation({
   output: ChannelPreview,
   errors: [...channelErrors, 'session_required'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const { find } = await channelActions(ctx, session);
     return describe(await find(await networkChannel(ctx, session, input.channel)));
   },
@@ -144,8 +143,8 @@ export const refreshChannels = defineOperation({
   description: 'Ask the network which channels the session owns and follows, and store them.',
   input: { sessionId: OptionalSessionId },
   output: object({ sessionId: SessionId, channels: integer('How many channels the session owns or follows.') }),
-  async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+  async run(ctx) {
+    const { session } = ctx;
     const { list } = await channelActions(ctx, session);
     const channels = await list();
     await ctx.database.commit(async (tx) => {
@@ -173,7 +172,7 @@ export const createChannel = defineOperation({
   output: Channel,
   example: { name: 'News from the shop' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const { create } = await channelActions(ctx, session);
     if (!(await hasRoomForChannel(ctx.database.reader, session))) throw tooManyChannels();
     return keep(ctx, session, await create(input.name, input.description ?? null));
@@ -191,7 +190,7 @@ export const followChannel = defineOperation({
   output: Channel,
   example: { channel: 'https://whatsapp.com/channel/0029Va0000000000000000' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const { find, follow } = await channelActions(ctx, session);
     const { networkId } = await find(await networkChannel(ctx, session, input.channel));
     await requireRoomFor(ctx, session, networkId);

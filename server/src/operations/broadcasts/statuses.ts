@@ -34,7 +34,6 @@ import {
   ListedSessionId,
   listedSessions,
   OptionalSessionId,
-  resolveSession,
   SessionId,
 } from '../shared/sessionFields.ts';
 import { resolveSessionOf, SessionOfId } from '../shared/sessionOf.ts';
@@ -110,7 +109,7 @@ export const postStatus = defineOperation({
   ],
   example: { message: 'We are open on Sunday', backgroundColor: '#1F6F5C' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const { type = 'text', message, backgroundColor, font } = input;
     requirePostContent(input, types);
     if (type !== 'text' && font !== undefined) throw invalidField('font', 'is only for a text', 'unknown');

@@ -22,7 +22,6 @@ import {
   ListedSessionId,
   listedSessions,
   OptionalSessionId,
-  resolveSession,
   SessionId,
 } from '../shared/sessionFields.ts';
 import { changing, findGroup, Group, GroupId, groupOnNetwork, groupReader, Subject, toGroup } from './groups.ts';
@@ -80,8 +79,8 @@ export const createCommunity = defineOperation({
   output: Group,
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { subject: 'Neighborhood' },
-  async run(ctx, { sessionId, subject, description }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { subject, description }) {
+    const { session } = ctx;
     const communities = await ctx.liveSessions.part(session, 'communities');
     const { networkId } = await communities.create(subject, description || null);
     return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import { boolean, integer, named, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
 import { defineOperation } from '../../invoke/operation.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 
 /** The invite of a group, as people pass it on. */
 export const InviteInput = Type.Refine(
@@ -50,8 +50,8 @@ export const previewInvite = defineOperation({
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
   example: { invite: 'Zm9vYmFyYmF6cXV4MTIzNA' },
-  async run(ctx, { sessionId, invite }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { invite }) {
+    const { session } = ctx;
     const preview = await ctx.liveSessions.part(session, 'previewInvite');
     const { networkId, subject, description, size, createdBy, createdAt, joinApproval, isCommunity } =
       await preview(invite);

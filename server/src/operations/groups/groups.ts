@@ -34,7 +34,6 @@ import {
   ListedSessionId,
   listedSessions,
   OptionalSessionId,
-  resolveSession,
   SessionId,
 } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
@@ -160,7 +159,7 @@ export const createGroup = defineOperation({
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const phoneNumbers = normalize(input.phoneNumbers);
     // The network reports the new group to the session, which stores it and emits the event.
     const groups = await ctx.liveSessions.part(session, 'groups');
@@ -316,8 +315,8 @@ export const joinGroup = defineOperation({
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
-  async run(ctx, { sessionId, invite }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { invite }) {
+    const { session } = ctx;
     const groups = await ctx.liveSessions.part(session, 'groups');
     const joined = await groups.join(invite);
     if (joined === null) return { status: 'requested' as const, group: null };

@@ -3,10 +3,11 @@ import type { MessageRow } from '../../db/schema.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { optional, string } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { type ApprovalDecision, approvalOf } from '../../messages/messages/approval.ts';
 import { approvedContent } from './approvedContent.ts';
 import { requireCaption, requireTextOf } from './messageChanges.ts';
-import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { Message, MessageId, readMessage } from './messages.ts';
 import { fileErrors } from './sending.ts';
 
 /* No tools: an agent must not approve what it, or another agent, has written. */

@@ -2,16 +2,17 @@ import { allows } from '../../auth/permissions.ts';
 import { AppError } from '../../errors.ts';
 import { integer, object, onlyTrue } from '../../invoke/input/fields.ts';
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
-import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { type Context, defineOperation, type SessionContext } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { changeChat } from '../../messages/chats/chatChanges.ts';
 import { deleteChat as deleteWithMessages, removeMessage } from '../../messages/chats/chatRemoval.ts';
 import { finishIdentities } from '../../messages/identities/identities.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { type SessionRef, sessionOf } from '../../messages/store.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { passOn, Synchronized } from './chatSync.ts';
 import { ChatId } from './chats.ts';
-import { readMessage, requireMessage } from './messages.ts';
+import { readMessage } from './messages.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
@@ -66,8 +67,8 @@ export const markChatUnread = defineOperation({
   input: { chatId: ChatId, sessionId: OptionalSessionId },
   output: object({ chatId: ChatId, markedUnread: onlyTrue(), synchronized: Synchronized }),
   errors: ['not_found', 'session_required', 'session_state', 'send_failed'],
-  async run(ctx, { chatId: given, sessionId }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { chatId: given }) {
+    const { session } = ctx;
     const chatId = recipientOf(given, 'chatId');
     await requireChat(ctx, session, chatId);
     const synchronized = await passOn(ctx, session, chatId, (chats, { chat, last }) =>
@@ -78,12 +79,8 @@ export const markChatUnread = defineOperation({
   },
 });
 
-async function remove(
-  ctx: Context,
-  { chatId: given, sessionId }: { readonly chatId: string; readonly sessionId?: string | undefined },
-  isWhole: boolean,
-) {
-  const session = await resolveSession(ctx, sessionId);
+async function remove(ctx: SessionContext, { chatId: given }: { readonly chatId: string }, isWhole: boolean) {
+  const { session } = ctx;
   const chatId = recipientOf(given, 'chatId');
   await finishIdentities(ctx.deletions, session);
   await requireChat(ctx, session, chatId);

@@ -40,13 +40,7 @@ import { finishIdentities } from '../../messages/identities/identities.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
-import {
-  ListedSessionId,
-  listedSessions,
-  OptionalSessionId,
-  resolveSession,
-  SessionId,
-} from '../shared/sessionFields.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
 import { passOn, Synchronized } from './chatSync.ts';
 import { Message, messageReader } from './messages.ts';
@@ -158,8 +152,8 @@ export const getChat = defineOperation({
   input: { chatId: ChatId, sessionId: OptionalSessionId },
   output: Chat,
   errors: ['not_found', 'session_required'],
-  async run(ctx, { chatId, sessionId }) {
-    return readChat(ctx, await resolveSession(ctx, sessionId), recipientOf(chatId, 'chatId'));
+  async run(ctx, { chatId }) {
+    return readChat(ctx, ctx.session, recipientOf(chatId, 'chatId'));
   },
 });
 
@@ -199,8 +193,8 @@ export const updateChat = defineOperation({
     'send_failed',
   ],
   example: { chatId: '491707654321', archived: true },
-  async run(ctx, { chatId, sessionId, archived, pinned, mutedUntil, disappearingSeconds: seconds }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { chatId, archived, pinned, mutedUntil, disappearingSeconds: seconds }) {
+    const { session } = ctx;
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
     const chat = recipientOf(chatId, 'chatId');
@@ -263,8 +257,8 @@ export const setTyping = defineOperation({
   output: object({ chatId: ChatId, state: string('State that is shown now.') }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported'],
   example: { chatId: '491707654321', state: 'typing' },
-  async run(ctx, { chatId, sessionId, state }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { chatId, state }) {
+    const { session } = ctx;
     const to = recipientOf(chatId, 'chatId');
     const setTyping = await ctx.liveSessions.part(session, 'setTyping');
     await setTyping(await chatOf(ctx.database.reader, session, to), state);
@@ -292,8 +286,8 @@ export const markChatRead = defineOperation({
     read: integer('Number of messages that were unread before.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'send_failed'],
-  async run(ctx, { chatId: given, sessionId }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { chatId: given }) {
+    const { session } = ctx;
     const chatId = recipientOf(given, 'chatId');
     await finishIdentities(ctx.deletions, session);
     const chat = await ctx.database.reader.kysely

@@ -26,13 +26,7 @@ import { readSessionPage } from '../../invoke/sessionPages.ts';
 import { blockContact, nameOf } from '../../messages/people/contactChanges.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { countLookUps } from '../../sessions/lookUps.ts';
-import {
-  ListedSessionId,
-  listedSessions,
-  OptionalSessionId,
-  resolveSession,
-  SessionId,
-} from '../shared/sessionFields.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 
 const Contact = named('Contact', {
   phoneNumber: string('Phone number digits of the contact.'),
@@ -139,7 +133,7 @@ export const getContact = defineOperation({
   errors: ['not_found', 'session_required'],
   example: { contactId: '491707654321' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const digits = phoneNumber('contactId', input.contactId);
     const person = await ctx.sessions.people.find(session.sessionId, digits);
     // On a network with several forms of a number, the connection knows the one that it uses.
@@ -185,7 +179,7 @@ export const checkContacts = defineOperation({
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
   example: { phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const numbers = [...new Set(input.phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)))];
     const now = ctx.clock.now();
     const stored = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify(numbers) });
@@ -245,7 +239,7 @@ export const setContactBlocked = defineOperation({
   ],
   example: { phoneNumber: '491707654321', blocked: true },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const number = phoneNumber('phoneNumber', input.phoneNumber);
     const setBlocked = await ctx.liveSessions.part(session, 'setBlocked');
     await setBlocked(number, input.blocked);

@@ -7,11 +7,12 @@ import { integer, object, optional, string, time } from '../../invoke/input/fiel
 import { recipientOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { contentColumn, contentOf, storedMedia } from '../../messages/content.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { findMessage, type SessionRef } from '../../messages/store.ts';
-import { OptionalSessionId, resolveSession, SessionId } from '../shared/sessionFields.ts';
-import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
+import { Message, MessageId, readMessage } from './messages.ts';
 
 const MAX_REQUESTED = 500;
 
@@ -46,8 +47,8 @@ export const requestChatHistory = defineOperation({
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'rate_limited', 'send_failed'],
   example: { chatId: '491707654321', count: 100 },
-  async run(ctx, { chatId: given, sessionId, count = 50 }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { chatId: given, count = 50 }) {
+    const { session } = ctx;
     const chatId = recipientOf(given, 'chatId');
     const request = await ctx.liveSessions.part(session, 'requestHistory');
     const oldest = await oldestOnNetwork.first(ctx.database.reader, { ...session, chatId });

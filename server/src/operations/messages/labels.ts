@@ -4,7 +4,8 @@ import { AppError } from '../../errors.ts';
 import { integer, list, named, notBlank, object, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
-import { type Context, defineOperation, sessionsOf } from '../../invoke/operation.ts';
+import { type Context, defineOperation, type SessionContext, sessionsOf } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import {
   hasRoomFor,
   LABEL_CHARACTERS,
@@ -19,17 +20,11 @@ import {
 } from '../../messages/chats/labels.ts';
 import { chatOf, keyOf } from '../../messages/messages/outgoing.ts';
 import { type SessionRef, sessionOf } from '../../messages/store.ts';
-import {
-  ListedSessionId,
-  listedSessions,
-  OptionalSessionId,
-  resolveSession,
-  SessionId,
-} from '../shared/sessionFields.ts';
+import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireChat } from './chatRemoval.ts';
 import { ChatId, LabelIds } from './chats.ts';
 import { requireSent } from './messageChanges.ts';
-import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { Message, MessageId, readMessage } from './messages.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 
@@ -85,8 +80,8 @@ export const createLabel = defineOperation({
   output: Label,
   errors: [...changing.errors, 'too_many'],
   example: { name: 'New order', color: 3 },
-  async run(ctx, { sessionId, name, color = 0 }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { name, color = 0 }) {
+    const { session } = ctx;
     const labels = await ctx.liveSessions.part(session, 'labels');
     return creations.run(session.sessionId, async () => {
       const label = { networkId: await freeNetworkId(ctx, session), name, color };
@@ -112,8 +107,8 @@ export const updateLabel = defineOperation({
   input: { labelId: LabelId, sessionId: OptionalSessionId, name: optional(Name), color: optional(Color) },
   output: Label,
   example: { labelId: 'lbl_01JZ0000000000000000000000', name: 'Paid' },
-  async run(ctx, { labelId, sessionId, name, color }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { labelId, name, color }) {
+    const { session } = ctx;
     const row = await requireLabel(ctx, session, labelId);
     const labels = await ctx.liveSessions.part(session, 'labels');
     const label = { networkId: row.network_id, name: name ?? row.name, color: color ?? row.color };
@@ -133,8 +128,8 @@ export const deleteLabel = defineOperation({
   description: 'Delete a label, on the phone as well, and take it off all chats and messages.',
   input: { labelId: LabelId, sessionId: OptionalSessionId },
   output: object({ labelId: LabelId, deleted: onlyTrue() }),
-  async run(ctx, { labelId, sessionId }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { labelId }) {
+    const { session } = ctx;
     const label = await requireLabel(ctx, session, labelId);
     const { network_id: networkId, name, color } = label;
     const labels = await ctx.liveSessions.part(session, 'labels');
@@ -206,11 +201,11 @@ export const unlabelMessage = defineOperation({
 });
 
 async function setOnChat(
-  ctx: Context,
-  input: { readonly chatId: string; readonly labelId: string; readonly sessionId?: string | undefined },
+  ctx: SessionContext,
+  input: { readonly chatId: string; readonly labelId: string },
   isSet: boolean,
 ) {
-  const session = await resolveSession(ctx, input.sessionId);
+  const { session } = ctx;
   const chatId = recipientOf(input.chatId, 'chatId');
   await requireChat(ctx, session, chatId);
   const label = await requireLabel(ctx, session, input.labelId);

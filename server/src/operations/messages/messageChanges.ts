@@ -4,13 +4,14 @@ import { AppError, invalidField } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import { notForAgents, oneOf, optional, string } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation, needsApproval, requireNoApproval } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { contentOf } from '../../messages/content.ts';
 import { storeDeletion, storeEdit, storeReaction } from '../../messages/messages/changes.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { isCancelled } from '../../messages/status.ts';
 import { sessionOf } from '../../messages/store.ts';
 import { deleteForMe } from './chatRemoval.ts';
-import { Message, MessageId, readMessage, receipt, requireMessage } from './messages.ts';
+import { Message, MessageId, readMessage, receipt } from './messages.ts';
 
 /* The network comes first: if it refuses a change, nothing has changed here and the call can be repeated. */
 

@@ -1,10 +1,11 @@
 import { oneOf, optional } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { setPinned, setStarred } from '../../messages/messages/marks.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { sessionOf } from '../../messages/store.ts';
 import { requireSent } from './messageChanges.ts';
-import { Message, MessageId, readMessage, requireMessage } from './messages.ts';
+import { Message, MessageId, readMessage } from './messages.ts';
 
 const marking = {
   owner: { field: 'messageId' },

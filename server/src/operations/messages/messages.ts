@@ -7,7 +7,7 @@ import { type EventAnswer, eventAnswers } from '../../connectors/contract/conten
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { query } from '../../db/query.ts';
 import { type MessageRow, messageStatuses } from '../../db/schema.ts';
-import { AppError, noSuch } from '../../errors.ts';
+import { AppError } from '../../errors.ts';
 import {
   ContentHidden,
   messageContent,
@@ -34,12 +34,13 @@ import {
 } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, isContentHidden, requireContent, sessionsOf } from '../../invoke/operation.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { labelsOfMessages } from '../../messages/chats/labels.ts';
 import { contentOf, contentParts } from '../../messages/content.ts';
 import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../../messages/messages/approval.ts';
 import { networkIdOf } from '../../messages/networkNames.ts';
 import { hasReached, STEPS } from '../../messages/status.ts';
-import { findMessage, type NewRow } from '../../messages/store.ts';
+import type { NewRow } from '../../messages/store.ts';
 import { SessionId } from '../shared/sessionFields.ts';
 import { readUntil, waitInput } from '../shared/waiting.ts';
 import { inlineContent, MessageMedia, MessageMediaFacts, mediaReader } from './mediaFields.ts';
@@ -274,13 +275,6 @@ export const getMessage = defineOperation({
     return { ...shown, media: { ...shown.media, content: await inlineContent(ctx, stored) } };
   },
 });
-
-/** @throws {AppError} `not_found`, also for a message of another account */
-export async function requireMessage(ctx: Context, messageId: string): Promise<MessageRow> {
-  const row = await findMessage(ctx.database.reader, ctx.accountId, messageId);
-  if (row === undefined) throw noSuch('message', messageId);
-  return row;
-}
 
 /** The current message, with reactions and votes. */
 export async function readMessage(ctx: Context, row: MessageRow) {

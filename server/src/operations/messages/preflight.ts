@@ -13,12 +13,13 @@ import { digitsOf, recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { recipientFinder } from '../../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
+import { findSession } from '../../invoke/resources.ts';
 import { numberFinder } from '../../invoke/typedNumbers.ts';
 import { numberStateOf } from '../../messages/standing/numberState.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import type { LiveSession } from '../../sessions/liveSessions.ts';
 import { admitLookUps, MAX_LOOK_UPS, MAX_LOOK_UPS_PER_DAY } from '../../sessions/lookUps.ts';
-import { findSession, OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { CHECK_KEPT_MS, contactsOf, noteCheck } from './contacts.ts';
 import { AnyRecipient, keyToApprove, quotaOf, Text } from './send.ts';
 
@@ -109,7 +110,7 @@ export const preflightMessages = defineOperation({
   async run(ctx, input) {
     if (input.message !== undefined && input.template !== undefined)
       throw invalidField('template', '`message` and `template` cannot be used together', 'unknown');
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const type = input.template === undefined ? 'text' : 'template';
     const row = await findSession(ctx, session.sessionId);
     requireSupport(ctx, row, type);

@@ -7,12 +7,13 @@ import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { recipientFinder } from '../../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { numberFinder } from '../../invoke/typedNumbers.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { isCancelled } from '../../messages/status.ts';
 import { findMessages, type NewRow } from '../../messages/store.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
-import { Message, MessageId, requireMessage, toMessage } from './messages.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
+import { Message, MessageId, toMessage } from './messages.ts';
 import { AnyRecipient, envelope, futureTime, keyToApprove, quotaOf, SendAt, sendOperation, Text } from './send.ts';
 
 const BulkResult = named('BulkResult', {
@@ -55,7 +56,7 @@ export const sendBulk = defineOperation({
   errors: ['not_found', 'session_required', 'session_not_connected', 'too_many', 'quota_exceeded'],
   example: { to: ['491707654321', '491701112223'], message: 'Hello', intervalMs: 2000 },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
     const intervalMs = input.intervalMs ?? 1000;
     const ids = bulkIds(ctx);

@@ -10,10 +10,10 @@ import { isPhoneNumber, notPhoneNumber, recipientOf, typed } from '../../invoke/
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { isGroupAddress } from '../../invoke/networkIds.ts';
-import { type Context, requireContent } from '../../invoke/operation.ts';
+import { type Context, requireContent, type SessionContext } from '../../invoke/operation.ts';
 import type { StoredContent } from '../../messages/content.ts';
 import { findMessage, type NewRow, type SessionRef } from '../../messages/store.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 import { Message, receipt, toMessage } from './messages.ts';
 
 /* Shared by all operations that send a message. */
@@ -85,7 +85,6 @@ export const sendOperation = {
 } as const;
 
 interface Envelope {
-  readonly sessionId?: string | undefined;
   readonly to: string;
   readonly replyTo?: string | undefined;
   readonly sendAt?: string | undefined;
@@ -98,7 +97,7 @@ interface Content {
 }
 
 /** Sends a message through its session, now or at its time. */
-export async function send(ctx: Context, envelope: Envelope, content: Content) {
+export async function send(ctx: SessionContext, envelope: Envelope, content: Content) {
   const { session, sendAt, ...address } = await addressOf(ctx, envelope);
   const draft = { ...content, ...address, keyId: callerKeyId(ctx) };
   const quota = quotaOf(ctx);
@@ -114,7 +113,7 @@ export async function send(ctx: Context, envelope: Envelope, content: Content) {
  * @returns its session
  * @throws {AppError} what `send` throws before it stores the message
  */
-export async function requireSendable(ctx: Context, envelope: Envelope, type: MessageType): Promise<SessionRef> {
+export async function requireSendable(ctx: SessionContext, envelope: Envelope, type: MessageType): Promise<SessionRef> {
   const { session, sendAt, messageId, to } = await addressOf(ctx, envelope);
   const at = sendAt === undefined ? undefined : 'scheduled';
   const later = keyToApprove(ctx) === undefined ? at : 'pending_approval';
@@ -123,8 +122,8 @@ export async function requireSendable(ctx: Context, envelope: Envelope, type: Me
 }
 
 /** Where, when and in reply to what a message is sent. */
-async function addressOf(ctx: Context, { sessionId, to, replyTo, sendAt }: Envelope) {
-  const session = await resolveSession(ctx, sessionId);
+async function addressOf(ctx: SessionContext, { to, replyTo, sendAt }: Envelope) {
+  const { session } = ctx;
   const recipient = recipientOf(to);
   if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, recipient);
   return {

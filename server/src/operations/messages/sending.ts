@@ -8,12 +8,13 @@ import { integer, list, number, oneOf, optional, string, token } from '../../inv
 import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, requireContent } from '../../invoke/operation.ts';
+import { requireMessage, resolveSession } from '../../invoke/resources.ts';
 import { cleanFileName } from '../../media/content.ts';
 import { PREVIEW_MS } from '../../media/linkPreviews.ts';
 import { contentOf, type StoredContent, storedMedia } from '../../messages/content.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { deferredFile } from './deferredFetch.ts';
-import { MessageId, requireMessage } from './messages.ts';
+import { MessageId } from './messages.ts';
 import { fileOptions, fileParts, hasTextOptions, textOptions, textParts } from './richSending.ts';
 import { envelope, requireSendable, send, sendErrors, sendOperation, Text, To } from './send.ts';
 
@@ -41,11 +42,7 @@ export const sendMessage = defineOperation({
     if (!hasTextOptions(input)) return send(ctx, input, { type: 'text', text: input.message, content });
     const session = await requireSendable(ctx, input, 'text');
     const parts = await textParts(ctx, session, input);
-    return send(
-      ctx,
-      { ...input, sessionId: session.sessionId },
-      { type: 'text', text: input.message, content: { ...content, ...parts } },
-    );
+    return send(ctx, input, { type: 'text', text: input.message, content: { ...content, ...parts } });
   },
 });
 
@@ -86,11 +83,7 @@ export const sendMedia = defineOperation({
     const session = await requireSendable(ctx, input, input.type);
     const mentions = { ...mentioning(input.mentions), ...(await fileParts(ctx, session, input)) };
     const content = { ...(await contentToSend(ctx, session, input)), ...mentions };
-    return send(
-      ctx,
-      { ...input, sessionId: session.sessionId },
-      { type: input.type, text: input.caption ?? '', content },
-    );
+    return send(ctx, input, { type: input.type, text: input.caption ?? '', content });
   },
 });
 
@@ -201,8 +194,8 @@ export const forwardMessage = defineOperation({
     if (stored.media !== undefined) await ctx.media.touch(await ctx.media.find(ctx.accountId, stored.media.mediaId));
     const { mentions: _, mentionsAll: __, album: ___, choice: ____, ...content } = stored;
     return send(
-      ctx,
-      { to, sessionId: row.session_id },
+      { ...ctx, session: await resolveSession(ctx, row.session_id) },
+      { to },
       { type: row.type, text: row.body, content: { ...content, isForwarded: true } },
     );
   },

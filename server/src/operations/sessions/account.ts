@@ -7,9 +7,10 @@ import { boolean, entries, integer, list, named, object, optional, orNull } from
 import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { findSession } from '../../invoke/resources.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { countLookUps } from '../../sessions/lookUps.ts';
-import { findSession, OptionalSessionId, resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { BusinessData } from './businessInput.ts';
 import { keepPicture } from './profiles.ts';
 
@@ -47,7 +48,7 @@ export const ownProfile = defineOperation({
     'payload_too_large',
   ],
   async run(ctx, { sessionId }) {
-    const session = await resolveSession(ctx, sessionId);
+    const { session } = ctx;
     await ctx.liveSessions.requireCapability(session, 'own_profile');
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     if (profiles.readOwn === undefined) throw new AppError('not_supported');
@@ -90,7 +91,7 @@ export const listDevices = defineOperation({
   }),
   errors: ['not_found', 'session_not_connected', 'not_supported', 'network_denied', 'send_failed'],
   async run(ctx, { sessionId }) {
-    const devices = await ctx.liveSessions.part(await resolveSession(ctx, sessionId), 'linkedDevices');
+    const devices = await ctx.liveSessions.part(ctx.session, 'linkedDevices');
     const data = (await devices()).map(({ id, isPhone, isOwn, isHosted, keyIndex }) => ({
       deviceId: id,
       phone: isPhone,
@@ -136,10 +137,10 @@ export const lookUpContacts = defineOperation({
   }),
   errors: ['not_found', 'session_required', 'not_supported', 'network_denied', 'send_failed'],
   example: { phoneNumbers: ['491707654321'] },
-  async run(ctx, { sessionId, phoneNumbers = [], lids = [] }) {
+  async run(ctx, { phoneNumbers = [], lids = [] }) {
     if (phoneNumbers.length + lids.length === 0)
       throw invalidField('phoneNumbers', 'Pass at least one of `phoneNumbers` and `lids`', 'required');
-    const session = await resolveSession(ctx, sessionId);
+    const { session } = ctx;
     const numbers = phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
     for (const [index, number] of numbers.entries())
       if (isPlaceholder(number)) throw invalidField(`phoneNumbers.${index}`, 'is a LID; pass it in `lids`', 'lid');

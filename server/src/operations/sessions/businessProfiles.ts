@@ -14,8 +14,8 @@ import {
   string,
 } from '../../invoke/input/fields.ts';
 import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
-import { type Context, defineOperation } from '../../invoke/operation.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { defineOperation, type SessionContext } from '../../invoke/operation.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 
 const BusinessNumber = PhoneNumberInput('Number of the business; it can be that of the session.');
 
@@ -165,10 +165,9 @@ export const listCollections = defineOperation({
   },
 });
 
-async function reachBusiness(ctx: Context, input: { phoneNumber: string; sessionId?: string }) {
-  const session = await resolveSession(ctx, input.sessionId);
+async function reachBusiness({ liveSessions, session }: SessionContext, input: { phoneNumber: string }) {
   const number = phoneNumber('phoneNumber', input.phoneNumber);
-  return { number, business: await ctx.liveSessions.part(session, 'business') };
+  return { number, business: await liveSessions.part(session, 'business') };
 }
 
 const CURSOR = 'catalog~';

@@ -1,7 +1,7 @@
 import { object, onlyTrue, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { defineOperation } from '../../invoke/operation.ts';
-import { OptionalSessionId, resolveSession } from '../shared/sessionFields.ts';
+import { OptionalSessionId } from '../shared/sessionFields.ts';
 
 export const rejectCall = defineOperation({
   id: 'calls.reject',
@@ -24,8 +24,8 @@ export const rejectCall = defineOperation({
   },
   output: object({ callId: string('Id of the call.'), rejected: onlyTrue() }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
-  async run(ctx, { callId, sessionId }) {
-    const session = await resolveSession(ctx, sessionId);
+  async run(ctx, { callId }) {
+    const { session } = ctx;
     const reject = await ctx.liveSessions.part(session, 'rejectCall');
     await reject({ callId });
     return { callId, rejected: true as const };

@@ -4,7 +4,7 @@ import { boolean, named, object, oneOf, orNull, string, time } from '../../invok
 import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import type { SessionRef } from '../../messages/store.ts';
-import { OptionalSessionId, resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 
 const OwnPresence = oneOf(['online', 'offline'], 'Whether others see the session as online.');
 
@@ -29,7 +29,7 @@ export const setPresence = defineOperation({
   errors: ['not_found', 'session_not_connected', 'session_state', 'send_failed', 'not_supported'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', presence: 'online' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const set = await ctx.liveSessions.part(session, 'setPresence');
     const { presence, until } = await set(input.presence);
     return { sessionId: session.sessionId, presence, until: isoTime(until) };
@@ -70,7 +70,7 @@ export const followPresence = defineOperation({
   errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported', 'too_many'],
   example: { phoneNumber: '491707654321', followed: true },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const number = phoneNumber('phoneNumber', input.phoneNumber);
     const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
     if (input.followed) await ctx.followedPresences.follow(session, known);
@@ -91,7 +91,7 @@ export const contactPresence = defineOperation({
   output: ContactPresence,
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     return readPresence(ctx, session, phoneNumber('phoneNumber', input.phoneNumber));
   },
 });

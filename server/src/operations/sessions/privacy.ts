@@ -2,7 +2,7 @@ import type { PrivacySettings } from '../../connectors/contract/account.ts';
 import { invalidField } from '../../errors.ts';
 import { boolean, integer, named, oneOf, optional } from '../../invoke/input/fields.ts';
 import { defineOperation } from '../../invoke/operation.ts';
-import { resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
 
 const EXCEPT = '`contacts_except`: all contacts but those excluded on the phone.';
@@ -49,7 +49,7 @@ export const getPrivacy = defineOperation({
     "Get the privacy settings of the session's account. Asks the network, because the phone can change them.",
   input: { sessionId: SessionId },
   async run(ctx, { sessionId }) {
-    const privacy = await ctx.liveSessions.part(await resolveSession(ctx, sessionId), 'privacy');
+    const privacy = await ctx.liveSessions.part(ctx.session, 'privacy');
     return { sessionId, ...(await privacy.read()) };
   },
 });
@@ -82,7 +82,7 @@ export const updatePrivacy = defineOperation({
     const entries = Object.entries(given).filter(([, value]) => value !== undefined);
     if (entries.length === 0) throw invalidField('lastSeen', 'Pass at least one setting', 'required');
     if (given.disappearingSeconds !== undefined) requireTimer('disappearingSeconds', given.disappearingSeconds, 0);
-    const privacy = await ctx.liveSessions.part(await resolveSession(ctx, sessionId), 'privacy');
+    const privacy = await ctx.liveSessions.part(ctx.session, 'privacy');
     // The schema has exactly these fields.
     await privacy.update(Object.fromEntries(entries) as Partial<PrivacySettings>);
     return { sessionId, ...(await privacy.read()) };

@@ -7,7 +7,7 @@ import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.t
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { mediaPart, storedMedia } from '../../messages/content.ts';
 import { noteAdded, PictureMediaId, pictureOf } from '../shared/pictures.ts';
-import { OptionalSessionId, resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { BusinessInput, businessChange } from './businessInput.ts';
 
 export const contactProfile = defineOperation({
@@ -39,7 +39,7 @@ export const contactProfile = defineOperation({
   ],
   example: { phoneNumber: '491707654321' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const number = phoneNumber('phoneNumber', input.phoneNumber);
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     const { about, picture } = await profiles.read(number);
@@ -79,7 +79,7 @@ export const updateProfile = defineOperation({
   async run(ctx, { sessionId, name, about, pictureMediaId, business }) {
     if ([name, about, pictureMediaId, business].every((change) => change === undefined))
       throw invalidField('name', 'Pass at least one of `name`, `about`, `pictureMediaId` and `business`', 'required');
-    const session = await resolveSession(ctx, sessionId);
+    const { session } = ctx;
     if (business !== undefined) await ctx.liveSessions.requireCapability(session, 'business_profile');
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     await profiles.update({

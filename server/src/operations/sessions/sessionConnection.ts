@@ -3,7 +3,8 @@ import { AppError } from '../../errors.ts';
 import { integer, object, optional, string, time } from '../../invoke/input/fields.ts';
 import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
 import { defineOperation } from '../../invoke/operation.ts';
-import { findSession, resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { findSession } from '../../invoke/resources.ts';
+import { SessionId } from '../shared/sessionFields.ts';
 import { Session, sessionInput, sessionReceipt, toSession } from './sessions.ts';
 
 export const connectSession = defineOperation({
@@ -24,7 +25,7 @@ export const connectSession = defineOperation({
   output: Session,
   errors: ['not_found', 'phone_number_in_use', 'not_supported'],
   async run(ctx, { sessionId }) {
-    await ctx.sessions.connect(await resolveSession(ctx, sessionId), ctx.signal());
+    await ctx.sessions.connect(ctx.session, ctx.signal());
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
@@ -86,7 +87,7 @@ export const requestPairingCode = defineOperation({
   }),
   errors: ['not_found', 'session_not_connected', 'session_state', 'not_supported'],
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const request = await ctx.liveSessions.part(session, 'requestPairingCode');
     const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
     await ctx.sessions.announcePairingCode(session, { code, expiresAt });
@@ -113,7 +114,7 @@ export const disconnectSession = defineOperation({
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
-    await ctx.sessions.disconnect(await resolveSession(ctx, sessionId));
+    await ctx.sessions.disconnect(ctx.session);
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });
@@ -133,7 +134,7 @@ export const logoutSession = defineOperation({
   output: Session,
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
-    await ctx.sessions.logout(await resolveSession(ctx, sessionId));
+    await ctx.sessions.logout(ctx.session);
     return toSession(ctx, await findSession(ctx, sessionId));
   },
 });

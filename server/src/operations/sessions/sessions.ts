@@ -23,6 +23,7 @@ import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.t
 import { validator } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireNoApproval, sessionsOf } from '../../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../../invoke/pages.ts';
+import { findSession } from '../../invoke/resources.ts';
 import { historyStateOf, shownHistory } from '../../messages/history/historyState.ts';
 import { findSession as readSession, type SessionRef } from '../../messages/store.ts';
 import { callbackPath } from '../../sessions/callbacks.ts';
@@ -35,7 +36,7 @@ import {
 } from '../../sessions/options.ts';
 import { callTextKey, requireCallText } from '../shared/callText.ts';
 import { acceptedMetadata, Metadata } from '../shared/metadata.ts';
-import { findSession, SessionId } from '../shared/sessionFields.ts';
+import { SessionId } from '../shared/sessionFields.ts';
 import { Health, healthOf } from './sessionHealth.ts';
 import { SessionNetwork, sessionNetwork } from './sessionNetwork.ts';
 
@@ -312,6 +313,7 @@ export const deleteSession = defineOperation({
   owner: { field: 'sessionId' },
   permission: 'sessions:write',
   scope: 'sessionId',
+  findsItself: true,
   effect: 'destructive',
   summary: 'Delete a session',
   description:

@@ -4,9 +4,9 @@ import { invalidField } from '../../errors.ts';
 import { integer, list, named, object, oneOf, onlyTrue, optional, orNull, string } from '../../invoke/input/fields.ts';
 import { LANGUAGE, TEMPLATE_ID, TEMPLATE_NAME, TEMPLATE_STATUS } from '../../invoke/input/patterns.ts';
 import { ref } from '../../invoke/input/references.ts';
-import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { defineOperation, type SessionContext } from '../../invoke/operation.ts';
 import { pageOf } from '../../invoke/pages.ts';
-import { resolveSession, SessionId } from '../shared/sessionFields.ts';
+import { SessionId } from '../shared/sessionFields.ts';
 
 const TemplateId = string('Id of the template at the network.', {
   ...ref('other'),
@@ -77,8 +77,8 @@ export const listTemplates = defineOperation({
   },
   output: pageOf(Template),
   errors,
-  async run(ctx, { sessionId, name, status, language, limit = 50, cursor }) {
-    const templates = await templatesOf(ctx, sessionId);
+  async run(ctx, { name, status, language, limit = 50, cursor }) {
+    const templates = await templatesOf(ctx);
     const filter = {
       ...(name !== undefined && { name }),
       ...(status !== undefined && { status }),
@@ -102,7 +102,7 @@ export const getTemplate = defineOperation({
   input: { sessionId: SessionId, templateId: TemplateId },
   output: Template,
   errors,
-  run: async (ctx, { sessionId, templateId }) => shown(await (await templatesOf(ctx, sessionId)).get(templateId)),
+  run: async (ctx, { templateId }) => shown(await (await templatesOf(ctx)).get(templateId)),
 });
 
 export const createTemplate = defineOperation({
@@ -132,8 +132,8 @@ export const createTemplate = defineOperation({
     category: 'utility',
     components: [{ type: 'BODY', text: 'Your order {{1}} is on its way.', example: { body_text: [['4711']] } }],
   },
-  async run(ctx, { sessionId, name, language, category, components }) {
-    const templates = await templatesOf(ctx, sessionId);
+  async run(ctx, { name, language, category, components }) {
+    const templates = await templatesOf(ctx);
     return shown(await templates.create({ name, language, category, components }));
   },
 });
@@ -156,10 +156,10 @@ export const updateTemplate = defineOperation({
   },
   output: Template,
   errors,
-  async run(ctx, { sessionId, templateId, category, components }) {
+  async run(ctx, { templateId, category, components }) {
     if (category === undefined && components === undefined)
       throw invalidField('components', 'Pass at least one of `category` and `components`', 'required');
-    const templates = await templatesOf(ctx, sessionId);
+    const templates = await templatesOf(ctx);
     const change = { ...(category !== undefined && { category }), ...(components !== undefined && { components }) };
     return shown(await templates.update(templateId, change));
   },
@@ -178,16 +178,14 @@ export const deleteTemplate = defineOperation({
   input: { sessionId: SessionId, templateId: TemplateId },
   output: object({ templateId: TemplateId, deleted: onlyTrue() }),
   errors,
-  async run(ctx, { sessionId, templateId }) {
-    const templates = await templatesOf(ctx, sessionId);
+  async run(ctx, { templateId }) {
+    const templates = await templatesOf(ctx);
     await templates.remove(templateId);
     return { templateId, deleted: true as const };
   },
 });
 
-async function templatesOf(ctx: Context, sessionId: string) {
-  return ctx.liveSessions.part(await resolveSession(ctx, sessionId), 'templates');
-}
+const templatesOf = ({ liveSessions, session }: SessionContext) => liveSessions.part(session, 'templates');
 
 const shown = ({ components, ...template }: NetworkTemplate) => ({
   ...template,

@@ -1,11 +1,10 @@
 import { sql } from 'kysely';
 import type { Tx } from '../../db/commit.ts';
-import type { SessionTable } from '../../db/schema.ts';
-import { AppError, invalidField, isBeingDeleted, noSuch } from '../../errors.ts';
+import { invalidField } from '../../errors.ts';
 import { optional, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, sessionsOf } from '../../invoke/operation.ts';
-import { findSession as readSession, type SessionRef } from '../../messages/store.ts';
+import { resolveSession } from '../../invoke/resources.ts';
 
 /* Input fields that name sessions, and what they refer to. */
 
@@ -18,31 +17,6 @@ export const ListedSessionId = optional(
 export const OptionalSessionId = optional(
   string('Id of the session (`ses_…`). Required if the account has several sessions.', ref('session')),
 );
-
-/**
- * Returns the session with this id, or the only one of the account.
- * @throws {AppError} `not_found`, `session_required`
- */
-export async function resolveSession(ctx: Context, sessionId: string | undefined): Promise<SessionRef> {
-  const { accountId } = ctx;
-  if (sessionId !== undefined) {
-    const session = { accountId, sessionId };
-    if (ctx.liveSessions.stateOf(session) === undefined) await findSession(ctx, sessionId);
-    return session;
-  }
-  const sole = await ctx.sessions.sole.of(accountId);
-  if (sole === 'none') {
-    throw new AppError('session_required', 'The account has no session; create and connect one first');
-  }
-  if (sole === 'several') {
-    throw new AppError('session_required', '`sessionId` is required because the account has several sessions', {
-      fields: [
-        { field: 'sessionId', code: 'required', message: 'is required because the account has several sessions' },
-      ],
-    });
-  }
-  return { accountId, sessionId: sole.sessionId };
-}
 
 /** Returns the sessions that a list covers: the one that it names, or those of the caller's key; undefined for all. */
 export async function listedSessions(
@@ -66,14 +40,6 @@ export function isOfSessions({ accountId }: Context, sessionIds: readonly string
       ? sql`select s.session_id from sessions as s where s.account_id = ${accountId}`
       : sql.join(sessionIds);
   return sql<boolean>`session_id in (${ids})`;
-}
-
-/** @throws {AppError} `not_found`, also for a session of another account */
-export async function findSession(ctx: Context, sessionId: string): Promise<SessionTable> {
-  const row = await readSession(ctx.database.reader, { accountId: ctx.accountId, sessionId });
-  if (row === undefined) throw noSuch('session', sessionId, 'sessionId');
-  if (row.deleting_at !== null) throw isBeingDeleted(sessionId);
-  return row;
 }
 
 /**

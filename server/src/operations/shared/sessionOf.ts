@@ -3,8 +3,8 @@ import { optional, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
 import { findSessionOf, type OfOneSession } from '../../invoke/owners.ts';
+import { resolveSession } from '../../invoke/resources.ts';
 import type { SessionRef } from '../../messages/store.ts';
-import { resolveSession } from './sessionFields.ts';
 
 /* Resources whose id determines their session. */
 

@@ -27,7 +27,7 @@ import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { storedMedia, toNetworkMedia } from '../../messages/content.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../../messages/store.ts';
-import { resolveSession, SessionId } from '../../operations/shared/sessionFields.ts';
+import { SessionId } from '../../operations/shared/sessionFields.ts';
 import type { Simulation } from '../simulatedActions.ts';
 import { businessActions, businessDescription, businessInput, toBusinessSimulation } from './businessSimulation.ts';
 import {
@@ -202,7 +202,7 @@ export const simulateSession = defineOperation({
   errors: ['not_found', 'session_not_connected', 'session_state', 'message_state', 'not_supported', 'network_denied'],
   example: { sessionId: 'ses_01JZ0000000000000000000000', action: 'incoming', from: '491707654321', message: 'Hello' },
   async run(ctx, input) {
-    const session = await resolveSession(ctx, input.sessionId);
+    const { session } = ctx;
     const simulate = await ctx.liveSessions.part(session, 'simulate');
     await simulate(await toSimulation(ctx, session, input));
     return { simulated: input.action };
