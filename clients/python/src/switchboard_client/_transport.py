@@ -77,7 +77,7 @@ class Sent(NamedTuple):
 
 
 class Settings(NamedTuple):
-    """What requests have in common."""
+    """The common part of requests."""
 
     credential: Optional[str]
     retries: int

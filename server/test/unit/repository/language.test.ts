@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkText } from '../../../../scripts/language.ts';
+import { checkSubject, checkText, countRatchets } from '../../../../scripts/language.ts';
 
 const found = (path: string, text: string) => checkText(path, text).map(({ line, found }) => `${line}: ${found}`);
 
@@ -123,5 +123,35 @@ describe('the language check', () => {
     assert.deepEqual(found('a.md', '- one\n- two\n- not any more\n'), ['3: any more']);
     assert.deepEqual(found('a.tsx', 'const A = (\n  <p>\n    Gone. Not any more\n  </p>\n);\n'), ['3: any more']);
     assert.deepEqual(found('a.ts', '\n\n// Runs no more.\nconst a = `Not any more`;\n'), ['4: any more']);
+  });
+
+  it('reads comments of other languages', () => {
+    const sentence = 'Whoever calls next gets the answer.';
+    for (const path of ['a.py', 'a.yaml', 'a.yml', 'Dockerfile'])
+      assert.deepEqual(found(path, `x: 1 # ${sentence}\n`), ['1: Whoever calls next gets the answer.'], path);
+    assert.deepEqual(found('a.py', `def f():\n    """${sentence}"""\n`), ['2: Whoever calls next gets the answer.']);
+    assert.deepEqual(found('a.tpl', `{{- /* ${sentence} */ -}}\n`), ['1: Whoever calls next gets the answer.']);
+    for (const path of ['a.go', 'a.php'])
+      assert.deepEqual(found(path, `// ${sentence}\n`), ['1: Whoever calls next gets the answer.'], path);
+    assert.deepEqual(found('a.yaml', '# Runs the\n# server no\n# more, any more.\n'), ['1: any more.']);
+    assert.deepEqual(found('a.yaml', 'url: http://x/#who gets it\n'), []);
+  });
+
+  it('counts the constructions that must not become more frequent', () => {
+    const counted = (path: string, text: string) =>
+      [...countRatchets(path, text)].flatMap(([name, count]) => (count > 0 ? [`${name}: ${count}`] : []));
+    assert.deepEqual(counted('a.md', 'The limits of a key, and that of its owner. Both run at once.\n'), [
+      'that of: 1',
+      'at once: 1',
+      'noun of noun: 1',
+    ]);
+    assert.deepEqual(counted('a.ts', "// How it runs.\nit('How it runs');\n"), ['question word first: 1']);
+  });
+
+  it('checks the subjects of commits', () => {
+    assert.deepEqual(checkSubject('Enforce allowedRecipients on group subjects'), []);
+    assert.equal(checkSubject('Hold recipients of a key also for the texts of groups').length, 1);
+    assert.equal(checkSubject('Log whose lock a start waits for').length, 1);
+    assert.equal(checkSubject(`Add ${'x'.repeat(69)}`).length, 1);
   });
 });
