@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { MESSAGES, Pace } from '../db/pace.ts';
-import { listed, query } from '../db/query.ts';
+import { LISTED_ROWS, MESSAGES, Pace } from '../db/pace.ts';
+import { listed, query, unindexed } from '../db/query.ts';
 import type { Deletions } from '../jobs/deletions.ts';
 import { removeRows } from '../messages/chats/chatRemoval.ts';
 import type { SessionRef } from '../messages/store.ts';
@@ -33,7 +33,7 @@ const groupTables = {
   group_join_requests: 'account_id, group_id, phone_number',
 } as const;
 
-const tablesOfSession = ['channels', 'followed_presences', 'session_health', 'groups', 'labels', 'sessions'] as const;
+const tablesOfSession = ['channels', 'followed_presences', 'session_health', 'labels', 'sessions'] as const;
 
 /** Marks a session as being deleted, and records the deletion. From then on nothing connects it. */
 export async function beginDeletion(tx: Tx, deletions: Deletions, session: SessionRef, now: number): Promise<void> {
@@ -69,16 +69,18 @@ export async function deleteSessionRows(
   }
   const ofSession = sql`session_id = ${sessionId}`;
   for (const [table, key] of Object.entries(largeTables)) await deleteAll(commit, table, key, ofSession);
-  const ofGroups = sql`account_id = ${accountId} and group_id in (
-    select group_id from groups where account_id = ${accountId} and session_id = ${sessionId})`;
-  for (const [table, key] of Object.entries(groupTables)) await deleteAll(commit, table, key, ofGroups);
+  await deleteGroups({ commit, longReader }, { accountId, sessionId });
   const ofLastSession = sql`account_id = ${accountId} and not exists (
     select 1 from sessions where account_id = ${accountId} and session_id <> ${sessionId})`;
   await deleteAll(commit, 'network_numbers', 'account_id, phone_number', ofLastSession);
   await commit(async (tx) => {
     const { kysely } = tx;
     for (const table of tablesOfSession)
-      await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
+      await kysely
+        .deleteFrom(table)
+        .where(unindexed('account_id'), '=', accountId) // SQLite would read all rows of the account
+        .where('session_id', '=', sessionId)
+        .execute();
     await kysely.deleteFrom('callback_keys').where('session_id', '=', sessionId).execute();
     await complete(tx);
   });
@@ -100,6 +102,34 @@ const someMessages = query((db, p: { sessionId: string }) =>
     .where(listed('session_id'), '=', p.sessionId)
     .orderBy('message_id')
     .limit(MESSAGES_READ),
+);
+
+/** Deletes the groups of a session, each after its participants and requests. */
+async function deleteGroups(
+  { commit, longReader }: Pick<Database, 'commit' | 'longReader'>,
+  { accountId, sessionId }: SessionRef,
+): Promise<void> {
+  const pace = new Pace();
+  for (;;) {
+    const ids = (await someGroups.all(longReader, { accountId, sessionId })).map(({ group_id }) => group_id);
+    const ofGroups = sql`account_id = ${accountId} and group_id in ${longReader.dialect.texts(JSON.stringify(ids))}`;
+    for (const [table, key] of Object.entries(groupTables)) await deleteAll(commit, table, key, ofGroups);
+    await pace.inSlices(commit, ids, (tx, slice) => deleteById.run(tx, { accountId, ids: JSON.stringify(slice) }));
+    if (ids.length < LISTED_ROWS) return;
+  }
+}
+
+const someGroups = query((db, p: SessionRef) =>
+  db
+    .selectFrom('groups')
+    .select('group_id')
+    .where(unindexed('account_id'), '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .limit(sql.lit(LISTED_ROWS)),
+);
+
+const deleteById = query((db, p: { accountId: string; ids: string }, dialect) =>
+  db.deleteFrom('groups').where('account_id', '=', p.accountId).where('group_id', 'in', dialect.texts(p.ids)),
 );
 
 async function deleteAll(commit: Commit, table: string, key: string, which: RawBuilder<unknown>): Promise<void> {

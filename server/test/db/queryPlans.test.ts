@@ -6,6 +6,7 @@ import { Identities } from '../../src/messages/identities/identities.ts';
 import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
 import { startReceiver } from '../support/connections/receiver.ts';
 import { newHome } from '../support/databases/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { picture, upload } from '../support/media/media.ts';
 import { queryOf } from '../support/processes/nodes.ts';
 import { bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
@@ -160,6 +161,50 @@ it('SQLite reads the messages of a search by their numbers, with any filter', as
     );
   }
 });
+
+it('SQLite reads the groups of a community without reading those of the account', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const sessionId = await connectSession(call);
+  const steps = await plansOf(test, server, async () => {
+    const { groupId } = (await call('POST', '/communities', { subject: 'Town' })).body;
+    const { body: group } = await call('POST', '/groups', { subject: 'Street', phoneNumbers: ['491707000001'] });
+    await call('PUT', `/communities/${groupId}/groups/${group.groupId}`);
+    const { data } = (await call('GET', `/communities/${groupId}/groups`)).body;
+    assert.ok(data.some((linked: { groupId: string | null }) => linked.groupId === group.groupId));
+    assert.equal((await call('GET', `/groups/${group.groupId}`)).body.communityId, groupId);
+    const history = { chats: [{ group: 'team@sandbox', name: 'Team' }] };
+    await call('POST', `/sessions/${sessionId}/simulate`, { action: 'history', history });
+    await eventually(
+      async () => (await call('GET', '/chats')).body.data.length,
+      (chats) => chats === 4,
+    );
+  });
+  assertNoneOfAccount(steps, 'groups', 8);
+});
+
+it('SQLite deletes a session without reading the rows of others', async (test) => {
+  const wrapStore = (store: Store): Store => ({ ...store, longReader: store.reader });
+  const server = await startServer({ wrapStore });
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const sessionId = await connectSession(call);
+  const steps = await plansOf(test, server, async () => {
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 200);
+  });
+  for (const table of ['groups', 'channels', 'labels']) assertNoneOfAccount(steps, table, 1);
+});
+
+/** Asserts that no statement reads all rows that an account has in a table. */
+function assertNoneOfAccount(steps: readonly string[], table: string, atLeast: number): void {
+  const ofTable = steps.filter((step) => new RegExp(`^(SEARCH|SCAN) ${table}\\b`).test(step));
+  assert.ok(ofTable.length >= atLeast, ofTable.join('\n'));
+  assert.deepEqual(
+    ofTable.filter((step) => /^SCAN|\(account_id=\?\)/.test(step)),
+    [],
+  );
+}
 
 /** Returns the steps of the plans of all statements that SQLite prepares for some work. */
 async function plansOf(test: TestContext, server: TestServer, work: () => Promise<unknown>): Promise<string[]> {

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { sql } from 'kysely';
 import type { Commit } from '../../src/db/commit.ts';
 import { deleteSessionRows } from '../../src/sessions/deletion.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { connectSession, startAgain } from '../support/server.ts';
 
 const POSTS = 1200;
+const GROUPS = 1200;
 const MESSAGES = 600;
 
 describeOnEachDatabase('the deletion of a session', (newHome, database) => {
@@ -97,5 +99,42 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
     assert.deepEqual(words, []);
     const { body } = await call('GET', `/messages?q=history&limit=200&sessionId=${otherId}`);
     assert.equal(body.data.length, 200);
+  });
+
+  it('deletes groups in batches, with their participants, and leaves those of other sessions', async (t) => {
+    const server = await startAgain(t, newHome, { database })();
+    const { call, accountId } = await server.account();
+    const [sessionId, otherId] = [await connectSession(call), await connectSession(call)];
+    const { database: stored } = server.app.services;
+    await stored.commit(async ({ kysely }) => {
+      for (const [session, count] of [
+        [sessionId, GROUPS],
+        [otherId, 1],
+      ] as const) {
+        const numbers = sql`with recursive s (n) as (select 1 union all select n + 1 from s where n < ${sql.lit(count)})`;
+        const id = sql`${sql.lit(`grp_${session}_`)} || n`;
+        await sql`${numbers} insert into groups (account_id, session_id, group_id, network_id, subject, created_by,
+            announce, locked, join_approval, created_at)
+          select ${sql.lit(accountId)}, ${sql.lit(session)}, ${id}, 'g' || n, 'Group', '49', 0, 0, 0, 1 from s`.execute(
+          kysely,
+        );
+        await sql`${numbers} insert into group_participants (account_id, group_id, phone_number, role, joined_at)
+          select ${sql.lit(accountId)}, ${id}, '49', 'member', 1 from s`.execute(kysely);
+      }
+    });
+    const left = async (table: 'groups' | 'group_participants') => {
+      const rows = stored.reader.kysely.selectFrom(table).select('group_id').where('account_id', '=', accountId);
+      return (await rows.execute()).length;
+    };
+    let most = 0;
+    const commit: Commit = async (work, key) => {
+      const before = await left('groups');
+      const result = await stored.commit(work, key);
+      most = Math.max(most, before - (await left('groups')));
+      return result;
+    };
+    await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
+    assert.deepEqual([await left('groups'), await left('group_participants')], [1, 1]);
+    assert.ok(most > 0 && most <= 500, `${most} in one transaction`);
   });
 });

@@ -4,7 +4,7 @@ import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { HistoryChat, HistoryMessage } from '../../connectors/contract/history.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
-import { batch, query } from '../../db/query.ts';
+import { batch, query, unindexed } from '../../db/query.ts';
 import type { SessionTable } from '../../db/schema.ts';
 import { idAt, isGroupId } from '../../ids.ts';
 import { withoutCleared } from '../chats/clearedChats.ts';
@@ -266,7 +266,7 @@ const groupsByNetworkId = query((db, p: Listed, dialect) =>
   db
     .selectFrom('groups')
     .select(['group_id', 'network_id'])
-    .where('account_id', '=', p.accountId)
+    .where(unindexed('account_id'), '=', p.accountId) // SQLite would read all groups of the account
     .where('session_id', '=', p.sessionId)
     .where('network_id', 'in', dialect.texts(p.ids)),
 );

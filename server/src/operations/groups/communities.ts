@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
+import { query, unindexed } from '../../db/query.ts';
 import type { GroupTable } from '../../db/schema.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import {
@@ -17,6 +18,7 @@ import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
+import type { SessionRef } from '../../messages/store.ts';
 import {
   isOfSessions,
   ListedSessionId,
@@ -111,14 +113,8 @@ export const listCommunityGroups = defineOperation({
   async run(ctx, { groupId }) {
     const { row, session, communities } = await reachCommunity(ctx, groupId);
     const linked = await communities.groups(row.network_id);
-    const known = await ctx.database.reader.kysely
-      .selectFrom('groups')
-      .select(['network_id', 'group_id'])
-      .where('account_id', '=', ctx.accountId)
-      .where('session_id', '=', session.sessionId)
-      .where('community', '=', row.network_id)
-      .where('left_at', 'is', null)
-      .execute();
+    const networkIds = JSON.stringify(linked.map(({ networkId }) => networkId));
+    const known = await joinedGroups.all(ctx.database.reader, { ...session, networkIds });
     const ids = new Map(known.map(({ network_id, group_id }) => [network_id, group_id]));
     return {
       communityId: groupId,
@@ -203,3 +199,14 @@ async function requireGroupBeside(ctx: Context, community: GroupTable, idOrAddre
     throw invalidField('linkedGroupId', 'A community cannot be part of a community', 'community');
   return row;
 }
+
+/** Groups at some addresses that the session is in. */
+const joinedGroups = query((db, p: SessionRef & { networkIds: string }, dialect) =>
+  db
+    .selectFrom('groups')
+    .select(['network_id', 'group_id'])
+    .where(unindexed('account_id'), '=', p.accountId) // SQLite would read all groups of the account
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', 'in', dialect.texts(p.networkIds))
+    .where('left_at', 'is', null),
+);

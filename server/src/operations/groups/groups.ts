@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { GroupInvite, GroupSettings } from '../../connectors/contract/groups.ts';
 import { contains } from '../../db/contains.ts';
-import { query } from '../../db/query.ts';
+import { query, unindexed } from '../../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../../db/schema.ts';
 import { noSuch } from '../../errors.ts';
 import { Participant } from '../../events/parts.ts';
@@ -449,7 +449,7 @@ const groupsAt = query((db, p: { accountId: string; sessionIds: string; networkI
   db
     .selectFrom('groups')
     .select(['session_id', 'network_id', 'group_id'])
-    .where('account_id', '=', p.accountId)
+    .where(unindexed('account_id'), '=', p.accountId) // SQLite would read all groups of the account
     .where('session_id', 'in', dialect.texts(p.sessionIds))
     .where('network_id', 'in', dialect.texts(p.networkIds)),
 );
