@@ -184,6 +184,28 @@ it('SQLite reads the groups of a community without reading those of the account'
   assertNoneOfAccount(steps, 'groups', 8);
 });
 
+it('SQLite keeps the channels and statuses of a session without reading those of the account', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const { sessionId } = (
+    await call('POST', '/sessions', { connector: 'sandbox', options: { statuses: true, channels: true } })
+  ).body;
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const steps = await plansOf(test, server, async () => {
+    assert.equal((await call('POST', '/channels', { name: 'News' })).status, 201);
+    assert.equal((await call('POST', '/channels/refresh', {})).body.channels, 1);
+    const status = { action: 'status', from: '491707000001', message: 'Hello' };
+    assert.equal((await call('POST', `/sessions/${sessionId}/simulate`, status)).status, 200);
+    await eventually(
+      async () => (await call('GET', '/status')).body.data.length,
+      (statuses) => statuses === 1,
+    );
+  });
+  assertNoneOfAccount(steps, 'channels', 4);
+  assertNoneOfAccount(steps, 'statuses', 1);
+});
+
 it('SQLite deletes a session without reading the rows of others', async (test) => {
   const wrapStore = (store: Store): Store => ({ ...store, longReader: store.reader });
   const server = await startServer({ wrapStore });

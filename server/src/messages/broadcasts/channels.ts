@@ -1,8 +1,10 @@
+import { sql } from 'kysely';
 import { isoTime } from '../../clock.ts';
 import type { ChannelFigures, ChannelPost, NetworkChannel } from '../../connectors/contract/channels.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { query, unindexed } from '../../db/query.ts';
 import type { ChannelPostTable, ChannelTable } from '../../db/schema.ts';
 import { mediaPart, type StoredMedia } from '../content.ts';
 import { cut } from '../contentParts.ts';
@@ -96,7 +98,7 @@ export async function hasRoomForChannel({ kysely }: Queryable, { accountId, sess
   const { count } = await kysely
     .selectFrom('channels')
     .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would read all channels of the account
     .where('session_id', '=', sessionId)
     .where('role', 'is not', null)
     .executeTakeFirstOrThrow();
@@ -104,11 +106,13 @@ export async function hasRoomForChannel({ kysely }: Queryable, { accountId, sess
 }
 
 /** Deletes the oldest channels that the session no longer follows, with their posts, until one more has room. */
-async function makeRoomForChannel({ kysely }: Tx, { accountId, sessionId }: SessionRef): Promise<boolean> {
+async function makeRoomForChannel(tx: Tx, { accountId, sessionId }: SessionRef): Promise<boolean> {
+  if ((await hasMostChannels.first(tx, { sessionId })) === undefined) return true;
+  const { kysely } = tx;
   const present = await kysely
     .selectFrom('channels')
     .select(['channel_id', 'role'])
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId)
     .where('session_id', '=', sessionId)
     .orderBy('channel_id')
     .execute();
@@ -128,6 +132,16 @@ async function makeRoomForChannel({ kysely }: Tx, { accountId, sessionId }: Sess
       .execute();
   return true;
 }
+
+/** Returns a row if the session has all the channels that it may have. Reads only an index. */
+const hasMostChannels = query((db, p: { sessionId: string }) =>
+  db
+    .selectFrom('channels')
+    .select('session_id')
+    .where('session_id', '=', p.sessionId)
+    .limit(sql.lit(1))
+    .offset(sql.lit(MAX_CHANNELS - 1)),
+);
 
 /** Whether a post is not stored yet and can be, so that its file is worth fetching. */
 export async function isNewPost(

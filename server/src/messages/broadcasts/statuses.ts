@@ -5,7 +5,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { LISTED_ROWS } from '../../db/pace.ts';
-import { query } from '../../db/query.ts';
+import { query, unindexed } from '../../db/query.ts';
 import type { StatusTable } from '../../db/schema.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
 import { mediaPart, type StoredMedia } from '../content.ts';
@@ -126,7 +126,7 @@ async function makeRoom({ kysely }: Tx, { accountId, sessionId }: SessionRef): P
   const last = await kysely
     .selectFrom('statuses')
     .select('status_id')
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would read all statuses of the account
     .where('session_id', '=', sessionId)
     .where('is_own', '=', 0)
     .orderBy('status_id', 'desc')
@@ -136,7 +136,7 @@ async function makeRoom({ kysely }: Tx, { accountId, sessionId }: SessionRef): P
   if (last === undefined) return;
   await kysely
     .deleteFrom('statuses')
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId)
     .where('session_id', '=', sessionId)
     .where('is_own', '=', 0)
     .where('status_id', '<=', last.status_id)

@@ -3,6 +3,8 @@ import { isoTime } from '../../clock.ts';
 import type { NetworkChannel } from '../../connectors/contract/channels.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { Pace } from '../../db/pace.ts';
+import { unindexed } from '../../db/query.ts';
 import type { ChannelTable } from '../../db/schema.ts';
 import { AppError, noSuch } from '../../errors.ts';
 import {
@@ -147,10 +149,14 @@ export const refreshChannels = defineOperation({
     const { session } = ctx;
     const { list } = await channelActions(ctx, session);
     const channels = await list();
-    await ctx.database.commit(async (tx) => {
-      await endFollowing(tx, session, new Set(channels.map(({ networkId }) => networkId)));
-      for (const channel of channels) await storeChannel(ctx, tx, session, channel);
-    }, session.sessionId);
+    const { commit } = ctx.database;
+    const key = session.sessionId;
+    await commit((tx) => endFollowing(tx, session, new Set(channels.map(({ networkId }) => networkId))), key);
+    const store = async (tx: Tx, slice: readonly NetworkChannel[]) => {
+      for (const channel of slice) await storeChannel(ctx, tx, session, channel);
+      return slice.length;
+    };
+    await new Pace().inSlices(commit, channels, store, { key });
     return { sessionId: session.sessionId, channels: channels.length };
   },
 });
@@ -310,7 +316,7 @@ function followedChannels({ kysely }: Queryable, { accountId, sessionId }: Sessi
   return kysely
     .selectFrom('channels')
     .select(['channel_id', 'network_id'])
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would read all channels of the account
     .where('session_id', '=', sessionId)
     .where('role', 'is not', null)
     .execute();
