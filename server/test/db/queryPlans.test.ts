@@ -206,6 +206,27 @@ it('SQLite keeps the channels and statuses of a session without reading those of
   assertNoneOfAccount(steps, 'statuses', 1);
 });
 
+it('SQLite deletes a chat without reading the labels and messages of other chats', async (test) => {
+  const server = await startServer();
+  test.after(() => server.stop());
+  const { call } = await server.account();
+  const sessionId = await connectSession(call);
+  const to = '491707000001';
+  await call('POST', '/messages/send', { to, message: 'hello' });
+  const { labelId } = (await call('POST', '/labels', { name: 'Customer' })).body;
+  assert.equal((await call('PUT', `/chats/${to}/labels/${labelId}`)).status, 200);
+  const steps = await plansOf(test, server, async () => {
+    assert.equal((await call('GET', `/labels?sessionId=${sessionId}`)).body.data.length, 1);
+    assert.equal((await call('DELETE', `/chats/${to}`)).body.removed, 1);
+  });
+  assertNoneOfAccount(steps, 'chat_labels', 1);
+  const found = steps.filter((step) => /^(SEARCH|SCAN) (labels|messages)\b/.test(step));
+  assert.deepEqual(
+    found.filter((step) => /^SCAN|\(account_id=\?(\)| AND message_id[<>]\?)/.test(step)),
+    [],
+  );
+});
+
 it('SQLite deletes a session without reading the rows of others', async (test) => {
   const wrapStore = (store: Store): Store => ({ ...store, longReader: store.reader });
   const server = await startServer({ wrapStore });

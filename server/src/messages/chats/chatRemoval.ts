@@ -3,6 +3,7 @@ import { type Clock, isoTime } from '../../clock.ts';
 import type { Commit, Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import { MESSAGES, Pace } from '../../db/pace.ts';
+import { unindexed } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { isGroupId } from '../../ids.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
@@ -124,7 +125,8 @@ async function removeBatch(
     .where('session_id', '=', sessionId)
     .where('message_id', '>', after)
     .where('status', 'not in', WAITING);
-  if (upToId !== undefined) select = select.where('message_id', '<=', upToId);
+  // With two bounds, SQLite would pass the messages of all chats between them.
+  if (upToId !== undefined) select = select.where(unindexed('message_id'), '<=', upToId);
   if (upTo !== undefined) select = select.where('timestamp', '<=', upTo);
   if (keepsStarred === true) select = select.where('starred_at', 'is', null);
   const batch = await select.orderBy('message_id').limit(limit).execute();
@@ -179,7 +181,6 @@ async function settle(
   hasRemoved: boolean,
 ): Promise<boolean | undefined> {
   const { accountId, sessionId } = session;
-  const ofChat = { account_id: accountId, session_id: sessionId, chat_id: chatId };
   // Also of a chat that is not known yet, because its history is still to be imported.
   await noteCleared(tx, session, chatId, upTo);
   const remaining = await countAgain(tx, session, chatId, 0);
@@ -188,7 +189,9 @@ async function settle(
     for (const table of ['chat_labels', 'chats'] as const)
       await tx.kysely
         .deleteFrom(table)
-        .where((eb) => eb.and(ofChat))
+        .where(unindexed('account_id'), '=', accountId) // SQLite would read all labels on chats of the account
+        .where('session_id', '=', sessionId)
+        .where('chat_id', '=', chatId)
         .execute();
     return true;
   }

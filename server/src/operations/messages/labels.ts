@@ -1,4 +1,5 @@
 import { KeyedQueue } from '../../async.ts';
+import { unindexed } from '../../db/query.ts';
 import type { LabelTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import { integer, list, named, notBlank, object, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
@@ -61,10 +62,13 @@ export const listLabels = defineOperation({
   errors: ['not_found'],
   async run(ctx, { sessionId }) {
     const sessionIds = await listedSessions(ctx, sessionId);
-    let select = ctx.database.reader.kysely.selectFrom('labels').selectAll().where('account_id', '=', ctx.accountId);
+    const all = ctx.database.longReader.kysely.selectFrom('labels').selectAll();
     const allowed = sessionIds ?? sessionsOf(ctx);
-    if (allowed !== undefined) select = select.where('session_id', 'in', allowed);
-    return { data: (await select.orderBy('label_id').execute()).map(toLabel) };
+    const wanted =
+      allowed === undefined
+        ? all.where('account_id', '=', ctx.accountId)
+        : all.where(unindexed('account_id'), '=', ctx.accountId).where('session_id', 'in', allowed);
+    return { data: (await wanted.orderBy('label_id').execute()).map(toLabel) };
   },
 });
 
