@@ -63,10 +63,14 @@ export class OAuthAdapter implements Adapter {
   async findByUid(): Promise<undefined> {}
   async findByUserCode(): Promise<undefined> {}
 
-  /** @throws {errors.InvalidGrant} if another request was faster */
+  /**
+   * Uses up a code or refresh token.
+   * @throws {errors.InvalidGrant} another request was faster. That request can be a thief's, so its tokens end, too.
+   */
   async consume(id: string): Promise<void> {
-    if (!(await this.#deps.records.consume(this.#model, id)))
-      throw new errors.InvalidGrant('it was used at the same time');
+    if (await this.#deps.records.consume(this.#model, id)) return;
+    await this.find(id); // ends the tokens of a record that is used up
+    throw new errors.InvalidGrant('it was used at the same time');
   }
 
   async destroy(id: string): Promise<void> {
