@@ -137,7 +137,7 @@ describe('an app that connects by OAuth', () => {
     }
   });
 
-  it('loses all its tokens when a refresh token is used several times at once', async () => {
+  it('loses all its tokens when a refresh token is used several times concurrently', async () => {
     const { call } = await server.account();
     // Whether a request comes between the read and the write of another one depends on the round.
     for (let round = 0; round < 10; round++) {

@@ -162,7 +162,7 @@ it('SQLite reads the messages of a search by their numbers, with any filter', as
   }
 });
 
-it('SQLite reads the groups of a community without reading those of the account', async (test) => {
+it('SQLite reads the groups of a community without reading all groups of the account', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();
@@ -184,7 +184,7 @@ it('SQLite reads the groups of a community without reading those of the account'
   assertNoneOfAccount(steps, 'groups', 8);
 });
 
-it('SQLite keeps the channels and statuses of a session without reading those of the account', async (test) => {
+it('SQLite keeps channels and statuses without reading all of the account', async (test) => {
   const server = await startServer();
   test.after(() => server.stop());
   const { call } = await server.account();

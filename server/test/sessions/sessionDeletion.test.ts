@@ -11,7 +11,7 @@ const GROUPS = 1200;
 const MESSAGES = 600;
 
 describeOnEachDatabase('the deletion of a session', (newHome, database) => {
-  it('deletes many rows in batches, and leaves those of other sessions', async (t) => {
+  it('deletes many rows in batches, and leaves other sessions', async (t) => {
     const server = await startAgain(t, newHome, { database })();
     const { call } = await server.account();
     const [sessionId, otherId] = [await connectSession(call), await connectSession(call)];
@@ -64,7 +64,7 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
     assert.equal((await call('GET', `/sessions/${otherId}`)).status, 200);
   });
 
-  it('deletes messages in small batches, with their words, and leaves those of other sessions', async (t) => {
+  it('deletes messages in small batches, with their words, and leaves other sessions', async (t) => {
     const server = await startAgain(t, newHome, { database })();
     const { call } = await server.account();
     const [sessionId, otherId] = [await connectSession(call), await connectSession(call)];
@@ -101,7 +101,7 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
     assert.equal(body.data.length, 200);
   });
 
-  it('deletes groups in batches, with their participants, and leaves those of other sessions', async (t) => {
+  it('deletes groups in batches, with their participants, and leaves other sessions', async (t) => {
     const server = await startAgain(t, newHome, { database })();
     const { call, accountId } = await server.account();
     const [sessionId, otherId] = [await connectSession(call), await connectSession(call)];
