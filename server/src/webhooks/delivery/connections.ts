@@ -9,6 +9,8 @@ import { isUnrequestedAnswer } from '../queue/outcome.ts';
 
 const POOLS_KEPT = 1000;
 const KEEP_ALIVE_MS = 30_000;
+/** Far more than an attempt reads: headers and the start of the body. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
 
 /** The sockets of webhook attempts: kept alive per origin, and connected only to addresses that the policy allows. */
 export class ReceiverConnections {
@@ -72,9 +74,25 @@ export class ReceiverConnections {
         this.#openSockets++;
         socket.once('close', () => this.#openSockets--);
         socket.prependListener('error', (error) => this.#bytesReadBefore.set(error, socket.bytesRead));
+        limitAnswer(socket);
       }
       callback(...result);
     });
+}
+
+/**
+ * Closes a socket that gets far too much for one request. The client has no limit for parts that it does not report, such
+ * as extensions of chunks and interim answers.
+ */
+function limitAnswer(socket: Socket): void {
+  let [written, before, first] = [0, 0, 0];
+  socket.prependListener('readable', () => {
+    // More bytes were written, so another request is answered from here on.
+    if (socket.bytesWritten !== written) first = before;
+    written = socket.bytesWritten;
+    before = socket.bytesRead;
+    if (before - first > MAX_ANSWER_BYTES) socket.destroy(new Error('The answer is too long'));
+  });
 }
 
 // The attempt keeps the time: undici's timers tick in seconds and start again with every byte.
