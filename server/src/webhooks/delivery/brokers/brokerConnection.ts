@@ -67,15 +67,18 @@ export class BrokerConnection {
     }
   }
 
-  /** Sends a message. Never rejects, but may stay pending if the broker is silent. */
-  async send(message: BrokerMessage, timeoutMs: number): Promise<Described> {
+  /**
+   * Sends a message. Never rejects, but may stay pending if the broker is silent.
+   * @param hasEnded whether the attempt already has an outcome: a timer can be a millisecond early
+   */
+  async send(message: BrokerMessage, timeoutMs: number, hasEnded: () => boolean): Promise<Described> {
     const { clock } = this.#options;
     const endsAt = clock.elapsed() + timeoutMs;
     const client = await this.#client;
     if (!('publish' in client)) return client;
     const leftMs = Math.ceil(endsAt - clock.elapsed());
     // Later attempts keep the connection open. The retry of this one sends the message.
-    if (leftMs <= 0) return ['timeout', null, this.describeSilence(timeoutMs)];
+    if (leftMs <= 0 || hasEnded()) return ['timeout', null, this.describeSilence(timeoutMs)];
     // Without a timer: the message that notices it is the last one.
     if (clock.elapsed() - this.#openedAt >= (client.maxAgeMs ?? Infinity)) this.retire();
     const described = await client.publish(message, leftMs);

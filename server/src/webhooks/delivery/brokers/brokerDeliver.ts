@@ -105,7 +105,12 @@ export class BrokerDeliver implements Deliver {
 
   /** Sends the message, within the deadline. A connection that missed it is used for no further messages. */
   async #send(connection: BrokerConnection, request: BrokerAttempt, timeoutMs: number): Promise<Described> {
-    const { promise, resolve: end } = Promise.withResolvers<Described>();
+    const { promise, resolve } = Promise.withResolvers<Described>();
+    let hasEnded = false;
+    const end = (described: Described) => {
+      hasEnded = true;
+      resolve(described);
+    };
     const onAbort = () => {
       end(['unknown_outcome', null, 'The webhook was removed before the broker confirmed']);
       // Unless another webhook waits for its own confirmation on it.
@@ -118,7 +123,7 @@ export class BrokerDeliver implements Deliver {
     request.signal?.addEventListener('abort', onAbort);
     this.#inFlight.add(end);
     if (request.signal?.aborted) onAbort();
-    else void connection.send(toMessage(request), timeoutMs).then(end);
+    else void connection.send(toMessage(request), timeoutMs, () => hasEnded).then(end);
     try {
       return await promise;
     } finally {
