@@ -45,6 +45,18 @@ export const filteredLists: readonly string[] = [
   'webhooks.subscriptions.list',
 ];
 
+/** Operations with a read or a transaction on the main thread whose rows have no bound yet. */
+export const unboundedOperations: Readonly<Record<string, string>> = {
+  'sessions.logout': 'all queued messages',
+  'chats.update': 'messages that other sessions have in the same chat',
+  'chats.mark_unread': 'messages that other sessions have in the same chat',
+  'chats.request_history': 'messages that other sessions have in the same chat',
+  'messages.preflight': 'messages that other sessions have in the same chat',
+  'messages.delete': 'messages that other sessions have in the same chat',
+  'sessions.get': 'the chats that the session has started',
+  'api_keys.revoke': 'the sessions whose texts for callers the key set',
+};
+
 /**
  * Operations that read and write the rows that their input identifies, or a number of rows with a limit. Some search
  * more in the reading thread.
@@ -59,14 +71,12 @@ export const smallOperations: readonly string[] = [
   'api_keys.create',
   'api_keys.update',
   'api_keys.rotate',
-  'api_keys.revoke',
   'connections.get_request',
   'connections.approve',
   'connections.deny',
   'connectors.list',
   'sessions.create',
   'sessions.connect',
-  'sessions.get',
   'sessions.update',
   'sessions.update_profile',
   'sessions.get_profile',
@@ -76,7 +86,6 @@ export const smallOperations: readonly string[] = [
   'sessions.get_qr',
   'sessions.request_pairing_code',
   'sessions.disconnect',
-  'sessions.logout',
   'templates.list',
   'templates.get',
   'templates.create',
@@ -100,13 +109,11 @@ export const smallOperations: readonly string[] = [
   'messages.send_event',
   'messages.send_album',
   'messages.send_bulk',
-  'messages.preflight',
   'messages.get',
   'messages.fetch_media',
   'messages.react',
   'messages.vote',
   'messages.edit',
-  'messages.delete',
   'messages.send_template',
   'messages.send_interactive',
   'messages.forward',
@@ -114,10 +121,7 @@ export const smallOperations: readonly string[] = [
   'messages.approve',
   'messages.reject',
   'chats.get',
-  'chats.update',
   'chats.set_typing',
-  'chats.request_history',
-  'chats.mark_unread',
   'messages.star',
   'messages.unstar',
   'messages.pin',
@@ -187,12 +191,20 @@ export const measuredJobs: Readonly<Record<string, StandstillCase>> = {
   'webhooks/retention/retention.ts': 'cleaning',
 };
 
+/** Files of `server/src` with a timer whose work on the main thread has no bound yet. */
+export const unboundedJobs: Readonly<Record<string, string>> = {
+  'auth/authenticate.ts': 'the last use of every key',
+  'invoke/toolCalls.ts': 'up to 5,000 tool calls after an outage',
+  'sessions/lastHeard.ts': 'the last activity of every session',
+  'sessions/sessionHealth.ts': 'the figures of every session',
+  'sending/schedule.ts': 'the messages that are due at one moment',
+};
+
 /** Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index. */
 export const smallJobs: readonly string[] = [
   'app.ts',
   'app/idleMemory.ts',
   'async.ts',
-  'auth/authenticate.ts',
   'auth/credentialWatches.ts',
   'cluster/forward.ts',
   'db/sqlite/sqliteFiles.ts',
@@ -200,7 +212,6 @@ export const smallJobs: readonly string[] = [
   'http/events/eventSocket.ts',
   'http/progress.ts',
   'invoke/keyReleases.ts',
-  'invoke/toolCalls.ts',
   'media/conversion/watchdog.ts',
   'media/fetch.ts',
   'media/removal.ts',
@@ -208,9 +219,6 @@ export const smallJobs: readonly string[] = [
   'pinnedHosts.ts',
   'sending/approvals.ts',
   'sending/queue.ts',
-  'sending/schedule.ts',
-  'sessions/lastHeard.ts',
-  'sessions/sessionHealth.ts',
   'steadyClock.ts',
   'webhooks/delivery/attempt.ts',
   'webhooks/delivery/brokers/brokerConnection.ts',
