@@ -32,7 +32,8 @@ if [ "$1" = stop ]; then
   while kill -0 "$pid" 2>/dev/null; do sleep 0.05; done
 else
   cd HOME/opt/switchboard
-  node_modules/node/bin/node server/start.js >HOME/log 2>&1 &
+  : >HOME/log # here: the line of the server before must not count, and the background job truncates it too late
+  node_modules/node/bin/node server/start.js >>HOME/log 2>&1 &
   echo $! >HOME/pid
   until grep -q 'is ready' HOME/log; do kill -0 $!; sleep 0.05; done
 fi
