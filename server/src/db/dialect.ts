@@ -61,6 +61,8 @@ export interface Dialect {
   texts(json: unknown): RawBuilder<string>;
   /** A JSON list of integers as the right-hand side of `in`. */
   integers(json: unknown): RawBuilder<number>;
+  /** Whether a text column begins with a text. SQLite finds such rows through an index of the column. */
+  startsWith(column: string, prefix: unknown): RawBuilder<boolean>;
   /**
    * Reads a log of rows that several transactions append to, without skipping any. `order` is the order of the rows. No
    * row can appear any later at or below the position that `horizon` returns. Read the rows with a later statement.

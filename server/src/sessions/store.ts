@@ -72,12 +72,12 @@ const valuesOf = query((db, p: { sessionId: string; keys: string }, dialect) =>
     .where('key', 'in', dialect.texts(p.keys)),
 );
 
-const valuesFrom = query((db, p: { sessionId: string; prefix: string }) =>
+const valuesFrom = query((db, p: { sessionId: string; prefix: string }, dialect) =>
   db
     .selectFrom('session_store')
     .select(['key', 'value'])
     .where('session_id', '=', p.sessionId)
-    .where(sql<string>`substr(key, 1, length(${p.prefix}))`, '=', p.prefix)
+    .where(dialect.startsWith('key', p.prefix))
     .orderBy('key'),
 );
 

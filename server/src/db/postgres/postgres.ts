@@ -108,6 +108,7 @@ export const postgres: Dialect = {
   },
   texts: (json) => sql<string>`(select json_array_elements_text(${json}::json))`,
   integers: (json) => sql<number>`(select json_array_elements_text(${json}::json)::bigint)`,
+  startsWith: (column, prefix) => sql<boolean>`starts_with(${sql.ref(column)}, ${prefix})`,
   log: {
     order: ['position', 'event_id'],
     drawsPositions: true,

@@ -89,6 +89,8 @@ export const sqlite: Dialect = {
   recordset: undefined,
   texts: (json) => sql<string>`(select value from json_each(${json}))`,
   integers: (json) => sql<number>`(select value from json_each(${json}))`,
+  startsWith: (column, prefix) =>
+    sql<boolean>`(${sql.ref(column)} >= ${prefix} and ${sql.ref(column)} < ${prefix} || char(1114111))`,
   // One writer: rows become visible in the order of their ids.
   log: {
     order: ['event_id'],
