@@ -2,6 +2,7 @@ import { sleep } from '../async.ts';
 import { type Clock, systemClock } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 import type { ContentStore } from './store.ts';
@@ -71,10 +72,13 @@ export class UnusedContents {
   async #remove(hash: string): Promise<boolean> {
     const { database, store, clock } = this.#options;
     const now = clock.now();
+    // Passes all rows of the sandbox. A later reference comes from a file, whose deletion marks the content again, or from
+    // a reference that exists now.
+    const isInSandbox = await isPassedOn(database.longReader, hash);
     const isOurs = await database.commit(async (tx) => {
       const until = now + REMOVAL_MS;
       if ((await beginRemoval.run(tx, { hash, before: now - GRACE_MS, now, until })) === 0) return false;
-      if (!(await isReferredTo(tx, hash))) return true;
+      if (!isInSandbox && (await findFile.first(tx, { hash })) === undefined) return true;
       await endRemoval.run(tx, { hash });
       return false;
     });
@@ -85,12 +89,11 @@ export class UnusedContents {
   }
 }
 
-/** By a file, or by the sandbox, which passes files on by their hash. */
-async function isReferredTo(tx: Tx, hash: string): Promise<boolean> {
-  if ((await findFile.first(tx, { hash })) !== undefined) return true;
+/** Whether the sandbox, which passes files on by their hash, refers to a content. */
+async function isPassedOn(on: Queryable, hash: string): Promise<boolean> {
   const text = `%${hash}%`;
   const places = [inMailbox, inProfile, inGroup, inChannel];
-  for (const place of places) if ((await place.first(tx, { text })) !== undefined) return true;
+  for (const place of places) if ((await place.first(on, { text })) !== undefined) return true;
   return false;
 }
 
