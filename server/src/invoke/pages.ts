@@ -57,6 +57,7 @@ export const MOST_PASSED = 2000;
  * @param key a column of the result that orders it, and has no value twice
  * @param show converts the rows of the page
  * @param passed keys of the rows that have to be read to find the selected ones; undefined if an index finds them
+ * @param within range of the keys; do not repeat it in the selections, because SQLite uses one bound on each side
  */
 export async function readPage<D, T extends keyof D, R, I>(
   list: List,
@@ -66,12 +67,14 @@ export async function readPage<D, T extends keyof D, R, I>(
   show: (rows: readonly R[]) => readonly I[] | Promise<readonly I[]>,
   order: 'asc' | 'desc' = 'desc',
   passed?: Keys,
+  within: KeyRange = {},
 ) {
   const { after, limit, rows } = pageStart(list, input);
   const column = sql.ref(key);
-  const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
-  const last = passed && (await endOfWindow(passed, after, order));
-  const window = last === undefined ? rest : rest.where(column, order === 'asc' ? '<=' : '>=', last);
+  const bounds = boundsOf(order, after, within);
+  const last = passed && (await endOfWindow(passed, bounds, order));
+  const rest = bounds.first === undefined ? select : select.where(column, bounds.onward, bounds.first);
+  const window = last === undefined ? ended(rest, column, bounds) : rest.where(column, `${bounds.back}=`, last);
   const found = await window.orderBy(column, order).limit(rows).execute();
   const page = await toPage(list, found, limit, (row) => String(row[key]), show);
   return last === undefined || page.nextCursor !== null ? page : { ...page, nextCursor: encodeCursor(list, last) };
@@ -90,10 +93,43 @@ interface Keys {
   readonly column: RawBuilder<string>;
 }
 
+/** A range of keys; neither end is part of it. */
+export interface KeyRange {
+  readonly after?: string;
+  readonly end?: string;
+}
+
+/**
+ * The bounds of a page, in its order: one on each side, because SQLite searches with one of them and checks the others
+ * for each row.
+ */
+interface Bounds {
+  readonly first: string | undefined;
+  readonly end: string | undefined;
+  readonly onward: '<' | '>';
+  readonly back: '<' | '>';
+}
+
+function boundsOf(order: 'asc' | 'desc', cursor: string | undefined, { after, end }: KeyRange): Bounds {
+  if (order === 'asc') return { first: later(cursor, after), end, onward: '>', back: '<' };
+  return { first: earlier(cursor, end), end: after, onward: '<', back: '>' };
+}
+
+const later = (a: string | undefined, b: string | undefined) => (a === undefined || (b !== undefined && b > a) ? b : a);
+const earlier = (a: string | undefined, b: string | undefined) =>
+  a === undefined || (b !== undefined && b < a) ? b : a;
+
+const ended = <D, T extends keyof D, R>(
+  select: SelectQueryBuilder<D, T, R>,
+  column: RawBuilder<unknown>,
+  { end, back }: Bounds,
+) => (end === undefined ? select : select.where(column, back, end));
+
 /** Returns the last key of a window; undefined if fewer rows are left. */
-async function endOfWindow({ select, column }: Keys, after: string | undefined, order: 'asc' | 'desc') {
-  const rest = after === undefined ? select : select.where(column, order === 'asc' ? '>' : '<', after);
-  const end = await rest
+async function endOfWindow({ select, column }: Keys, bounds: Bounds, order: 'asc' | 'desc') {
+  const { first, onward } = bounds;
+  const rest = first === undefined ? select : select.where(column, onward, first);
+  const end = await ended(rest, column, bounds)
     .orderBy(column, order)
     .offset(MOST_PASSED - 1)
     .limit(1)

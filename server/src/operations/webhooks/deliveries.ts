@@ -149,21 +149,19 @@ export const listDeliveries = defineOperation({
     const few = isPending ? await fewPending(longReader, ctx.accountId) : undefined;
     if (few !== undefined) select = select.where('d.delivery_id', 'in', longReader.dialect.texts(JSON.stringify(few)));
     const filters = [sessionIds, input.webhookId, states, kinds, input.chatId, afterTime, beforeTime];
-    const { after, end } = idsWithin(ctx.steady, { from, to });
-    const passed = deliveriesThrough(longReader, ctx.accountId, path)
-      .where('d.delivery_id', '>', after)
-      .where('d.delivery_id', '<', end);
+    const passed = deliveriesThrough(longReader, ctx.accountId, path);
     const isScan = few === undefined && messageId === undefined && filters.some((filter) => filter !== undefined);
 
     const show = (rows: readonly ShownRow[]) => rows.map((row) => toDelivery(row, ctx.steady));
     return readPage(
       'deliveries',
-      select.where('d.delivery_id', '>', after).where('d.delivery_id', '<', end),
+      select,
       'delivery_id',
       input,
       show,
       'desc',
       isScan ? keysOf(passed, 'd.delivery_id') : undefined,
+      idsWithin(ctx.steady, { from, to }),
     );
   },
 });
