@@ -48,12 +48,6 @@ export const filteredLists: readonly string[] = [
 /** Operations with a read or a transaction on the main thread whose rows have no bound yet. */
 export const unboundedOperations: Readonly<Record<string, string>> = {
   'sessions.logout': 'all queued messages',
-  'chats.update': 'messages that other sessions have in the same chat',
-  'chats.mark_unread': 'messages that other sessions have in the same chat',
-  'chats.request_history': 'messages that other sessions have in the same chat',
-  'messages.preflight': 'messages that other sessions have in the same chat',
-  'messages.delete': 'messages that other sessions have in the same chat',
-  'sessions.get': 'the chats that the session has started',
   'api_keys.revoke': 'the sessions whose texts for callers the key set',
 };
 
@@ -77,6 +71,7 @@ export const smallOperations: readonly string[] = [
   'connectors.list',
   'sessions.create',
   'sessions.connect',
+  'sessions.get',
   'sessions.update',
   'sessions.update_profile',
   'sessions.get_profile',
@@ -110,6 +105,8 @@ export const smallOperations: readonly string[] = [
   'messages.send_album',
   'messages.send_bulk',
   'messages.get',
+  'messages.preflight',
+  'messages.delete',
   'messages.fetch_media',
   'messages.react',
   'messages.vote',
@@ -121,6 +118,9 @@ export const smallOperations: readonly string[] = [
   'messages.approve',
   'messages.reject',
   'chats.get',
+  'chats.update',
+  'chats.mark_unread',
+  'chats.request_history',
   'chats.set_typing',
   'messages.star',
   'messages.unstar',
@@ -197,7 +197,6 @@ export const unboundedJobs: Readonly<Record<string, string>> = {
   'invoke/toolCalls.ts': 'up to 5,000 tool calls after an outage',
   'sessions/lastHeard.ts': 'the last activity of every session',
   'sessions/sessionHealth.ts': 'the figures of every session',
-  'sending/schedule.ts': 'the messages that are due at one moment',
 };
 
 /** Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index. */
@@ -219,6 +218,7 @@ export const smallJobs: readonly string[] = [
   'pinnedHosts.ts',
   'sending/approvals.ts',
   'sending/queue.ts',
+  'sending/schedule.ts',
   'steadyClock.ts',
   'webhooks/delivery/attempt.ts',
   'webhooks/delivery/brokers/brokerConnection.ts',

@@ -83,6 +83,8 @@ export const columns = {
     'block_reports',
     'spam_limits',
     'restrictions',
+    'new_chats',
+    'answered_chats',
   ],
   started_chats: ['account_id', 'session_id', 'chat_id', 'started_at', 'answered_at'],
   chats: [

@@ -220,6 +220,9 @@ export interface Schema {
     block_reports: number;
     spam_limits: number;
     restrictions: number;
+    /** Chats that the session started in the ten minutes, and those among them that have been answered since. */
+    new_chats: number;
+    answered_chats: number;
   };
   /** Direct chats that the session started. */
   started_chats: {

@@ -1,7 +1,7 @@
 import type { Caller } from '../auth/authenticate.ts';
 import { isPlaceholder } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { query } from '../db/query.ts';
+import { query, unindexed } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
 import type { Services } from './context.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
@@ -242,14 +242,11 @@ const sessionsWithChat = query((db, p: { accountId: string; sessionId: string; c
     ),
 );
 
-/** By the sessions of the account, because the index of addresses begins with the session. */
 const groupsByAddress = query((db, p: { accountId: string; addresses: string }, dialect) =>
   db
     .selectFrom('groups')
     .select(['group_id', 'session_id', 'network_id', 'left_at'])
-    .where('session_id', 'in', (eb) =>
-      eb.selectFrom('sessions').select('sessions.session_id').where('sessions.account_id', '=', p.accountId),
-    )
+    .where('account_id', '=', p.accountId)
     .where('network_id', 'in', dialect.texts(p.addresses))
-    .orderBy('group_id'),
+    .orderBy(unindexed('group_id')),
 );

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { batch, query } from '../db/query.ts';
+import { batch, listed, query, unindexed } from '../db/query.ts';
 import type { ChatTable, MessageRow, SessionTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { contentOf, searchText } from './content.ts';
@@ -130,8 +130,8 @@ export async function lastIncoming(
   const last = await kysely
     .selectFrom('messages')
     .select('network_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would pass the messages of other sessions in the chat
+    .where(listed('session_id'), '=', sessionId)
     .where('chat_id', '=', chatId)
     .where('direction', '=', 'incoming')
     .orderBy('message_id', 'desc')

@@ -1,8 +1,9 @@
-import { type SqlBool, sql } from 'kysely';
+import { setImmediate } from 'node:timers/promises';
+import { type RawBuilder, sql } from 'kysely';
 import type { NetworkStanding } from '../connectors/contract/standing.ts';
 import type { Queryable } from '../db/dialect.ts';
-import { batch, query } from '../db/query.ts';
-import type { RiskLevel } from '../db/schema.ts';
+import { batch, listed, query, unindexed } from '../db/query.ts';
+import type { RiskLevel, Schema } from '../db/schema.ts';
 import { isRestricted, numberStateOf } from '../messages/standing/numberState.ts';
 import type { RiskReason } from '../messages/standing/sessionRisk.ts';
 import type { RiskFigures } from './risk.ts';
@@ -12,7 +13,8 @@ const DAY_MS = 24 * HOUR_MS;
 const WEEK_MS = 7 * DAY_MS;
 /** How long rows are kept that figures no longer need. */
 const KEPT_MS = 8 * DAY_MS;
-/** Rows that are deleted in one transaction. */
+/** Sessions that one read covers, with a week of activity each. */
+const SESSIONS_READ = 20;
 
 export interface StoredHealth {
   readonly figures: RiskFigures;
@@ -27,23 +29,28 @@ export async function readHealth(
   sessionIds: readonly string[],
   now: number,
 ): Promise<Map<string, StoredHealth>> {
-  if (sessionIds.length === 0) return new Map();
+  const found = new Map<string, StoredHealth>();
+  for (let at = 0; at < sessionIds.length; at += SESSIONS_READ) {
+    if (at > 0) await setImmediate(); // requests that have arrived go first
+    for (const [id, health] of await readSome(on, sessionIds.slice(at, at + SESSIONS_READ), now)) found.set(id, health);
+  }
+  return found;
+}
+
+async function readSome(on: Queryable, sessionIds: readonly string[], now: number): Promise<Map<string, StoredHealth>> {
   const wanted = { ids: JSON.stringify(sessionIds) };
   const rows = await healthOf.all(on, wanted);
-  const acts = await activityOf.all(on, { ...wanted, day: now - DAY_MS, hour: now - HOUR_MS });
-  const chats = await chatsOf.all(on, { ...wanted, day: now - DAY_MS, week: now - WEEK_MS });
+  const acts = await activityOf.all(on, { ...wanted, week: now - WEEK_MS, day: now - DAY_MS, hour: now - HOUR_MS });
   const activity = new Map(acts.map((row) => [row.session_id, row]));
-  const started = new Map(chats.map((row) => [row.session_id, row]));
   return new Map(
     rows.map((row) => {
       const did = activity.get(row.session_id);
-      const began = started.get(row.session_id);
       const state = numberStateOf(row);
       // A notice from before concerns an earlier number of the session.
       const isNoticed = state !== null && isRestricted(state, Math.max(row.linked_at, now - DAY_MS));
       const figures: RiskFigures = {
         linkedAt: row.linked_at,
-        newChats: began?.new_chats ?? 0,
+        newChats: did?.new_chats ?? 0,
         sent: did?.sent ?? 0,
         unreachable: did?.unreachable ?? 0,
         blockReports: did?.block_reports ?? 0,
@@ -53,8 +60,9 @@ export async function readHealth(
         sentInHour: did?.sent_in_hour ?? 0,
         failedInHour: did?.failed_in_hour ?? 0,
         peakPerMinute: did?.peak_in_hour ?? 0,
-        startedInWeek: began?.started ?? 0,
-        answeredInWeek: began?.answered ?? 0,
+        startedInWeek: did?.started ?? 0,
+        // Nodes of the previous version count no starts.
+        answeredInWeek: Math.min(did?.answered ?? 0, did?.started ?? 0),
         quality: state?.quality ?? null,
         maySend: state?.canSend !== 'no',
         // Both were stored by this code.
@@ -73,6 +81,9 @@ interface Sums {
   readonly spam_limits: number;
   readonly restrictions: number;
   readonly look_ups: number;
+  readonly new_chats: number;
+  readonly started: number;
+  readonly answered: number;
   readonly sent_in_hour: number;
   readonly failed_in_hour: number;
   readonly peak_in_hour: number;
@@ -87,29 +98,24 @@ const healthOf = query((db, p: { ids: string }, dialect) =>
     .where('h.session_id', 'in', dialect.texts(p.ids)),
 );
 
-const activityOf = query((_, p: { ids: string; day: number; hour: number }, dialect) => {
-  const sum = (column: string) => sql`cast(sum(${sql.ref(column)}) as bigint) as ${sql.ref(column)}`;
-  const lastHour = (column: string) => sql`case when at > ${p.hour} then ${sql.ref(column)} else 0 end`;
-  const columns = ['sent', 'unreachable', 'block_reports', 'spam_limits', 'restrictions', 'look_ups'].map(sum);
+/** A session has a row for each ten minutes with activity, so at most 1,008 for a week. */
+const activityOf = query((_, p: { ids: string; week: number; day: number; hour: number }, dialect) => {
+  const within = (condition: RawBuilder<unknown>, column: string) =>
+    sql`case when ${condition} then ${sql.ref(column)} else 0 end`;
+  const sum = (condition: RawBuilder<unknown>, column: string, name: string) =>
+    sql`cast(sum(${within(condition, column)}) as bigint) as ${sql.ref(name)}`;
+  const [lastDay, before, lastHour] = [sql`at > ${p.day}`, sql`at <= ${p.day}`, sql`at > ${p.hour}`];
+  const columns = ['sent', 'unreachable', 'block_reports', 'spam_limits', 'restrictions', 'look_ups', 'new_chats'];
   return sql<Sums>`
-    select session_id, ${sql.join(columns)},
-      cast(sum(${lastHour('sent')}) as bigint) as sent_in_hour,
-      cast(sum(${lastHour('failed')}) as bigint) as failed_in_hour,
-      max(${lastHour('peak')}) as peak_in_hour
-    from session_activity where session_id in ${dialect.texts(p.ids)} and at > ${p.day}
+    select session_id, ${sql.join(columns.map((name) => sum(lastDay, name, name)))},
+      ${sum(before, 'new_chats', 'started')}, ${sum(before, 'answered_chats', 'answered')},
+      ${sum(lastHour, 'sent', 'sent_in_hour')}, ${sum(lastHour, 'failed', 'failed_in_hour')},
+      max(${within(lastHour, 'peak')}) as peak_in_hour
+    from session_activity where session_id in ${dialect.texts(p.ids)} and at > ${p.week}
     group by session_id`;
 });
 
-const chatsOf = query((_, p: { ids: string; day: number; week: number }, dialect) => {
-  const total = (condition: ReturnType<typeof sql<SqlBool>>) =>
-    sql`cast(sum(case when ${condition} then 1 else 0 end) as bigint)`;
-  return sql<{ session_id: string; new_chats: number; started: number; answered: number }>`
-    select session_id, ${total(sql`started_at > ${p.day}`)} as new_chats,
-      ${total(sql`started_at <= ${p.day}`)} as started,
-      ${total(sql`started_at <= ${p.day} and answered_at is not null`)} as answered
-    from started_chats where session_id in ${dialect.texts(p.ids)} and started_at > ${p.week}
-    group by session_id`;
-});
+export type StartedChat = Pick<Schema['started_chats'], 'started_at'>;
 
 interface SessionChats {
   readonly accountId: string;
@@ -131,32 +137,36 @@ export const earlierChats = query((db, p: SessionChats & { before: number }, dia
       exists(
         selectFrom('messages as m')
           .select('m.seq')
-          .where('m.account_id', '=', p.accountId)
+          .where(unindexed('m.account_id'), '=', p.accountId) // SQLite would pass the messages of other sessions
+          .where(listed('m.session_id'), '=', p.sessionId)
           .whereRef('m.chat_id', '=', 'c.chat_id')
-          .where('m.session_id', '=', p.sessionId)
           .where('m.status', 'in', ['sent', 'delivered', 'read'])
           .where('m.timestamp', '<', p.before),
       ),
     ),
 );
 
-/** Stores that a session started chats. Those that it started before stay as they are. */
+/** Stores that a session started chats, and returns those that are new. The others stay as they are. */
 export const addStarted = batch(
   { account_id: 'text', session_id: 'text', chat_id: 'text', started_at: 'bigint' },
-  ({ row, from }) => sql`
+  ({ row, from }) => sql<StartedChat>`
     insert into started_chats (account_id, session_id, chat_id, started_at)
     select ${row.account_id}, ${row.session_id}, ${row.chat_id}, ${row.started_at} ${from}
-    on conflict do nothing`,
+    on conflict do nothing returning started_at`,
 );
 
-/** Stores that the other side of started chats has written. */
+/** Marks chats that the session's present number started as answered, and returns those that it marked. */
 export const markAnswered = query((db, p: Pick<SessionChats, 'sessionId' | 'chats'> & { now: number }, dialect) =>
   db
     .updateTable('started_chats')
     .set({ answered_at: p.now })
     .where('session_id', '=', p.sessionId)
     .where('chat_id', 'in', dialect.texts(p.chats))
-    .where('answered_at', 'is', null),
+    .where('answered_at', 'is', null)
+    .where('started_at', '>=', ({ selectFrom }) =>
+      selectFrom('session_health').select('linked_at').where('session_id', '=', p.sessionId),
+    )
+    .returning('started_at'),
 );
 
 /** Only of connected sessions, because nobody assesses the others. */

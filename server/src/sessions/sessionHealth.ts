@@ -6,8 +6,16 @@ import type { Database } from '../db/database.ts';
 import { Pace } from '../db/pace.ts';
 import type { Log } from '../log.ts';
 import type { Inbox } from '../messages/inbox.ts';
-import { addActivity, nothingDone, tenMinutesOf } from '../messages/standing/sessionRisk.ts';
-import { addStarted, atRisk, earlierChats, markAnswered, pruneHealth, readHealth } from './healthStore.ts';
+import { type Activity, addActivity, nothingDone, tenMinutesOf } from '../messages/standing/sessionRisk.ts';
+import {
+  addStarted,
+  atRisk,
+  earlierChats,
+  markAnswered,
+  pruneHealth,
+  readHealth,
+  type StartedChat,
+} from './healthStore.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { assessRisk } from './risk.ts';
 import type { NewActivity } from './sessionActivity.ts';
@@ -148,22 +156,34 @@ async function storeActivity(tx: Tx, done: readonly Done[], now: number): Promis
   });
   const isCounted = (row: (typeof rows)[number]) => row.sent + row.failed + row.look_ups > 0;
   await addActivity.run(tx, rows.filter(isCounted));
-  for (const { state, activity } of done) {
-    const { accountId, sessionId } = state;
-    const { written, answered } = activity;
-    if (written.size > 0) {
-      const chats = JSON.stringify([...written.keys()]);
-      const before = Math.min(...written.values());
-      const earlier = await earlierChats.all(tx, { accountId, sessionId, chats, before });
-      for (const { chat_id } of earlier) written.delete(chat_id);
-      const started = [...written].map(([chat_id, started_at]) => ({
-        account_id: accountId,
-        session_id: sessionId,
-        chat_id,
-        started_at,
-      }));
-      await addStarted.run(tx, started);
+  for (const one of done) await storeChats(tx, one, now);
+}
+
+/** Stores which chats the session started and which were answered, and counts both in the ten minutes of the start. */
+async function storeChats(tx: Tx, { state, activity: { written, answered } }: Done, now: number): Promise<void> {
+  const { accountId, sessionId } = state;
+  const counts = new Map<number, Activity>();
+  const count = (column: 'new_chats' | 'answered_chats', chats: readonly StartedChat[]) => {
+    for (const { started_at } of chats) {
+      const at = tenMinutesOf(started_at);
+      const row = counts.get(at) ?? { account_id: accountId, session_id: sessionId, at, ...nothingDone };
+      counts.set(at, { ...row, [column]: row[column] + 1 });
     }
-    if (answered.size > 0) await markAnswered.run(tx, { sessionId, chats: JSON.stringify([...answered.keys()]), now });
+  };
+  if (written.size > 0) {
+    const chats = JSON.stringify([...written.keys()]);
+    const before = Math.min(...written.values());
+    const earlier = await earlierChats.all(tx, { accountId, sessionId, chats, before });
+    for (const { chat_id } of earlier) written.delete(chat_id);
+    const started = [...written].map(([chat_id, started_at]) => {
+      return { account_id: accountId, session_id: sessionId, chat_id, started_at };
+    });
+    count('new_chats', await addStarted.all(tx, started));
   }
+  if (answered.size > 0)
+    count(
+      'answered_chats',
+      await markAnswered.all(tx, { sessionId, chats: JSON.stringify([...answered.keys()]), now }),
+    );
+  await addActivity.run(tx, [...counts.values()]);
 }

@@ -257,6 +257,7 @@ const FROZEN = {
     34: '7db0630070e8cfccd5cc95f7ce90b98be3d0abc1862de32eadaa38137dc449bb',
     35: '161588d4b621ba1cbc0618c363f5a788659519f7b6c16f07b4240b9c5982ba9b',
     36: 'a681dca66182f4d4d03e6fbb5c947bd717506ee63105cde2f4af0b2bad301f53',
+    37: 'bf54363a27b3dd38c700802e9012392b102a1151b365c58656a3b5d1910d9ab6',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -295,6 +296,7 @@ const FROZEN = {
     34: 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855',
     35: '161588d4b621ba1cbc0618c363f5a788659519f7b6c16f07b4240b9c5982ba9b',
     36: 'a681dca66182f4d4d03e6fbb5c947bd717506ee63105cde2f4af0b2bad301f53',
+    37: 'bf54363a27b3dd38c700802e9012392b102a1151b365c58656a3b5d1910d9ab6',
   },
 };
 
@@ -348,6 +350,41 @@ function withoutScratch(store: Store): Store {
   };
   return { ...store, dialect, begin };
 }
+
+describeOnEachDatabase('an upgrade to schema 37', (_, database) => {
+  it('counts the chats that sessions have started, in the ten minutes of their start', async (test) => {
+    const home = await emptyHome(database);
+    const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
+    await migrate(
+      store,
+      Date.now,
+      migrations.filter(({ version }) => version < 37),
+    );
+    const owner = `'acc_1', 'ses_1'`;
+    const tx = await store.begin();
+    for (const statement of [
+      `insert into session_activity (account_id, session_id, at, sent, failed, unreachable, peak, look_ups,
+        block_reports, spam_limits, restrictions) values (${owner}, 600000, 5, 1, 0, 2, 0, 0, 0, 0)`,
+      `insert into started_chats (account_id, session_id, chat_id, started_at, answered_at) values
+        (${owner}, '1', 600000, null), (${owner}, '2', 1199999, 1300000), (${owner}, '3', 1200000, 1300000)`,
+    ])
+      await tx.connection.query(statement, []);
+    await tx.commit();
+    assert.deepEqual(await migrate(store, Date.now), [37]);
+    const rows = await store.reader.kysely.selectFrom('session_activity').selectAll().orderBy('at').execute();
+    assert.deepEqual(
+      rows.map((row) => [row.at, row.sent, row.new_chats, row.answered_chats]),
+      [
+        [600_000, 5, 2, 1],
+        [1_200_000, 0, 1, 1],
+      ],
+    );
+  });
+});
 
 describeOnEachDatabase('a failed upgrade', (_, database) => {
   it('names the failed step and the cause, and changes nothing', async (test) => {

@@ -31,7 +31,8 @@ function healthOf(
 
 /**
  * Lets time pass until the call is answered: a send waits for the owner of a session that is moving to another node.
- * That time may pass faster than a busy machine renews leases, and a node without one refuses the call with 503. Then it calls again.
+ * That time may pass faster than a busy machine renews leases, and a node without one refuses the call with 503. Then
+ * it calls again.
  */
 function answerOf(clock: ReturnType<typeof createFakeClock>, request: () => Promise<Answer>): Promise<Answer> {
   return eventually(
@@ -69,7 +70,10 @@ describeWithSessionsApart('the health of a session', (_, database) => {
     const byKey = bearer(server.url, key); // a login would expire within a day
     const call: Call = (...request) => answerOf(clock, () => byKey(...request));
     const sessionId = await connectSession(call, newNumber(), { options });
-    const send = async (to: string) => (await call('POST', '/messages/send', { sessionId, to, message: 'hi' })).status;
+    const send = async (to: string) => {
+      const message = { sessionId, to, message: 'hi', idempotencyKey: newNumber() }; // a call is repeated after a 503
+      return (await call('POST', '/messages/send', message)).status;
+    };
     const play = async (action: object) => {
       const { status, body } = await call('POST', `/sessions/${sessionId}/simulate`, action);
       assert.equal(status, 200, JSON.stringify(body));

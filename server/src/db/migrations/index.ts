@@ -34,12 +34,13 @@ import { listOrders } from './0033-list-orders.ts';
 import { wordBuckets } from './0034-word-buckets.ts';
 import { groupPictures } from './0035-group-pictures.ts';
 import { people } from './0036-people.ts';
+import { sessionReads } from './0037-session-reads.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'LkZWUBOAzhCaN3DMvQ34yuEKun6ubwo2gtteO_62duI',
-  postgres: '9xULTAcu1oI9WPHJml37Rve_LFDO5VyDYymuwVw2SoA',
+  sqlite: '-yShX3KFdSwN5woPs0V23kBFtjAijqdRBvzeSi5Vx8o',
+  postgres: 'n39e_YGgTsUoPBi8NjIGK6DouffZXDHENA3F9YM-bGs',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -80,4 +81,5 @@ export const migrations: readonly Migration[] = [
   wordBuckets,
   groupPictures,
   people,
+  sessionReads,
 ];

@@ -3,7 +3,7 @@ import { type Clock, isoTime } from '../../clock.ts';
 import type { Commit, Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import { MESSAGES, Pace } from '../../db/pace.ts';
-import { unindexed } from '../../db/query.ts';
+import { listed, unindexed } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { isGroupId } from '../../ids.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
@@ -120,9 +120,9 @@ async function removeBatch(
   let select = tx.kysely
     .selectFrom('messages')
     .select(['message_id', 'seq', 'direction', 'status'])
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would pass the messages of other sessions in the chat
+    .where(listed('session_id'), '=', sessionId)
     .where('chat_id', '=', chatId)
-    .where('session_id', '=', sessionId)
     .where('message_id', '>', after)
     .where('status', 'not in', WAITING);
   // With two bounds, SQLite would pass the messages of all chats between them.
@@ -213,7 +213,9 @@ export async function countAgain(
   const ofChat = { account_id: accountId, session_id: sessionId, chat_id: chatId };
   const left = kysely
     .selectFrom('messages')
-    .where((eb) => eb.and(ofChat))
+    .where(unindexed('account_id'), '=', accountId)
+    .where(listed('session_id'), '=', sessionId)
+    .where('chat_id', '=', chatId)
     .orderBy('message_id', 'desc')
     .limit(1);
   const last = await left

@@ -58,7 +58,8 @@ export async function noteNumber(tx: Tx, session: SessionRef, phoneNumber: strin
   if (before?.phone_number === phoneNumber) return;
   const { kysely } = tx;
   if (before !== undefined)
-    for (const table of ['session_health', 'session_activity', 'started_chats'] as const)
+    // Started chats stay, so that writing to them again does not count as new.
+    for (const table of ['session_health', 'session_activity'] as const)
       await kysely.deleteFrom(table).where('account_id', '=', accountId).where('session_id', '=', sessionId).execute();
   await kysely
     .insertInto('session_health')
@@ -118,6 +119,8 @@ export const nothingDone = {
   block_reports: 0,
   spam_limits: 0,
   restrictions: 0,
+  new_chats: 0,
+  answered_chats: 0,
 } as const satisfies Omit<Activity, 'account_id' | 'session_id' | 'at'>;
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -138,10 +141,12 @@ export const addActivity = batch(
     block_reports: 'bigint',
     spam_limits: 'bigint',
     restrictions: 'bigint',
+    new_chats: 'bigint',
+    answered_chats: 'bigint',
   },
   ({ row, from }) => {
-    const added = ['sent', 'failed', 'unreachable', 'look_ups', 'block_reports', 'spam_limits', 'restrictions'];
-    const sums = added.map(
+    const { peak: _, ...added } = nothingDone;
+    const sums = Object.keys(added).map(
       (name) => sql`${sql.ref(name)} = session_activity.${sql.ref(name)} + excluded.${sql.ref(name)}`,
     );
     return sql`

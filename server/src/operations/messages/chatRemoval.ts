@@ -1,4 +1,5 @@
 import { allows } from '../../auth/permissions.ts';
+import { listed, unindexed } from '../../db/query.ts';
 import { AppError } from '../../errors.ts';
 import { integer, object, onlyTrue } from '../../invoke/input/fields.ts';
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
@@ -130,9 +131,9 @@ async function newestOf(ctx: Context, { accountId, sessionId }: SessionRef, chat
   const row = await ctx.database.reader.kysely
     .selectFrom('messages')
     .select('message_id')
-    .where('account_id', '=', accountId)
+    .where(unindexed('account_id'), '=', accountId) // SQLite would pass the messages of other sessions in the chat
+    .where(listed('session_id'), '=', sessionId)
     .where('chat_id', '=', chatId)
-    .where('session_id', '=', sessionId)
     .orderBy('message_id', 'desc')
     .limit(1)
     .executeTakeFirst();

@@ -1,5 +1,6 @@
 import type { ChatActions, LastMessage } from '../../connectors/contract/chatActions.ts';
 import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
+import { listed, unindexed } from '../../db/query.ts';
 import { AppError } from '../../errors.ts';
 import { boolean } from '../../invoke/input/fields.ts';
 import type { Context } from '../../invoke/operation.ts';
@@ -45,9 +46,9 @@ async function targetOf({ database: { reader } }: Context, session: SessionRef, 
   const row = await reader.kysely
     .selectFrom('messages')
     .selectAll()
-    .where('account_id', '=', session.accountId)
+    .where(unindexed('account_id'), '=', session.accountId) // SQLite would pass the messages of other sessions
+    .where(listed('session_id'), '=', session.sessionId)
     .where('chat_id', '=', chatId)
-    .where('session_id', '=', session.sessionId)
     // The network does not have the others.
     .where('status', 'in', ['sent', 'delivered', 'read'])
     .orderBy('message_id', 'desc')

@@ -1,5 +1,5 @@
 import { isoTime } from '../../clock.ts';
-import { query } from '../../db/query.ts';
+import { listed, query, unindexed } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { aboutFile } from '../../db/sealing.ts';
 import { AppError } from '../../errors.ts';
@@ -146,8 +146,8 @@ const oldestOnNetwork = query((db, p: SessionRef & { chatId: string }) =>
   db
     .selectFrom('messages')
     .selectAll()
-    .where('account_id', '=', p.accountId)
-    .where('session_id', '=', p.sessionId)
+    .where(unindexed('account_id'), '=', p.accountId) // SQLite would pass the messages of other sessions in the chat
+    .where(listed('session_id'), '=', p.sessionId)
     .where('chat_id', '=', p.chatId)
     .where('status', 'in', ['sent', 'delivered', 'read'])
     .orderBy('message_id')

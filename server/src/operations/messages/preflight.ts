@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { scopeOf } from '../../auth/keyScope.ts';
 import { allows } from '../../auth/permissions.ts';
 import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
-import { query } from '../../db/query.ts';
+import { listed, query, unindexed } from '../../db/query.ts';
 import type { ContactTable, SessionTable } from '../../db/schema.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
@@ -237,7 +237,7 @@ async function judgeContacts(
   const numbers = [...new Set(people.flatMap(({ chatId }) => chatId ?? []))];
   const stored = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify(numbers) });
   const contacts = new Map(stored.map((contact) => [contact.phone_number, contact]));
-  const written = await writtenChats.all(ctx.database.reader, { ...session, chats: JSON.stringify(numbers) });
+  const written = await writtenChats.all(ctx.database.longReader, { ...session, chats: JSON.stringify(numbers) });
   const reachable = new Set(written.map(({ chat_id }) => chat_id));
   const unchecked = numbers.filter((number) => !reachable.has(number) && !isCheckFresh(ctx, contacts.get(number)));
   const checked = await lookUp(ctx, session, live, unchecked);
@@ -335,7 +335,7 @@ async function judgeLimits(
   if (live.connection.preflight === undefined) return;
   const chats = JSON.stringify([...new Set(planned.map(({ chatId }) => chatId))]);
   const [written, received] = [
-    new Set((await writtenChats.all(ctx.database.reader, { ...session, chats })).map(({ chat_id }) => chat_id)),
+    new Set((await writtenChats.all(ctx.database.longReader, { ...session, chats })).map(({ chat_id }) => chat_id)),
     new Map(
       (await lastReceived.all(ctx.database.longReader, { ...session, chats })).map((row) => [row.chat_id, row.at]),
     ),
@@ -417,9 +417,9 @@ const writtenChats = query((db, p: Chats, dialect) =>
       exists(
         selectFrom('messages as m')
           .select('m.seq')
-          .where('m.account_id', '=', p.accountId)
+          .where(unindexed('m.account_id'), '=', p.accountId) // SQLite would pass the messages of other sessions
+          .where(listed('m.session_id'), '=', p.sessionId)
           .whereRef('m.chat_id', '=', 'c.chat_id')
-          .where('m.session_id', '=', p.sessionId)
           .where('m.direction', '=', 'outgoing')
           .where('m.status', 'in', ['sent', 'delivered', 'read']),
       ),
@@ -433,9 +433,9 @@ const lastReceived = query((db, p: Chats, dialect) =>
       'c.chat_id',
       selectFrom('messages as m')
         .select('m.timestamp')
-        .where('m.account_id', '=', p.accountId)
+        .where(unindexed('m.account_id'), '=', p.accountId) // SQLite would pass the messages of other sessions
+        .where(listed('m.session_id'), '=', p.sessionId)
         .whereRef('m.chat_id', '=', 'c.chat_id')
-        .where('m.session_id', '=', p.sessionId)
         .where('m.direction', '=', 'incoming')
         .orderBy('m.message_id', 'desc')
         .limit(1)
