@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { after, before, describe, it } from 'node:test';
+import { after, before, describe, it, type TestContext } from 'node:test';
 import type { Page } from 'playwright-core';
 import { systemClock } from '../../server/src/clock.ts';
 import type { Tx } from '../../server/src/db/commit.ts';
@@ -13,11 +13,8 @@ const ROWS = 10_000;
 const INSERTED_AT_ONCE = 500;
 /** Limits the rendered rows to a few screens. */
 const MAX_RENDERED = 120;
-/**
- * Limits the median frame while scrolling by whole screens. It was 64 ms with a menu per message under a load of 20 on
- * two cores; rendering all rows at once would take seconds.
- */
-const MEDIAN_FRAME_MS = 100;
+/** Limits the elements of a row. A menu in each row would exceed it. */
+const MAX_ELEMENTS_PER_ROW = 30;
 
 describe('10,000 rows', async () => {
   const dashboard = startDashboard();
@@ -103,35 +100,35 @@ describe('10,000 rows', async () => {
     await loadAll(page, '[role=feed]', 'up', async () =>
       Number(await feed.getByRole('article').first().getAttribute('aria-setsize')),
     );
-    await assertSmooth(page, '[role=feed]', 'article');
+    await assertSmooth(test, page, '[role=feed]', 'article');
   });
 
   it('scroll smoothly in the delivery log', async (test) => {
     const page = await dashboard.openAs(test, account);
     await page.goto('/deliveries');
-    await assertSmoothTable(page, 'Deliveries');
+    await assertSmoothTable(test, page, 'Deliveries');
   });
 
   it('scroll smoothly in the event log', async (test) => {
     const page = await dashboard.openAs(test, account);
     await page.goto('/events?view=log&kind=message.incoming');
-    await assertSmoothTable(page, 'Event log');
+    await assertSmoothTable(test, page, 'Event log');
   });
 
   it('scroll smoothly in the list of sessions', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test);
     await copySession(await connectSession(call));
     await page.goto('/sessions');
-    await assertSmoothTable(page, 'Sessions');
+    await assertSmoothTable(test, page, 'Sessions');
   });
 });
 
-async function assertSmoothTable(page: Page, name: string): Promise<void> {
+async function assertSmoothTable(test: TestContext, page: Page, name: string): Promise<void> {
   const table = page.getByRole('table', { name });
   const scroller = '[role=table] [tabindex="0"]';
   await table.getByRole('row').nth(1).waitFor();
   await loadAll(page, scroller, 'down', async () => Number(await table.getAttribute('aria-rowcount')) - 1);
-  await assertSmooth(page, scroller, '[role=row]');
+  await assertSmooth(test, page, scroller, '[role=row]');
 }
 
 /** Scrolls to the end until every row is loaded. */
@@ -150,13 +147,14 @@ async function loadAll(page: Page, scroller: string, way: 'up' | 'down', count: 
 }
 
 /** Scrolls through all rows, one step per frame. */
-async function assertSmooth(page: Page, scroller: string, row: string): Promise<void> {
-  const { frames, mostDrawn, height } = await page.evaluate(
+async function assertSmooth(test: TestContext, page: Page, scroller: string, row: string): Promise<void> {
+  const { frames, mostDrawn, elementsPerRow, height } = await page.evaluate(
     async ([selector, rowSelector]) => {
       const element = document.querySelector(selector);
       if (element === null) throw new Error(`there is no ${selector}`);
       const times: number[] = [];
       let drawn = 0;
+      let elements = 0;
       const step = element.scrollHeight / 100;
       for (let index = 0, last = performance.now(); index <= 100; index++) {
         element.scrollTop = index * step;
@@ -164,14 +162,17 @@ async function assertSmooth(page: Page, scroller: string, row: string): Promise<
         const now = performance.now();
         times.push(now - last);
         last = now;
-        drawn = Math.max(drawn, element.querySelectorAll(rowSelector).length);
+        const rows = [...element.querySelectorAll(rowSelector)];
+        drawn = Math.max(drawn, rows.length);
+        elements = Math.max(elements, ...rows.map((row) => row.querySelectorAll('*').length));
       }
-      return { frames: times, mostDrawn: drawn, height: element.scrollHeight };
+      return { frames: times, mostDrawn: drawn, elementsPerRow: elements, height: element.scrollHeight };
     },
     [scroller, row] as const,
   );
   const median = frames.toSorted((a, b) => a - b)[Math.floor(frames.length / 2)] ?? Number.NaN;
   assert.ok(height > ROWS * 20, `the scroll height is ${height} px`);
   assert.ok(mostDrawn > 0 && mostDrawn < MAX_RENDERED, `${mostDrawn} rows were drawn at a time`);
-  assert.ok(median < MEDIAN_FRAME_MS, `half of the frames took more than ${median} ms`);
+  assert.ok(elementsPerRow < MAX_ELEMENTS_PER_ROW, `a row has ${elementsPerRow} elements`);
+  test.diagnostic(`half of the frames took more than ${median.toFixed(1)} ms`);
 }

@@ -62,7 +62,7 @@ describe('an attempt at a faulty receiver', () => {
       const outcome = await attempt(receiver.url(behavior));
       assert.equal(outcome.class, behaviorTable[behavior].outcome, outcome.message);
       if (sentences[behavior] !== undefined) assert.match(outcome.message, sentences[behavior]);
-      assert.ok(outcome.durationMs < TIMEOUT_MS + 500);
+      assert.ok(outcome.durationMs < TIMEOUT_MS + 10_000);
       assert.ok((outcome.response ?? '').length <= 1100);
     });
   }
