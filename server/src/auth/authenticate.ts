@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { cacheOf } from '../cache.ts';
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 import type { AppTokens } from './appTokens.ts';
@@ -106,6 +107,7 @@ export class Authenticator {
   readonly #watches: CredentialWatches;
   readonly #lastUses = new Map<string, { accountId: string; at: number }>();
   #cancelRecording = () => {};
+  #recording: Promise<void> = Promise.resolve();
   /** Incremented when credentials change: a lookup that began earlier may have read the old state. */
   #generation = 0;
 
@@ -158,13 +160,14 @@ export class Authenticator {
   start(): void {
     this.#cancelRecording = this.#deps.clock.after(LAST_USE_EVERY_MS, () => {
       // A lost "last used" is not worth an error: the next use writes it again.
-      this.#recordLastUses().catch(() => {});
+      this.#recording = this.#recordLastUses().catch(() => {});
       this.start();
     });
   }
 
   async stop(): Promise<void> {
     this.#cancelRecording();
+    await this.#recording;
     await this.#recordLastUses().catch(() => {});
   }
 
@@ -214,8 +217,9 @@ export class Authenticator {
     if (this.#lastUses.size === 0) return;
     const uses = [...this.#lastUses];
     this.#lastUses.clear();
-    await this.#deps.database.commit(async (tx) => {
-      for (const [keyId, { accountId, at }] of uses) await recordLastUse.run(tx, { accountId, keyId, at });
+    await new Pace().inSlices(this.#deps.database.commit, uses, async (tx, slice) => {
+      for (const [keyId, { accountId, at }] of slice) await recordLastUse.run(tx, { accountId, keyId, at });
+      return slice.length;
     });
   }
 }

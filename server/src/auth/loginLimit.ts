@@ -4,6 +4,7 @@ import { KeyedQueue } from '../async.ts';
 import type { Clock } from '../clock.ts';
 import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import { LISTED_ROWS } from '../db/pace.ts';
 import { AppError } from '../errors.ts';
 import { networkOf } from './network.ts';
 
@@ -213,8 +214,15 @@ async function giveBack(tx: Tx, buckets: readonly Bucket[]): Promise<void> {
   }
 }
 
+/** Removes some full buckets: more than logins add between two clean-ups. */
 async function removeFull({ kysely }: Tx, now: number): Promise<void> {
-  await kysely.deleteFrom('login_buckets').where('full_at', '<=', now).execute();
+  const full = kysely
+    .selectFrom('login_buckets')
+    .select('bucket')
+    .where('full_at', '<=', now)
+    .limit(2 * LISTED_ROWS);
+  // Another node may have taken from one of them since.
+  await kysely.deleteFrom('login_buckets').where('bucket', 'in', full).where('full_at', '<=', now).execute();
 }
 
 /** Does not store emails and addresses in plain text. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../clock.ts';
 import type { JointWork } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { LISTED_ROWS } from '../db/pace.ts';
+import { LISTED_ROWS, Pace } from '../db/pace.ts';
 import { batch, query } from '../db/query.ts';
 import type { ToolCallTable } from '../db/schema.ts';
 import { isAway } from '../errors.ts';
@@ -75,12 +75,20 @@ export class ToolCalls {
     if (this.#waiting.length === 0) return;
     const calls = this.#waiting.slice();
     const unstored: ToolCallTable[] = [];
+    let stored = 0;
     try {
-      await database.commit((tx) => insertCalls.run(tx, calls));
+      await new Pace().inSlices(database.commit, calls, async (tx, slice, start) => {
+        tx.afterCommit(() => (stored = start + slice.length));
+        await insertCalls.run(tx, slice);
+        return slice.length;
+      });
     } catch (error) {
-      if (isAway(error)) return; // the next round tries again
+      if (isAway(error)) {
+        this.#waiting = this.#waiting.slice(stored); // the next round tries again
+        return;
+      }
       // The database refuses one of them.
-      for (const call of calls)
+      for (const call of calls.slice(stored))
         await database.commitJointly(store, call).catch((cause) => {
           if (isAway(cause)) unstored.push(call);
           else log.error({ err: cause, requestId: call.request_id }, 'failed to store a tool call');

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { Database } from '../db/database.ts';
+import { Pace } from '../db/pace.ts';
 import { query } from '../db/query.ts';
 import type { Log } from '../log.ts';
 import type { SessionRef } from '../messages/store.ts';
@@ -19,6 +20,7 @@ export class LastHeard {
   readonly #options: Options;
   #isStopped = false;
   #cancel = () => {};
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
@@ -27,7 +29,7 @@ export class LastHeard {
   start(): void {
     const { live, clock, log } = this.#options;
     this.#cancel = clock.after(EVERY_MS, () => {
-      this.#store(live.states())
+      this.#running = this.#store(live.states())
         .catch((error) => log.warn({ err: error }, 'failed to store when sessions were last active'))
         .finally(() => !this.#isStopped && this.start());
     });
@@ -36,6 +38,7 @@ export class LastHeard {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel();
+    await this.#running;
     await this.#store(this.#options.live.states()).catch(() => {}); // ignored: the next event stores it
   }
 
@@ -50,14 +53,19 @@ export class LastHeard {
   }
 
   async #store(states: Iterable<SessionState>): Promise<void> {
-    const heard = [...states]
-      .filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt)
-      .map((state) => ({ state, at: state.lastEventAt }));
+    const heard = [...states].filter(({ lastEventAt, notedAt }) => lastEventAt !== notedAt);
     if (heard.length === 0) return;
-    await this.#options.database.commit(async (tx) => {
-      for (const { state, at } of heard) await updateLastEvent.run(tx, { ...state, at: at ?? null });
+    await new Pace().inSlices(this.#options.database.commit, heard, async (tx, slice) => {
+      // Its next owner stores it for a session that has been lost since.
+      for (const state of slice.filter(({ isLost }) => !isLost)) {
+        const { accountId, sessionId, lastEventAt: at } = state;
+        await updateLastEvent.run(tx, { accountId, sessionId, at: at ?? null });
+        tx.afterCommit(() => {
+          state.notedAt = at;
+        });
+      }
+      return slice.length;
     });
-    for (const { state, at } of heard) state.notedAt = at;
   }
 }
 

@@ -40,7 +40,7 @@ interface Done {
 }
 
 /**
- * Stores what the sessions of this process have done since the last time, in one transaction, and assesses their risk.
+ * Stores what the sessions of this process have done since the last time, in small transactions, and assesses their risk.
  * Sessions that did nothing cost nothing, unless they are at risk.
  */
 export class SessionHealth {
@@ -49,6 +49,9 @@ export class SessionHealth {
   #cancel = () => {};
   #quietAt = 0;
   #pruneAt = 0;
+  /** Sessions whose activity was stored before a later transaction failed. */
+  readonly #unassessed = new Set<SessionState>();
+  #running: Promise<void> = Promise.resolve();
 
   constructor(options: Options) {
     this.#options = options;
@@ -57,7 +60,7 @@ export class SessionHealth {
   start(): void {
     const { live, clock, log } = this.#options;
     this.#cancel = clock.after(EVERY_MS, () => {
-      this.#run(live.states())
+      this.#running = this.#run(live.states())
         .catch((error) => log.warn({ err: error }, 'failed to store the activity of sessions; trying again'))
         .finally(() => !this.#isStopped && this.start());
     });
@@ -66,6 +69,7 @@ export class SessionHealth {
   async stop(): Promise<void> {
     this.#isStopped = true;
     this.#cancel();
+    await this.#running;
     await this.#store([...this.#options.live.states()]).catch(() => {}); // the counts of some seconds are lost
   }
 
@@ -90,7 +94,8 @@ export class SessionHealth {
     const { clock, database } = this.#options;
     const live = [...states];
     const active = await this.#store(live);
-    const assessed = new Map(active.map((state) => [state.sessionId, state]));
+    const assessed = new Map([...this.#unassessed, ...active].map((state) => [state.sessionId, state]));
+    this.#unassessed.clear();
     const now = clock.elapsed();
     if (now >= this.#quietAt) {
       this.#quietAt = now + QUIET_EVERY_MS;
@@ -115,11 +120,17 @@ export class SessionHealth {
       return activity === undefined ? [] : [{ state, activity }];
     });
     if (done.length === 0) return [];
+    let stored = 0;
     try {
       const now = this.#options.clock.now();
-      await this.#options.database.commit((tx) => storeActivity(tx, done, now));
+      await new Pace().inSlices(this.#options.database.commit, done, async (tx, slice, start) => {
+        tx.afterCommit(() => (stored = start + slice.length));
+        await storeActivity(tx, slice, now);
+        return slice.length;
+      });
     } catch (error) {
-      for (const { state, activity } of done) state.activity.putBack(activity);
+      for (const { state, activity } of done.slice(stored)) state.activity.putBack(activity);
+      for (const { state } of done.slice(0, stored)) this.#unassessed.add(state);
       throw error;
     }
     return done.map(({ state }) => state);

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
+import type { Tx } from '../../src/db/commit.ts';
+import type { Database } from '../../src/db/database.ts';
+import { type Connection, queryable } from '../../src/db/dialect.ts';
 import type { ToolCallTable } from '../../src/db/schema.ts';
+import { sqlite } from '../../src/db/sqlite/sqlite.ts';
 import { AppError } from '../../src/errors.ts';
 import { prunesToolCalls, ToolCalls } from '../../src/invoke/toolCalls.ts';
 import { Steps } from '../../src/jobs/cleaning.ts';
@@ -272,39 +276,69 @@ describe('tool calls while the database is unavailable', () => {
     created_at: 1,
   });
 
+  /** A database that commits, or throws what `error` returns for a transaction number. */
+  const fakeDatabase = (error: (commit: number) => Error | undefined = () => undefined) => {
+    const stored: unknown[] = [];
+    const query = async (_: string, [, id]: readonly unknown[]) => ({ rows: [], changes: stored.push(id) });
+    const afterCommit = (action: () => void) => action();
+    const tx = { ...queryable(sqlite, { query } as unknown as Connection), afterCommit } as Tx;
+    let commits = 0;
+    const commit = async <T>(work: (on: Tx) => Promise<T>): Promise<T> => {
+      const thrown = error(++commits);
+      if (thrown !== undefined) throw thrown;
+      return work(tx);
+    };
+    const commitJointly: Database['commitJointly'] = (work, item) =>
+      commit(async (on) => (await work(on, [item]))[0] as never);
+    return { database: { commit, commitJointly }, stored, commits: () => commits };
+  };
+  const log = createLog('silent');
+
   it('keep their answers, and are stored once it is back', async () => {
     const clock = createFakeClock();
     let isAway = true;
-    let commits = 0;
-    const refuse = async () => {
-      commits++;
-      if (isAway) throw new AppError('storage_unavailable');
-      return undefined as never;
-    };
-    const log = createLog('silent');
-    const calls = new ToolCalls({ database: { commit: refuse, commitJointly: refuse }, clock, log });
+    const { database, stored, commits } = fakeDatabase(() =>
+      isAway ? new AppError('storage_unavailable') : undefined,
+    );
+    const calls = new ToolCalls({ database, clock, log });
     calls.start();
     await calls.recordChange(call('cal_1'));
     calls.recordRead(call('cal_2'));
     await clock.advance(1000);
-    assert.equal(commits, 2);
+    assert.deepEqual([commits(), stored], [2, []]);
     isAway = false;
     await clock.advance(1000);
-    assert.equal(commits, 3);
+    assert.deepEqual([commits(), stored], [3, ['cal_1', 'cal_2']]);
     await clock.advance(5000);
-    assert.equal(commits, 3, 'nothing waits any longer');
+    assert.equal(commits(), 3, 'nothing waits any longer');
     calls.recordRead(call('cal_3'));
     await calls.stop();
-    assert.equal(commits, 4, 'a stop stores what waits');
+    assert.equal(commits(), 4, 'a stop stores what waits');
     await calls.stop();
+  });
+
+  it('are stored in parts, and an outage repeats only what is left', async () => {
+    const clock = createFakeClock();
+    const { database, stored } = fakeDatabase((commit) =>
+      commit === 2 ? new AppError('storage_unavailable') : undefined,
+    );
+    const calls = new ToolCalls({ database, clock, log });
+    const ids = Array.from({ length: 1000 }, (_, n) => `cal_${n}`);
+    for (const id of ids) calls.recordRead(call(id));
+    calls.start();
+    await clock.advance(1000);
+    assert.ok(stored.length > 0 && stored.length < ids.length, `${stored.length} of the first part`);
+    await clock.advance(1000);
+    await calls.stop();
+    assert.deepEqual(stored, ids);
   });
 
   it('take bounded memory, and say how many were dropped', async () => {
     const clock = createFakeClock();
     const lines: { msg: string; calls?: number }[] = [];
-    const log = createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) });
-    const commit = async () => undefined as never;
-    const calls = new ToolCalls({ database: { commit, commitJointly: commit }, clock, log });
+    const { database } = fakeDatabase();
+    const warnings = createLog('warn', { write: (line) => void lines.push(JSON.parse(line)) });
+    const calls = new ToolCalls({ database, clock, log: warnings });
     for (let count = 0; count < 5003; count++) calls.recordRead(call(`cal_${count}`));
     await calls.stop();
     assert.deepEqual(

@@ -1,9 +1,10 @@
-import { type RawBuilder, sql } from 'kysely';
+import { type Kysely, type RawBuilder, sql } from 'kysely';
 import { allows } from '../../auth/permissions.ts';
 import type { Tx } from '../../db/commit.ts';
 import { hasRareStatus } from '../../db/messageStatus.ts';
+import { Pace } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
-import type { ApiKeyTable, MessageRow } from '../../db/schema.ts';
+import type { ApiKeyTable, MessageRow, Schema } from '../../db/schema.ts';
 import type { Context } from '../../invoke/operation.ts';
 import { optionsColumn, readOptions } from '../../sessions/options.ts';
 import { pauseWebhooksOf, removeWebhooksOf } from '../../webhooks/endpoints/keyWebhooks.ts';
@@ -47,13 +48,13 @@ async function cancelMessages({ database, sender }: Context, key: OwnKey): Promi
 
 async function removeCallTexts({ database }: Context, { accountId, keyId }: OwnKey): Promise<void> {
   const { seal } = database;
-  await database.commit(async ({ kysely }) => {
-    const rows = await kysely
-      .selectFrom('sessions')
-      .selectAll()
-      .where('account_id', '=', accountId)
-      .where('call_text_key', '=', keyId)
-      .execute();
+  const ofKey = (kysely: Kysely<Schema>) =>
+    kysely.selectFrom('sessions').where('account_id', '=', accountId).where('call_text_key', '=', keyId);
+  const found = await ofKey(database.longReader.kysely).select('session_id').execute();
+  const ids = found.map(({ session_id }) => session_id);
+  await new Pace().inSlices(database.commit, ids, async ({ kysely, dialect }, slice) => {
+    const listed = dialect.texts(JSON.stringify(slice));
+    const rows = await ofKey(kysely).selectAll().where('session_id', 'in', listed).execute();
     for (const row of rows) {
       const { calls, ...options } = readOptions(seal, row);
       const { message: _, ...others } = { ...(calls as { readonly message?: string } | undefined) };
@@ -64,6 +65,7 @@ async function removeCallTexts({ database }: Context, { accountId, keyId }: OwnK
         .where('session_id', '=', row.session_id)
         .execute();
     }
+    return rows.length;
   });
 }
 
