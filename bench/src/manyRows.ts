@@ -45,15 +45,9 @@ export const filteredLists: readonly string[] = [
   'webhooks.subscriptions.list',
 ];
 
-/** Operations with a read or a transaction on the main thread whose rows have no bound yet. */
-export const unboundedOperations: Readonly<Record<string, string>> = {
-  'sessions.logout': 'all queued messages',
-  'api_keys.revoke': 'the sessions whose texts for callers the key set',
-};
-
 /**
- * Operations that read and write the rows that their input identifies, or a number of rows with a limit. Some search
- * more in the reading thread.
+ * Operations that read and write the rows that their input identifies, or a limited number of rows per transaction. Some
+ * search more in the reading thread.
  */
 export const smallOperations: readonly string[] = [
   'auth.register',
@@ -64,6 +58,7 @@ export const smallOperations: readonly string[] = [
   'auth.change_password',
   'api_keys.create',
   'api_keys.update',
+  'api_keys.revoke',
   'api_keys.rotate',
   'connections.get_request',
   'connections.approve',
@@ -71,6 +66,7 @@ export const smallOperations: readonly string[] = [
   'connectors.list',
   'sessions.create',
   'sessions.connect',
+  'sessions.logout',
   'sessions.get',
   'sessions.update',
   'sessions.update_profile',
@@ -191,19 +187,12 @@ export const measuredJobs: Readonly<Record<string, StandstillCase>> = {
   'webhooks/retention/retention.ts': 'cleaning',
 };
 
-/** Files of `server/src` with a timer whose work on the main thread has no bound yet. */
-export const unboundedJobs: Readonly<Record<string, string>> = {
-  'auth/authenticate.ts': 'the last use of every key',
-  'invoke/toolCalls.ts': 'up to 5,000 tool calls after an outage',
-  'sessions/lastHeard.ts': 'the last activity of every session',
-  'sessions/sessionHealth.ts': 'the figures of every session',
-};
-
 /** Files of `server/src` with a timer whose work reads no rows, a number of rows with a limit, or a page of an index. */
 export const smallJobs: readonly string[] = [
   'app.ts',
   'app/idleMemory.ts',
   'async.ts',
+  'auth/authenticate.ts',
   'auth/credentialWatches.ts',
   'cluster/forward.ts',
   'db/sqlite/sqliteFiles.ts',
@@ -211,6 +200,7 @@ export const smallJobs: readonly string[] = [
   'http/events/eventSocket.ts',
   'http/progress.ts',
   'invoke/keyReleases.ts',
+  'invoke/toolCalls.ts',
   'media/conversion/watchdog.ts',
   'media/fetch.ts',
   'media/removal.ts',
@@ -219,6 +209,8 @@ export const smallJobs: readonly string[] = [
   'sending/approvals.ts',
   'sending/queue.ts',
   'sending/schedule.ts',
+  'sessions/lastHeard.ts',
+  'sessions/sessionHealth.ts',
   'steadyClock.ts',
   'webhooks/delivery/attempt.ts',
   'webhooks/delivery/brokers/brokerConnection.ts',

@@ -2877,7 +2877,7 @@ export interface Operations {
     };
     output: Session;
   };
-  /** Log out a session. Unlink the session from its phone and disconnect it. Chats and messages stay. To use the session again, connect it and pair it with a phone. */
+  /** Log out a session. Unlink the session from its phone and disconnect it. Chats and messages stay; queued messages fail. To use the session again, connect it and pair it with a phone. */
   'sessions.logout': {
     input: {
       /** Id of the session (`ses_…`). */

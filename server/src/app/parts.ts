@@ -36,6 +36,7 @@ import { createAddFields } from '../messages/addFields.ts';
 import { prunesStatuses } from '../messages/broadcasts/statuses.ts';
 import { chatDeletion } from '../messages/chats/chatRemoval.ts';
 import { createInbox } from '../messages/inbox.ts';
+import { queueDeletion } from '../messages/messages/queueFailure.ts';
 import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
 import { OAuth } from '../oauth/oauth.ts';
 import { prunesOAuthRecords } from '../oauth/records.ts';
@@ -78,6 +79,10 @@ function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   const deletions = new Deletions(foundation);
   deletions.handle('chat', chatDeletion({ emit, clock }, database.commit));
   deletions.handle('webhook', webhookDeletion(database, clock));
+  deletions.handle(
+    'queue',
+    queueDeletion({ emit, clock }, database.commit, () => deletions.isStopped),
+  );
   return deletions;
 }
 

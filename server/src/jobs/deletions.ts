@@ -13,7 +13,7 @@ import type { Log } from '../log.ts';
 export interface Deletion {
   /**
    * Id of the session or webhook; for a chat, `sessionId/chatId`; for the placeholder of a person,
-   * `identity/sessionId/placeholder`.
+   * `identity/sessionId/placeholder`; for the queued messages of a logged-out session, `queue/sessionId`.
    */
   readonly resourceId: string;
   readonly accountId: string;
@@ -96,6 +96,18 @@ export class Deletions {
     await claim.run(tx, { resourceId, forMs: CLAIM_MS });
   }
 
+  /** Records a deletion, and runs it in the background once the transaction has been committed. */
+  async begin(tx: Tx, deletion: Deletion): Promise<void> {
+    await this.record(tx, deletion);
+    const { kind, resourceId } = deletion;
+    tx.afterCommit(() => {
+      this.run(deletion).catch((error) => {
+        if (!this.#isStopped)
+          this.#options.log.warn({ err: error, kind, resource: resourceId }, 'failed to complete a deletion; retrying');
+      });
+    });
+  }
+
   /**
    * Runs a recorded deletion after the one in progress on its resource in this process. One with the same details shares
    * its run. Resolves with what the handler returns.
@@ -117,7 +129,7 @@ export class Deletions {
   /** Runs what is recorded for the resources with a prefix to its end, or waits for the run in progress. */
   async finish(prefix: string): Promise<void> {
     const { reader } = this.#options.database;
-    const recorded = await recordedFor.all(reader, { prefix, length: prefix.length });
+    const recorded = await recordedFor.all(reader, { prefix });
     for (const deletion of recorded) await this.run(deletion, true);
   }
 
@@ -156,7 +168,10 @@ export class Deletions {
       await this.#freeAbandoned();
       for (const resourceId of this.#running.keys())
         await database.commit((tx) => claim.run(tx, { resourceId, forMs: CLAIM_MS }));
-      for (const row of await unclaimed.all(database.reader, { limit: MOST }))
+      for (const row of await unclaimed.all(database.reader, {
+        kinds: JSON.stringify([...this.#handlers.keys()]),
+        limit: MOST,
+      }))
         if (!this.#running.has(row.resourceId)) void this.#continue(row);
     } catch (error) {
       log[isAway(error) ? 'warn' : 'error']({ err: error }, 'failed to look for interrupted deletions; retrying');
@@ -230,22 +245,23 @@ const claimFree = query((db, p: { resourceId: string; forMs: number }, dialect) 
 
 const freeAll = query((db, _: object) => db.updateTable('deletions').set({ worked_until: 0 }));
 
-const unclaimed = query((db, p: { limit: number }, dialect) =>
+/** Excludes kinds that only a newer version handles. */
+const unclaimed = query((db, p: { kinds: string; limit: number }, dialect) =>
   db
     .selectFrom('deletions')
     .select(['resource_id as resourceId', 'account_id as accountId', 'kind', 'details'])
     .where('worked_until', '<', dialect.now)
+    .where(sql<boolean>`kind in ${dialect.texts(p.kinds)}`)
     .orderBy('worked_until')
     .orderBy('created_at')
     .limit(p.limit),
 );
 
-/** Few deletions are in progress at a time, so this may read all. */
-const recordedFor = query((db, p: { prefix: string; length: number }) =>
+const recordedFor = query((db, p: { prefix: string }, dialect) =>
   db
     .selectFrom('deletions')
     .select(['resource_id as resourceId', 'account_id as accountId', 'kind', 'details'])
-    .where(sql<string>`substr(resource_id, 1, ${p.length})`, '=', p.prefix),
+    .where(dialect.startsWith('resource_id', p.prefix)),
 );
 
 /** Keeps the record of a later deletion with other details. */

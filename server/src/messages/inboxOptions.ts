@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.ts';
 import type { NewId } from '../ids.ts';
+import type { Deletions } from '../jobs/deletions.ts';
 import type { Media } from '../media/media.ts';
 import type { SteadyClock } from '../steadyClock.ts';
 import type { Emit } from '../webhooks/log/emit.ts';
@@ -12,4 +13,5 @@ export interface InboxOptions {
   readonly steady: Pick<SteadyClock, 'fromWall'>;
   readonly newId: NewId;
   readonly emit: Emit;
+  readonly deletions: Deletions;
 }

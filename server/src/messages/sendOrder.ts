@@ -14,6 +14,14 @@ const PLACES = 65_536;
 /** Place of a queued message in its chat. */
 export const place = sql<number>`coalesce(turn, seq * ${sql.lit(PLACES)})`;
 
+/**
+ * The last place that a message of any chat can have now. Everything stored later is behind it. A chat would need 65,536
+ * messages that were queued later than the newest one was stored to have a place behind it.
+ */
+export const lastPlace = sql<
+  number | null
+>`(select max(seq) * ${sql.lit(PLACES)} + ${sql.lit(PLACES - 1)} from messages)`;
+
 /** Returns the place of a message that is being queued now, for its column `turn`. */
 export const nextTurn = ({ session_id, chat_id }: Pick<MessageRow, 'session_id' | 'chat_id'>) => sql<number>`
   (select max(last) + 1 from (

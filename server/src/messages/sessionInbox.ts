@@ -1,10 +1,9 @@
-import { sql } from 'kysely';
 import { isoTime } from '../clock.ts';
 import type { Tx } from '../db/commit.ts';
 import type { SessionStatus, SessionTable } from '../db/schema.ts';
 import { endImport } from './history/historyState.ts';
 import type { InboxOptions } from './inboxOptions.ts';
-import { emitFailed } from './messages/outgoingProgress.ts';
+import { failQueue } from './messages/queueFailure.ts';
 import type { ReportHandlers } from './reports.ts';
 import { noteNumber } from './standing/sessionRisk.ts';
 import { findSession, type SessionRef } from './store.ts';
@@ -109,25 +108,13 @@ export class SessionInbox {
     });
     await this.#changed(tx, row, next, reason);
     if (!willReconnect) await endImport(this.#options, tx, session, status);
-    // The session may be paired again with a different number.
-    if (status === 'logged_out') await this.#failQueued(tx, session, now);
+    if (status === 'logged_out') await failQueue(this.#options, tx, session);
     if (!begins && (willReconnect || !wasReconnecting)) return;
     const { accountId, sessionId } = session;
     const phoneNumber = row.phone_number ?? '';
     const disconnectedAt = isoTime(begins ? now : (row.disconnected_at ?? now));
     const data = { sessionId, phoneNumber, reason, willReconnect, disconnectedAt };
     this.#options.emit(tx, { accountId, kind: 'session.disconnected', data, conversation: sessionId });
-  }
-
-  async #failQueued(tx: Tx, { sessionId }: SessionRef, now: number): Promise<void> {
-    const rows = await tx.kysely
-      .updateTable('messages')
-      .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: now })
-      .where('session_id', '=', sessionId)
-      .where('status', '=', sql.lit('queued' as const))
-      .returningAll()
-      .execute();
-    for (const row of rows) emitFailed(this.#options, tx, row);
   }
 
   /** Keeps a change of status in the history, and emits it. */

@@ -10,6 +10,7 @@ import type { SessionTable } from '../db/schema.ts';
 import { AppError, isAway, isBeingDeleted } from '../errors.ts';
 import type { Deletion, Deletions } from '../jobs/deletions.ts';
 import { finishIdentities } from '../messages/identities/identities.ts';
+import { finishQueue } from '../messages/messages/queueFailure.ts';
 import type { PairingCode } from '../messages/sessionInbox.ts';
 import { findSession, type SessionRef } from '../messages/store.ts';
 import { beginDeletion, deleteSessionRows, deletionOf } from './deletion.ts';
@@ -144,8 +145,10 @@ export class Sessions implements LeaseWorker {
     });
   }
 
-  logout(session: SessionRef): Promise<void> {
-    return this.#turns.run(session.sessionId, async () => {
+  /** Resolves when the queued messages have failed too, or after 10 s, while that continues. */
+  async logout(session: SessionRef): Promise<void> {
+    const { clock, deletions } = this.#options;
+    await this.#turns.run(session.sessionId, async () => {
       const connection = await this.#retire(session);
       if (connection !== undefined) {
         await connection.logout();
@@ -155,6 +158,8 @@ export class Sessions implements LeaseWorker {
       await storeOf(this.#options.database, session.sessionId).clear();
       await this.#end(session, 'logged_out', 'The account logged the session out');
     });
+    // It is logged and repeated if it fails.
+    await settledWithin(clock, DELETION_MS, finishQueue(deletions, session));
   }
 
   /**
@@ -305,7 +310,7 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.mayWrite(row.session_id)) return;
-    await finishIdentities(this.#options.deletions, { sessionId: row.session_id });
+    if (!(await this.#isReady(row))) return;
     const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;
@@ -320,6 +325,26 @@ export class Sessions implements LeaseWorker {
     if (state.isEnding) return connection.close().catch(() => {});
     state.connection = connection;
     this.#live.announce(state);
+  }
+
+  /**
+   * Ends what earlier connections of the session left to do. Returns false if the server is stopping; the next owner
+   * does it.
+   * @throws {AppError} `session_unavailable`, or an error of the database
+   */
+  async #isReady({ session_id: sessionId }: SessionTable): Promise<boolean> {
+    const { deletions } = this.#options;
+    try {
+      await finishIdentities(deletions, { sessionId });
+      await finishQueue(deletions, { sessionId });
+      return true;
+    } catch (error) {
+      if (deletions.isStopped) return false;
+      if (isAway(error)) throw error;
+      const detail =
+        'Earlier changes of the session could not be completed; try again, and check the log of the server';
+      throw new AppError('session_unavailable', detail, { cause: error });
+    }
   }
 
   /** Resolves once the session has drained and the events that it reported are stored. */

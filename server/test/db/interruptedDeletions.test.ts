@@ -29,8 +29,10 @@ async function refuse({ app }: TestServer, change: 'delete' | 'update', table: s
 
 /** Accepts the statement again, and starts another server: on PostgreSQL, as another node. */
 async function startOther(test: TestContext, server: TestServer, home: Home, table: string): Promise<TestServer> {
-  const { commit, reader } = server.app.services.database;
+  const { database, deletions } = server.app.services;
+  const { commit, reader } = database;
   const isSqlite = reader.dialect.name === 'sqlite';
+  await deletions.stop(); // it would continue
   const statement = isSqlite ? 'drop trigger refuse' : `drop trigger refuse on ${table}`;
   await commit(({ connection }) => connection.query(statement, []));
   await server.stop();
@@ -95,6 +97,40 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const { data: events } = (await callOther('GET', '/events?events=contact.updated')).body;
     const identified = events.filter(({ data }: Answer['body']) => data.previousPhoneNumber === hidden);
     assert.equal(identified.length, 1);
+  });
+
+  it('fails the rest of a queue after a logout on the next start, without what was queued since', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await connectSession(call);
+    const sent: string[] = [];
+    for (let n = 0; n < 120; n++)
+      sent.push((await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' })).body.messageId);
+    await call('POST', `/sessions/${sessionId}/disconnect`); // it would send them again
+    const { database } = server.app.services;
+    const queue = (turn: number | null, messageIds: readonly string[]) =>
+      database.commit(({ kysely }) =>
+        kysely
+          .updateTable('messages')
+          .set({ status: 'queued', turn, failed_at: null, error: null })
+          .where('message_id', 'in', messageIds)
+          .execute(),
+      );
+    await queue(null, sent);
+    await refuse(server, 'update', 'messages', `old.message_id = '${sent.at(-1)}'`);
+    assert.equal((await call('POST', `/sessions/${sessionId}/logout`)).status, 200);
+    const [record] = await recorded(database);
+    assert.equal(record?.resource_id, `queue/${sessionId}`);
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).status, 503, 'it would send the rest');
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
+    await queue(65_536 * 1000, sent.slice(0, 1)); // behind everything that is stored
+    await database.commit(({ kysely }) => kysely.updateTable('deletions').set({ worked_until: 0 }).execute());
+
+    const other = await startOther(test, server, home, 'messages');
+    await untilDone(other);
+    const callOther = bearer(other.url, token);
+    const { data: failed } = (await callOther('GET', '/messages?status=failed&limit=200')).body;
+    const { data: queued } = (await callOther('GET', '/messages?status=queued')).body;
+    assert.deepEqual([failed.length, queued[0]?.messageId, queued.length], [119, sent[0], 1]);
   });
 
   it('refuses other operations on the session, and deletes the rest on the next start', async (test) => {

@@ -1087,8 +1087,8 @@ class SessionsResource:
     ) -> Session:
         """Log out a session.
 
-        Unlink the session from its phone and disconnect it. Chats and messages stay. To use
-        the session again, connect it and pair it with a phone.
+        Unlink the session from its phone and disconnect it. Chats and messages stay; queued
+        messages fail. To use the session again, connect it and pair it with a phone.
 
         Requires the permission `sessions:write`.
 

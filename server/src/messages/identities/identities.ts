@@ -90,7 +90,6 @@ export class Identities {
 
 interface IdentitiesOptions extends InboxOptions {
   readonly database: Database;
-  readonly deletions: Deletions;
 }
 
 /** The prefix of the recorded moves of a session. */

@@ -129,7 +129,7 @@ export const logoutSession = defineOperation({
   effect: 'destructive',
   summary: 'Log out a session',
   description:
-    'Unlink the session from its phone and disconnect it. Chats and messages stay. To use the session again, connect it and pair it with a phone.',
+    'Unlink the session from its phone and disconnect it. Chats and messages stay; queued messages fail. To use the session again, connect it and pair it with a phone.',
   input: sessionInput,
   output: Session,
   errors: ['not_found'],
