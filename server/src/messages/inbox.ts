@@ -2,9 +2,9 @@ import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
-import type { Deletions } from '../jobs/deletions.ts';
 import { broadcastReports } from './broadcasts/broadcastInbox.ts';
 import { chatReports, storeChatRemoval, storeChatUpdate } from './chats/chatInbox.ts';
+import { removeLabel } from './chats/labels.ts';
 import type { StoredMedia } from './content.ts';
 import { groupReports } from './groups/groupInbox.ts';
 import { historyReports } from './history/historyInbox.ts';
@@ -63,7 +63,7 @@ export function createInbox({
   database,
   trace,
   ...options
-}: InboxOptions & { database: Database; deletions: Deletions; trace: () => string | null }): Inbox {
+}: InboxOptions & { database: Database; trace: () => string | null }): Inbox {
   const identities = new Identities({ ...options, database });
   const outgoing = new OutgoingProgress(options);
   const sessions = new SessionInbox(options);
@@ -81,6 +81,7 @@ export function createInbox({
       if (event.type === 'receipt')
         await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
       else if (event.type === 'chat_removed') await storeChatRemoval(options, database.commit, session, event);
+      else if (event.type === 'label_removed') await removeLabel(options, database.commit, session, event.networkId);
       else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);

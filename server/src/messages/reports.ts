@@ -7,7 +7,10 @@ import type { SessionRef } from './store.ts';
 /* Reports of networks. Each room has the handlers of its reports, and `inbox.ts` joins them. */
 
 /** The reports that are stored in one transaction each. */
-export type ReportType = Exclude<NetworkEvent['type'], 'receipt' | 'chat_removed' | 'chat_updated' | 'identified'>;
+export type ReportType = Exclude<
+  NetworkEvent['type'],
+  'receipt' | 'chat_removed' | 'chat_updated' | 'label_removed' | 'identified'
+>;
 
 export type Report<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 

@@ -18,9 +18,9 @@ const MOST = 1000;
 const MANY = 2500;
 
 describeOnEachDatabase('bound of rows per transaction', (newHome) => {
-  async function setUp(test: TestContext) {
+  async function setUp(test: TestContext, table = 'messages') {
     const home = await newHome();
-    const rows = new TransactionRows('messages');
+    const rows = new TransactionRows(table);
     const server = await startServer({ home, env: { CONNECTORS: PUPPET }, wrapStore: rows.wrap });
     const { call, accountId } = await server.account();
     test.after(async () => {
@@ -84,7 +84,8 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     assert.ok(Math.max(...counts) <= MOST, `${counts}`);
     const chat = (await call('GET', `/chats/491702222222?sessionId=${sessionId}`)).body;
     assert.deepEqual([chat.archived, chat.unreadCount, await unreadOf(server.app.services.database)], [true, 0, 0]);
-    const { data: events } = (await call('GET', '/events?events=chat.updated')).body;
+    // Each part emits one, and a busy machine makes smaller parts.
+    const { data: events } = (await call('GET', '/events?events=chat.updated&limit=200')).body;
     assert.equal(events.at(-1).data.unreadCount, 0);
   });
 
@@ -253,6 +254,49 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     );
     assert.ok(Math.max(...counts) <= MOST, `${counts}`);
     assert.deepEqual([(await store?.list(''))?.size, await other?.get('key-1')], [0, 'kept']);
+  });
+
+  it('fails a long queue at the logout in parts', async (test) => {
+    const { server, rows, call, sessionId } = await setUp(test);
+    const { database } = server.app.services;
+    await call('POST', '/messages/send', { sessionId, to: '491702222222', message: 'hello' });
+    await call('POST', `/sessions/${sessionId}/disconnect`); // it would send them
+    await copyMessage(server, MANY, { status: 'queued', sent_at: null });
+    rows.take();
+    assert.equal((await call('POST', `/sessions/${sessionId}/logout`)).status, 200);
+    const counts = rows.take();
+    assert.ok(counts.length > 2 && Math.max(...counts) <= MOST, `${counts}`);
+    const withStatus = async (status: MessageRow['status']) => {
+      const found = database.reader.kysely.selectFrom('messages').where('status', '=', status);
+      return Number((await found.select(({ fn }) => fn.countAll().as('count')).executeTakeFirstOrThrow()).count);
+    };
+    assert.deepEqual([await withStatus('failed'), await withStatus('queued')], [MANY, 0]);
+    const { data: failed } = (await call('GET', '/events?events=message.failed&limit=200')).body;
+    assert.match(failed[0].data.error, /logged out before/);
+    await copyMessage(server, 1, { status: 'queued', error: null, failed_at: null });
+    assert.equal((await call('POST', `/sessions/${sessionId}/logout`)).status, 200);
+    assert.equal(await withStatus('queued'), 0, 'a second logout fails what was queued since');
+  });
+
+  it('takes a label that a phone deletes off many chats in parts', async (test) => {
+    const { server, rows, call, sessionId, accountId } = await setUp(test, 'chat_labels');
+    const { database } = server.app.services;
+    await puppet.host?.onEvent({ type: 'label_updated', label: { networkId: '7', name: 'Customer', color: 1 } });
+    const [label] = (await call('GET', `/labels?sessionId=${sessionId}`)).body.data;
+    const common = { account_id: accountId, session_id: sessionId, label_id: label.labelId };
+    await database.commit(async ({ kysely }) => {
+      for (let n = 0; n < MANY; n++)
+        await kysely
+          .insertInto('chat_labels')
+          .values({ ...common, chat_id: `49170${1_000_000 + n}` })
+          .execute();
+    });
+    rows.take();
+    await puppet.host?.onEvent({ type: 'label_removed', networkId: '7' });
+    const counts = rows.take();
+    assert.ok(counts.length > 2 && Math.max(...counts) <= MOST, `${counts}`);
+    assert.deepEqual((await call('GET', `/labels?sessionId=${sessionId}`)).body.data, []);
+    assert.deepEqual(await database.reader.kysely.selectFrom('chat_labels').selectAll().execute(), []);
   });
 
   it('subtracts a removed message where a chat has too many unread ones to count them', async (test) => {

@@ -10,7 +10,7 @@ import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, type SessionRef } from '../store.ts';
 import { changeChat, findChat, markRead, setDisappearing } from './chatChanges.ts';
 import { removeChat, removeMessage } from './chatRemoval.ts';
-import { findLabelByNetworkId, putLabel, removeLabel, setChatLabel, setMessageLabel } from './labels.ts';
+import { findLabelByNetworkId, putLabel, setChatLabel, setMessageLabel } from './labels.ts';
 
 /**
  * Takes over what another device of the account did with a chat. Takes several transactions if messages were read, and
@@ -48,11 +48,10 @@ export async function storeChatRemoval(
 }
 
 /** Reports about what another device of the account, or a person in a chat, did with a chat or a message. */
-export const chatReports: ReportHandlers<Exclude<ChatEvent['type'], 'chat_removed'>> = {
+export const chatReports: ReportHandlers<Exclude<ChatEvent['type'], 'chat_removed' | 'label_removed'>> = {
   label_updated: async (options, tx, session, { label }) => {
     await putLabel(options, tx, session, label);
   },
-  label_removed: (options, tx, session, { networkId }) => removeLabel(options, tx, session, networkId),
   label_assigned: storeAssignment,
   disappearing: async (options, tx, session, { chat, seconds }) => {
     // The timer of a group is reported with the group.

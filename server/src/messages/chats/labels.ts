@@ -66,7 +66,7 @@ export async function putLabel(
 }
 
 /** Takes a label off everything, in transactions with few rows. */
-export async function takeOffAll(commit: Commit, { account_id, session_id, label_id }: LabelTable): Promise<void> {
+async function takeOffAll(commit: Commit, { account_id, session_id, label_id }: LabelTable): Promise<void> {
   const pace = new Pace();
   const options = { key: session_id };
   await pace.repeat(
@@ -109,17 +109,28 @@ export async function takeOffAll(commit: Commit, { account_id, session_id, label
   );
 }
 
-/** Deletes a label, and takes it off everything that still has it. */
-export async function removeLabel(parts: Parts, tx: Tx, session: SessionRef, networkId: string): Promise<void> {
-  const label = await findLabelByNetworkId(tx, session, networkId);
+/** Removes a label from all chats and messages, then deletes it. Uses several transactions and is safe to repeat. */
+export async function removeLabel(parts: Parts, commit: Commit, session: SessionRef, networkId: string): Promise<void> {
+  const key = session.sessionId;
+  const label = await commit((tx) => findLabelByNetworkId(tx, session, networkId), key);
   if (label === undefined) return;
-  for (const table of ['chat_labels', 'message_labels', 'labels'] as const)
-    await tx.kysely
+  await takeOffAll(commit, label);
+  await commit((tx) => deleteLabel(parts, tx, label), key);
+}
+
+/** Deletes a label and any assignments added during the removal. */
+async function deleteLabel(parts: Parts, tx: Tx, label: LabelTable): Promise<void> {
+  let isThere = false;
+  for (const table of ['chat_labels', 'message_labels', 'labels'] as const) {
+    const { numDeletedRows } = await tx.kysely
       .deleteFrom(table)
       .where('account_id', '=', label.account_id)
       .where('label_id', '=', label.label_id)
-      .execute();
-  emitLabel(parts, tx, label, true);
+      .executeTakeFirst();
+    if (table === 'labels') isThere = numDeletedRows > 0n;
+  }
+  // Another removal may have deleted it.
+  if (isThere) emitLabel(parts, tx, label, true);
 }
 
 /** Returns whether a label is on a chat already, or the session may have it on one more. */

@@ -17,7 +17,6 @@ import {
   removeLabel,
   setChatLabel,
   setMessageLabel,
-  takeOffAll,
 } from '../../messages/chats/labels.ts';
 import { chatOf, keyOf } from '../../messages/messages/outgoing.ts';
 import { type SessionRef, sessionOf } from '../../messages/store.ts';
@@ -138,8 +137,7 @@ export const deleteLabel = defineOperation({
     const { network_id: networkId, name, color } = label;
     const labels = await ctx.liveSessions.part(session, 'labels');
     await labels.remove({ networkId, name, color });
-    await takeOffAll(ctx.database.commit, label);
-    await ctx.database.commit((tx) => removeLabel(ctx, tx, session, networkId), session.sessionId);
+    await removeLabel(ctx, ctx.database.commit, session, networkId);
     return { labelId, deleted: true as const };
   },
 });
