@@ -47,6 +47,9 @@ describeOnEachDeployment('the delivery log', (_, database) => {
     const count = async (query: string) => (await call('GET', `/webhooks/deliveries?${query}`)).body.data.length;
     assert.equal(await count('events=message.sent'), 5);
     assert.equal(await count(`messageId=${ids[2]}`), 2);
+    const { call: quiet } = await setUp(server, receiver, ['message.failed']);
+    const { status, body: none } = await quiet('GET', `/webhooks/deliveries?messageId=${await send(quiet, 0)}`);
+    assert.deepEqual([status, none.data], [200, []], 'of a message without deliveries');
     assert.equal(await count('chatId=%2B49 170 555 0013'), 2);
     assert.equal(await count('states=failed'), 0);
     assert.equal(await count(`beforeTime=${new Date(Date.now() - 3_600_000).toISOString()}`), 0);

@@ -139,7 +139,10 @@ export const listDeliveries = defineOperation({
     if (input.webhookId !== undefined) select = select.where('d.webhook_id', '=', input.webhookId);
     if (states?.length) select = select.where('d.state', 'in', states);
     if (kinds !== undefined) select = select.where('d.kind', 'in', kinds);
-    if (messageId !== undefined) select = select.where('d.delivery_id', 'in', await aboutMessage(ctx, messageId));
+    if (messageId !== undefined) {
+      const ids = JSON.stringify(await aboutMessage(ctx, messageId)); // it may have no deliveries
+      select = select.where('d.delivery_id', 'in', longReader.dialect.texts(ids));
+    }
     if (input.chatId !== undefined) select = select.where(isOfChat(recipientOf(input.chatId, 'chatId')));
     const from = afterTime === undefined ? undefined : parseTime('afterTime', afterTime);
     const to = beforeTime === undefined ? undefined : parseTime('beforeTime', beforeTime);
