@@ -163,6 +163,7 @@ export class SqliteFiles {
   async stop(): Promise<void> {
     clearInterval(this.#flushing);
     this.#check?.removeAllListeners();
+    this.#check?.on('error', () => {}); // without a listener, it would end the process
     await this.#check?.terminate();
     clearTimeout(this.#checkAgain);
     await this.#saving;
