@@ -310,7 +310,7 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.mayWrite(row.session_id)) return;
-    if (!(await this.#isReady(row))) return;
+    if (!(await this.#finishEarlierWork(row))) return;
     const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;
@@ -328,11 +328,11 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Ends what earlier connections of the session left to do. Returns false if the server is stopping; the next owner
+   * Finishes what earlier connections of the session left to do. Returns false if the server is stopping; the next owner
    * does it.
    * @throws {AppError} `session_unavailable`, or an error of the database
    */
-  async #isReady({ session_id: sessionId }: SessionTable): Promise<boolean> {
+  async #finishEarlierWork({ session_id: sessionId }: SessionTable): Promise<boolean> {
     const { deletions } = this.#options;
     try {
       await finishIdentities(deletions, { sessionId });
