@@ -8,17 +8,6 @@ import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
 import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
 import { type Answer, bearer, startServer } from '../support/server.ts';
 
-/** Advances the clock until a promise settles. */
-async function passUntil<T>(clock: FakeClock, promise: Promise<T>): Promise<T> {
-  let isSettled = false;
-  promise.finally(() => (isSettled = true)).catch(() => {});
-  await eventually(
-    async () => isSettled || void (await clock.advance(100)),
-    () => isSettled,
-  );
-  return promise;
-}
-
 const START = Date.UTC(2026, 0, 1);
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 
@@ -107,7 +96,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
       (count) => count === 1,
     );
     const disconnecting = call('POST', `/sessions/${sessionId}/disconnect`);
-    await passUntil(clock, disconnecting);
+    await clock.settle(disconnecting, 100);
     assert.equal((await first).status, 503);
 
     const { promise: answer, resolve } = Promise.withResolvers<void>();
@@ -129,7 +118,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     await send('elsewhere', { to: '4917054321' });
     assert.deepEqual(sent, ['one', 'elsewhere'], 'another chat does not wait');
     resolve();
-    const { status, body } = await passUntil(clock, later);
+    const { status, body } = await clock.settle(later, 100);
     assert.deepEqual([status, body.status], [201, 'sent']);
     assert.deepEqual(sent, ['one', 'elsewhere', 'two']);
   });
@@ -149,7 +138,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     for (const text of ['two', 'three', 'four']) {
       answers.push(send(text));
       // The response shows that it waits behind the first one.
-      assert.equal((await passUntil(clock, answers.at(-1) as Promise<Answer>)).body.status, 'queued');
+      assert.equal((await clock.settle(answers.at(-1) as Promise<Answer>, 100)).body.status, 'queued');
       clock.set(clock.now() - 3_600_000);
     }
     isLimited = false;
@@ -467,7 +456,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     );
     test.after(() => mock.mock.restore());
     assert.equal((await send('one')).status, 503);
-    const { body } = await passUntil(clock, send('two'));
+    const { body } = await clock.settle(send('two'), 100);
     assert.equal(body.status, 'sent');
     assert.deepEqual(sent, ['one', 'two']);
     await untilStatus(body.messageId, 'sent');
@@ -533,13 +522,13 @@ describeOnEachDatabase('a queued message', (_, database) => {
     const { reached, accept } = holdBack('one', clock);
     const first = send('one');
     await reached;
-    const { status, body } = await passUntil(clock, send('two'));
+    const { status, body } = await clock.settle(send('two'), 100);
     assert.deepEqual([status, body.status], [201, 'queued']);
     const third = send('three');
     accept();
     assert.equal((await first).body.status, 'sent');
     await untilStatus(body.messageId, 'sent');
-    await passUntil(clock, third);
+    await clock.settle(third, 100);
     assert.deepEqual(sent, ['one', 'two', 'three']);
   });
 
@@ -556,7 +545,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
     const { messageId: first } = (await send('planned', inAMinute)).body;
     await clock.advance(60_000);
     await untilStatus(first, 'queued');
-    const direct = await passUntil(clock, send('direct'));
+    const direct = await clock.settle(send('direct'), 100);
     assert.equal(direct.body.status, 'queued');
     await clock.advance(20_000);
     await untilStatus(last, 'queued');
@@ -590,7 +579,7 @@ describeOnEachDatabase('a queued message', (_, database) => {
         .executeTakeFirstOrThrow();
       await kysely.updateTable('messages').set({ turn }).where('message_id', 'in', ids).execute();
     });
-    const direct = await passUntil(clock, send('direct'));
+    const direct = await clock.settle(send('direct'), 100);
     assert.equal(direct.body.status, 'queued');
     isLimited = false;
     await eventually(

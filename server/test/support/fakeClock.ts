@@ -1,8 +1,16 @@
+import { setTimeout } from 'node:timers/promises';
 import type { Clock } from '../../src/clock.ts';
 
 export interface FakeClock extends Clock {
   /** Advances the time: runs due timers in order, and lets promises settle after each. */
   advance(ms: number): Promise<void>;
+  /**
+   * Advances the time in steps of `stepMs` until a promise settles. For work whose timers may start after a single
+   * `advance`, because the machine is busy.
+   */
+  settle<T>(promise: Promise<T>, stepMs: number): Promise<T>;
+  /** Counts the timers that are due in exactly this time. */
+  timersDueIn(ms: number): number;
   /** Advances the time without running timers, as if the process were paused. */
   skip(ms: number): void;
   /** Sets the wall clock without advancing the time, as an administrator would. */
@@ -21,7 +29,7 @@ export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
     elapsed = moment;
   };
 
-  return {
+  const clock: FakeClock = {
     now: () => now,
     elapsed: () => elapsed,
     set: (value) => {
@@ -34,6 +42,16 @@ export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
       return () => {
         timers = timers.filter((other) => other !== timer);
       };
+    },
+    timersDueIn: (ms) => timers.filter(({ at }) => at === elapsed + ms).length,
+    async settle(promise, stepMs) {
+      let isSettled = false;
+      const settled = promise.finally(() => (isSettled = true));
+      for (;;) {
+        await Promise.race([settled, setTimeout(20)]);
+        if (isSettled) return settled;
+        await clock.advance(stepMs);
+      }
     },
     async advance(ms) {
       const end = elapsed + ms;
@@ -49,4 +67,5 @@ export function createFakeClock(start = Date.UTC(2026, 0, 1)): FakeClock {
       await new Promise((resolve) => setImmediate(resolve));
     },
   };
+  return clock;
 }

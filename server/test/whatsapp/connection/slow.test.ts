@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
-import { setTimeout as delay } from 'node:timers/promises';
 import { eventually } from '../../support/eventually.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../../support/fakeWhatsapp/index.ts';
@@ -41,18 +40,6 @@ describe('a slow WhatsApp server', () => {
       async () => copies(text).length,
       (count) => count > 0,
     );
-  /** Advances the clock until a promise settles. */
-  async function pass<T>(work: Promise<T>): Promise<T> {
-    let isDone = false;
-    const done = work.finally(() => {
-      isDone = true;
-    });
-    while (!isDone) {
-      await clock.advance(200);
-      await delay(20);
-    }
-    return done;
-  }
 
   it('delays the sent status until its acknowledgement', async () => {
     whatsapp.faults.slow(500);
@@ -74,7 +61,7 @@ describe('a slow WhatsApp server', () => {
     await hasArrived('too slowly');
     await clock.advance(12_000);
     whatsapp.faults.slow(0);
-    const { status, body } = await pass(sending);
+    const { status, body } = await clock.settle(sending, 200);
     assert.deepEqual([status, body.status], [201, 'sent']);
     assert.equal(new Set(copies('too slowly').map(({ id }) => id)).size, 1);
     await inStatus(call, sessionId, 'connected');
@@ -85,11 +72,11 @@ describe('a slow WhatsApp server', () => {
     const sending = send('never');
     await hasArrived('never');
     whatsapp.faults.refuseSockets(true);
-    const { status, body } = await pass(sending);
+    const { status, body } = await clock.settle(sending, 200);
     assert.deepEqual([status, body.code], [502, 'send_failed']);
     assert.match(body.detail, /may or may not have been sent/);
     whatsapp.faults.slow(0);
     whatsapp.faults.refuseSockets(false);
-    await pass(inStatus(call, sessionId, 'connected'));
+    await clock.settle(inStatus(call, sessionId, 'connected'), 200);
   });
 });
