@@ -1,4 +1,4 @@
-import { PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
+import { type BinaryOperationNode, PostgresAdapter, PostgresIntrospector, PostgresQueryCompiler, sql } from 'kysely';
 import pg from 'pg';
 import {
   answering,
@@ -10,6 +10,7 @@ import {
   type SerializedWork,
   type Store,
 } from '../dialect.ts';
+import { comparedWithNothing } from '../emptyLists.ts';
 import { FirstStatistics } from './firstStatistics.ts';
 import { codeOf, connectionOn, deadline, getTypeParser, isStale, PIPELINED, QUERY_MS } from './postgresConnection.ts';
 import { endTransactions, nodeFence } from './postgresFence.ts';
@@ -58,11 +59,19 @@ const LOCK_HOLDERS = `
       and c.relnamespace = (select relnamespace from pg_class where oid = to_regclass('schema_versions')))
   order by xact_start nulls last limit 5`;
 
+class Compiler extends PostgresQueryCompiler {
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const constant = comparedWithNothing(node);
+    if (constant === undefined) super.visitBinaryOperation(node);
+    else this.append(constant);
+  }
+}
+
 export const postgres: Dialect = {
   name: 'postgres',
   kysely: {
     createAdapter: () => new PostgresAdapter(),
-    createQueryCompiler: () => new PostgresQueryCompiler(),
+    createQueryCompiler: () => new Compiler(),
     createIntrospector: (db) => new PostgresIntrospector(db),
   },
   clustered: '',

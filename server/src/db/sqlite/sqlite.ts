@@ -1,9 +1,10 @@
 import { chmodSync, closeSync, openSync, rmSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
-import { SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
+import { type BinaryOperationNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { Children } from '../../childHealth.ts';
 import { AppError } from '../../errors.ts';
 import { answering, type Connection, type Dialect, queryable, type Store } from '../dialect.ts';
+import { comparedWithNothing } from '../emptyLists.ts';
 import { Checkpoints } from './checkpoints.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
@@ -34,11 +35,19 @@ const PARTS = `
 /** Size of a page of the search index. */
 const PAGE_BYTES = 4050;
 
+class Compiler extends SqliteQueryCompiler {
+  protected override visitBinaryOperation(node: BinaryOperationNode): void {
+    const constant = comparedWithNothing(node);
+    if (constant === undefined) super.visitBinaryOperation(node);
+    else this.append(constant);
+  }
+}
+
 export const sqlite: Dialect = {
   name: 'sqlite',
   kysely: {
     createAdapter: () => new SqliteAdapter(),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
+    createQueryCompiler: () => new Compiler(),
     createIntrospector: (db) => new SqliteIntrospector(db),
   },
   clustered: 'without rowid',

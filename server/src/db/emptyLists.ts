@@ -1,0 +1,14 @@
+import { type BinaryOperationNode, OperatorNode, PrimitiveValueListNode, ValueListNode } from 'kysely';
+
+/**
+ * The constant that stands for a comparison with an empty list. `in ()` is an error in PostgreSQL only, so a caller who
+ * forgets the empty list would learn it there. Kysely has a plugin for this, but it transforms the whole statement, which
+ * takes ten times as long as building it.
+ * @returns undefined for every other comparison
+ */
+export function comparedWithNothing({ operator, rightOperand: list }: BinaryOperationNode): string | undefined {
+  if (!PrimitiveValueListNode.is(list) && !ValueListNode.is(list)) return undefined;
+  if (list.values.length > 0 || !OperatorNode.is(operator)) return undefined;
+  if (operator.operator === 'in') return '1 = 0';
+  return operator.operator === 'not in' ? '1 = 1' : undefined;
+}
