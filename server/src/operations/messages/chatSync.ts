@@ -42,8 +42,13 @@ export async function passOn(
   }
 }
 
-async function targetOf({ database: { reader } }: Context, session: SessionRef, chatId: string): Promise<Target> {
-  const row = await reader.kysely
+async function targetOf(
+  { database: { reader, longReader } }: Context,
+  session: SessionRef,
+  chatId: string,
+): Promise<Target> {
+  // It passes the messages that failed or wait, which may be many.
+  const row = await longReader.kysely
     .selectFrom('messages')
     .selectAll()
     .where(unindexed('account_id'), '=', session.accountId) // SQLite would pass the messages of other sessions

@@ -51,7 +51,7 @@ export const requestChatHistory = defineOperation({
     const { session } = ctx;
     const chatId = recipientOf(given, 'chatId');
     const request = await ctx.liveSessions.part(session, 'requestHistory');
-    const oldest = await oldestOnNetwork.first(ctx.database.reader, { ...session, chatId });
+    const oldest = await oldestOnNetwork.first(ctx.database.longReader, { ...session, chatId });
     if (oldest === undefined)
       throw new AppError('not_found', `The session has no message in the chat ${chatId} before which to look`);
     const key = await keyOf(ctx.database.reader, oldest);
@@ -141,7 +141,7 @@ async function storeFile(
   }, sessionId);
 }
 
-/** The oldest message of a chat that the network knows. */
+/** The oldest message of a chat that the network knows. It passes those that failed or wait, which may be many. */
 const oldestOnNetwork = query((db, p: SessionRef & { chatId: string }) =>
   db
     .selectFrom('messages')
