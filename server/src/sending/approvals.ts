@@ -8,8 +8,8 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import { APPROVAL_EXPIRY_MS, type ApprovalDecision, pendingColumns } from '../messages/messages/approval.ts';
 import { chatOf } from '../messages/messages/outgoing.ts';
-import { type NewRow, type SessionRef, storeMessages } from '../messages/store.ts';
-import { type Draft, numberOf, requireType, rowOf, storedEarlier } from './draft.ts';
+import type { NewRow, SessionRef } from '../messages/store.ts';
+import { type Draft, numberOf, requireType, rowOf, storeInSlices } from './draft.ts';
 import { countSends, type SendQuota } from './quota.ts';
 import type { SenderOptions } from './senderOptions.ts';
 import { countWaiting, tooManyScheduled } from './waitingMessages.ts';
@@ -26,6 +26,8 @@ const BATCH = 100;
 export class Approvals {
   readonly #options: SenderOptions;
   readonly #onApproved: (session: SessionRef, status: MessageRow['status']) => void;
+  /** Messages of requests in progress whose first ones are stored. */
+  readonly #coming = new Set<{ readonly accountId: string; messages: number }>();
   #isRunning = false;
   #cancelTimer = () => {};
 
@@ -46,7 +48,7 @@ export class Approvals {
   }
 
   /**
-   * Stores all of the messages, or none.
+   * Stores all of the messages, in short transactions, or none if one of them is refused.
    * @param keyId the API key that asks
    * @throws {AppError} `session_not_connected` if the session was never linked, `not_found`, `not_supported`,
    * `too_many`, `quota_exceeded`
@@ -68,8 +70,8 @@ export class Approvals {
       const timestamp = sendAt ?? columns.created_at;
       rows.push(rowOf(session, phoneNumber, draft, { ...columns, timestamp, scheduled_at: sendAt ?? null }));
     }
-    const areNew = await database.commit((tx) => this.#store(tx, rows, quota), session.sessionId);
-    return Promise.all(rows.map((row, index) => (areNew[index] ? row : storedEarlier(database, row))));
+    const earlier = await this.#store(rows, quota);
+    return rows.map((row, index) => earlier[index] ?? row);
   }
 
   /** @throws {AppError} `too_many` if no further message of the account can wait for approval */
@@ -90,24 +92,35 @@ export class Approvals {
     return row;
   }
 
-  /** Returns which of the messages are new, as opposed to stored by an earlier run of the same request. */
-  async #store(tx: Tx, rows: readonly NewRow[], quota: SendQuota | undefined): Promise<readonly boolean[]> {
-    const [first] = rows;
-    if (first === undefined) return [];
-    await lockAccount(tx, first.account_id);
-    const areNew = await storeMessages(tx, rows);
-    const added = rows.filter((_, index) => areNew[index]);
-    if (added.length === 0) return areNew;
-    await this.#requireRoomFor(tx, first.account_id, 0); // it counts the new ones
-    if (quota !== undefined) await countSends(tx, quota, added.length);
-    for (const row of added) this.#options.inbox.emitApproval(tx, row);
-    return areNew;
+  /** @returns for each message, that of an earlier run of the same request; undefined if it is new */
+  async #store(rows: readonly NewRow[], quota: SendQuota | undefined): Promise<(MessageRow | undefined)[]> {
+    const accountId = rows[0]?.account_id ?? '';
+    const coming = { accountId, messages: 0 };
+    this.#coming.add(coming);
+    try {
+      return await storeInSlices(this.#options.database, rows, {
+        begin: (tx) => lockAccount(tx, accountId),
+        complete: async (tx, { added, isFirst, left }) => {
+          if (isFirst) {
+            coming.messages = 0; // the transaction may have been tried before
+            await this.#requireRoomFor(tx, accountId, left); // it counts the new ones
+            if (quota !== undefined) await countSends(tx, quota, rows.length);
+            coming.messages = left;
+          } else tx.afterCommit(() => (coming.messages = left));
+          for (const row of added) this.#options.inbox.emitApproval(tx, row);
+        },
+      });
+    } finally {
+      this.#coming.delete(coming);
+    }
   }
 
   /** @throws {AppError} `too_many` */
   async #requireRoomFor(on: Queryable, accountId: string, more: number): Promise<void> {
     const { maxPendingApprovals: most } = this.#options;
-    if ((await countWaiting(on, 'pending_approval', accountId, most + 1)) + more > most)
+    const stored = await countWaiting(on, 'pending_approval', accountId, most + 1);
+    const coming = [...this.#coming].reduce((sum, one) => sum + (one.accountId === accountId ? one.messages : 0), 0);
+    if (stored + coming + more > most)
       throw new AppError(
         'too_many',
         `The account would exceed its limit of ${most} messages that wait for approval (MAX_PENDING_APPROVALS); approve or reject some first`,

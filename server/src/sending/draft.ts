@@ -1,4 +1,6 @@
+import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
+import { MESSAGES, Pace } from '../db/pace.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { MessageType } from '../events/networkTypes.ts';
@@ -62,7 +64,8 @@ export async function storeOutgoing(
 }
 
 /**
- * Like `storeOutgoing`, for messages of a key with a quota: stores all or none of them, and counts those that are new.
+ * Like `storeOutgoing`, for messages of a key with a quota. The first transaction counts all of them, so that a refusal
+ * stores none.
  * @throws {AppError} `not_found`, `quota_exceeded`
  */
 export async function storeCounted(
@@ -70,11 +73,50 @@ export async function storeCounted(
   rows: readonly NewRow[],
   quota: SendQuota,
 ): Promise<(MessageRow | undefined)[]> {
-  const areNew = await database.commit(async (tx) => {
-    const stored = await storeMessages(tx, rows);
-    await countSends(tx, quota, stored.filter((isNew) => isNew).length);
-    return stored;
-  }, rows[0]?.session_id);
+  return storeInSlices(database, rows, {
+    complete: async (tx, { isFirst }) => {
+      if (isFirst) await countSends(tx, quota, rows.length);
+    },
+  });
+}
+
+/** Messages that one transaction has just stored. */
+export interface StoredSlice {
+  readonly added: readonly NewRow[];
+  /** Whether no transaction of this request came before, neither now nor in an earlier run. */
+  readonly isFirst: boolean;
+  /** Messages that later transactions store. */
+  readonly left: number;
+}
+
+interface SliceSteps {
+  /** Starts the first transaction. */
+  begin?(tx: Tx): Promise<void>;
+  /** Ends each transaction. If it throws in the first one, nothing is stored. */
+  complete(tx: Tx, slice: StoredSlice): Promise<void>;
+}
+
+/**
+ * Stores the outgoing messages of one request, of one session, in short transactions.
+ * @returns for each message, that of an earlier run of the same request; undefined if it is new
+ * @throws {AppError} `not_found` if it was deleted meanwhile, and the errors of `steps`
+ */
+export async function storeInSlices(
+  database: Database,
+  rows: readonly NewRow[],
+  steps: SliceSteps,
+): Promise<(MessageRow | undefined)[]> {
+  const areNew: boolean[] = [];
+  const store = async (tx: Tx, slice: readonly NewRow[], start: number) => {
+    if (start === 0) await steps.begin?.(tx);
+    const stored = await storeMessages(tx, slice);
+    for (const [index, isNew] of stored.entries()) areNew[start + index] = isNew;
+    const added = slice.filter((_, index) => stored[index]);
+    const isFirst = start === 0 && stored[0] === true;
+    await steps.complete(tx, { added, isFirst, left: rows.length - start - slice.length });
+    return slice.length;
+  };
+  await new Pace(MESSAGES).inSlices(database.commit, rows, store, { key: rows[0]?.session_id });
   return Promise.all(rows.map((row, index) => (areNew[index] ? undefined : storedEarlier(database, row))));
 }
 

@@ -10,7 +10,7 @@ import { TransactionRows } from '../support/databases/transactionRows.ts';
 import { eventually } from '../support/eventually.ts';
 import { picture, upload } from '../support/media/media.ts';
 import { puppet } from '../support/networks/puppet.ts';
-import { connectSession, startServer, type TestServer } from '../support/server.ts';
+import { bearer, type Call, connectSession, startServer, type TestServer } from '../support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 /** Rows that a transaction may list, and those that it may change. */
@@ -18,10 +18,10 @@ const MOST = 1000;
 const MANY = 2500;
 
 describeOnEachDatabase('bound of rows per transaction', (newHome) => {
-  async function setUp(test: TestContext, table = 'messages') {
+  async function setUp(test: TestContext, { table = 'messages', env = {} } = {}) {
     const home = await newHome();
     const rows = new TransactionRows(table);
-    const server = await startServer({ home, env: { CONNECTORS: PUPPET }, wrapStore: rows.wrap });
+    const server = await startServer({ home, env: { CONNECTORS: PUPPET, ...env }, wrapStore: rows.wrap });
     const { call, accountId } = await server.account();
     test.after(async () => {
       puppet.parts = {};
@@ -256,6 +256,38 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     assert.deepEqual([(await store?.list(''))?.size, await other?.get('key-1')], [0, 'kept']);
   });
 
+  it('stores a bulk message of a limited key in parts, or nothing of it', async (test) => {
+    const { server, rows, call, sessionId } = await setUp(test, { env: { MAX_PENDING_APPROVALS: '1000' } });
+    const keyWith = async (limits: object) => {
+      const name = JSON.stringify(limits);
+      const { body } = await call('POST', '/api-keys/create', { name, permissions: ['messages:send'], ...limits });
+      return bearer(server.url, body.key);
+    };
+    const to = Array.from({ length: 600 }, (_, index) => `49170${7_000_000 + index}`);
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const bulk = (as: Call) => as('POST', '/messages/send-bulk', { sessionId, to, message: 'all', sendAt });
+    const [limited, approved] = [await keyWith({ sendQuota: 1199 }), await keyWith({ requiresApproval: true })];
+    rows.take();
+    assert.equal((await bulk(limited)).body.accepted, to.length);
+    assert.deepEqual([(await bulk(limited)).status, (await bulk(limited)).body.code], [429, 'quota_exceeded']);
+    const refusedOrNot = await Promise.all([bulk(approved), bulk(approved)]);
+    assert.deepEqual(refusedOrNot.map(({ status }) => status).toSorted(), [202, 409]);
+    const counts = rows.take();
+    assert.ok(counts.length > 4 && Math.max(...counts) <= MOST, `${counts}`);
+    const { reader } = server.app.services.database;
+    const { rows: stored } = await reader.connection.query<{ status: string; count: number }>(
+      'select status, count(*) as count from messages group by status order by status',
+      [],
+    );
+    assert.deepEqual(
+      stored.map(({ status, count }) => [status, Number(count)]),
+      [
+        ['pending_approval', to.length],
+        ['scheduled', to.length],
+      ],
+    );
+  });
+
   it('fails a long queue at the logout in parts', async (test) => {
     const { server, rows, call, sessionId } = await setUp(test);
     const { database } = server.app.services;
@@ -279,7 +311,7 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
   });
 
   it('takes a label that a phone deletes off many chats in parts', async (test) => {
-    const { server, rows, call, sessionId, accountId } = await setUp(test, 'chat_labels');
+    const { server, rows, call, sessionId, accountId } = await setUp(test, { table: 'chat_labels' });
     const { database } = server.app.services;
     await puppet.host?.onEvent({ type: 'label_updated', label: { networkId: '7', name: 'Customer', color: 1 } });
     const [label] = (await call('GET', `/labels?sessionId=${sessionId}`)).body.data;
