@@ -33,6 +33,8 @@ const STOP_MS = 10_000;
 const LOGOUT_MS = 5000;
 /** How long a caller waits for a deletion, which continues afterwards. */
 const DELETION_MS = 10_000;
+/** How long a connection waits for what earlier ones left to do. */
+const EARLIER_WORK_MS = 10_000;
 
 interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
@@ -53,6 +55,8 @@ export class Sessions implements LeaseWorker {
   readonly #health: SessionHealth;
   /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
+  /** Cancel the restores that wait. */
+  readonly #cancels = new Set<() => void>();
   #isStarted = false;
   #isStopped = false;
 
@@ -79,6 +83,7 @@ export class Sessions implements LeaseWorker {
   /** Closes every connection without emitting events, because the sessions come back with the server. */
   async stop(): Promise<void> {
     this.#isStopped = true;
+    for (const cancel of this.#cancels) cancel();
     await this.#lastHeard.stop();
     await this.#health.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
@@ -88,12 +93,17 @@ export class Sessions implements LeaseWorker {
   }
 
   /** Connects those of the sessions that should be connected. */
-  async onAcquired(sessionIds: readonly string[]): Promise<void> {
+  onAcquired(sessionIds: readonly string[]): Promise<void> {
+    return this.#restore(sessionIds, true);
+  }
+
+  /** @param isFirst whether nothing has been tried since the sessions were acquired */
+  async #restore(sessionIds: readonly string[], isFirst: boolean): Promise<void> {
     const restored = this.#live.restoring(sessionIds);
     const slots = new Slots(RESTORED_AT_ONCE);
     const restore = async (sessionId: string) => {
-      await this.#restoreOne(sessionId);
-      restored(sessionId);
+      if (await this.#restoreOne(sessionId, isFirst)) restored(sessionId);
+      else this.#restoreLater(sessionId);
     };
     await Promise.all(sessionIds.map((id) => slots.run(() => this.#turns.run(id, () => restore(id)))));
     this.#isStarted = true;
@@ -215,18 +225,36 @@ export class Sessions implements LeaseWorker {
     return { accountId: row.account_id, sessionId };
   }
 
-  async #restoreOne(sessionId: string): Promise<void> {
-    const { database, cluster, clock, log } = this.#options;
+  /** Returns false if earlier work of the session is not complete, which must not keep others from their turn. */
+  async #restoreOne(sessionId: string, isFirst: boolean): Promise<boolean> {
+    const { database, cluster, inbox, clock, log } = this.#options;
     while (!this.#isStopped && cluster.sessions.owns(sessionId) && this.#live.stateById(sessionId) === undefined) {
       try {
         const row = await sessionById.first(database.reader, { sessionId });
-        if (row?.wanted === 1) await this.#restoreRow(row);
-        break;
+        if (row?.wanted === 1) {
+          const reason = this.#isStarted ? 'Moved from another node' : 'The server started';
+          if (isFirst) await inbox.note({ accountId: row.account_id, sessionId }, 'connecting', reason);
+          await this.#finishEarlierWork(row);
+          await this.#restoreRow(row);
+        }
+        return true;
       } catch (error) {
+        if (this.#isStopped) return true;
         log.warn({ err: error, session: sessionId }, 'failed to restore a session; trying again');
+        if (!isAway(error)) return false;
         await sleep(clock, RESTORE_RETRY_MS);
       }
     }
+    return true;
+  }
+
+  #restoreLater(sessionId: string): void {
+    const retry = () => {
+      this.#cancels.delete(cancel);
+      void this.#restore([sessionId], false);
+    };
+    const cancel = this.#options.clock.after(EARLIER_WORK_MS, retry);
+    this.#cancels.add(cancel);
   }
 
   /** @throws {AppError} `storage_unavailable` */
@@ -234,7 +262,6 @@ export class Sessions implements LeaseWorker {
     const { inbox, log } = this.#options;
     const session = { accountId: row.account_id, sessionId: row.session_id };
     try {
-      await inbox.note(session, 'connecting', this.#isStarted ? 'Moved from another node' : 'The server started');
       await this.#open(row, true);
     } catch (error) {
       if (isAway(error)) throw error;
@@ -262,6 +289,7 @@ export class Sessions implements LeaseWorker {
     const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.throwIfElsewhere(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
+    await this.#finishEarlierWork(row);
     // From now until `inbox.end`, the owner of the session connects it, even after it moves.
     const isThere = await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
     if (isThere === 0) throw isBeingDeleted(session.sessionId);
@@ -285,6 +313,7 @@ export class Sessions implements LeaseWorker {
     const { database, inbox } = this.#options;
     const row = await findSession(database.reader, state);
     if (row === undefined || !this.#haveOptionsChanged(state.openedWith, row)) return false;
+    await this.#finishEarlierWork(row);
     const wasConnected = state.isConnected || state.isReturning;
     const connection = await this.#retire(state);
     await connection?.close().catch(() => {});
@@ -310,7 +339,6 @@ export class Sessions implements LeaseWorker {
       throw new AppError('not_supported', `This server has no connector "${row.connector}"; add it to CONNECTORS`);
     // If the session has moved since it was acquired, its next owner opens it.
     if (this.#isStopped || !this.#options.cluster.sessions.mayWrite(row.session_id)) return;
-    if (!(await this.#finishEarlierWork(row))) return;
     const state = new SessionState(row, connector, isReturning, this.#options.cluster);
     this.#live.add(state);
     let connection: Connection;
@@ -328,23 +356,31 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Finishes what earlier connections of the session left to do. Returns false if the server is stopping; the next owner
-   * does it.
-   * @throws {AppError} `session_unavailable`, or an error of the database
+   * Finishes what earlier connections of the session left to do, before it connects again.
+   * @throws {AppError} `session_unavailable` if it fails or takes long, in which case it continues; `shutting_down`, or
+   * an error of the database
    */
-  async #finishEarlierWork({ session_id: sessionId }: SessionTable): Promise<boolean> {
-    const { deletions } = this.#options;
-    try {
+  async #finishEarlierWork({ session_id: sessionId }: Pick<SessionTable, 'session_id'>): Promise<void> {
+    const { deletions, clock } = this.#options;
+    let isDone = false;
+    const finish = async () => {
       await finishIdentities(deletions, { sessionId });
       await finishQueue(deletions, { sessionId });
-      return true;
+      isDone = true;
+    };
+    const what = 'Earlier changes of the session';
+    try {
+      await endedWithin(clock, EARLIER_WORK_MS, finish());
     } catch (error) {
-      if (deletions.isStopped) return false;
       if (isAway(error)) throw error;
-      const detail =
-        'Earlier changes of the session could not be completed; try again, and check the log of the server';
+      if (deletions.isStopped) throw new AppError('shutting_down');
+      const detail = `${what} could not be completed; try again, and check the log of the server`;
       throw new AppError('session_unavailable', detail, { cause: error });
     }
+    if (!isDone)
+      throw new AppError('session_unavailable', `${what} are still being completed; try again`, {
+        retryAfterSeconds: EARLIER_WORK_MS / 1000,
+      });
   }
 
   /** Resolves once the session has drained and the events that it reported are stored. */
