@@ -35,6 +35,7 @@ import { UnusedContents } from '../media/unusedContents.ts';
 import { createAddFields } from '../messages/addFields.ts';
 import { prunesStatuses } from '../messages/broadcasts/statuses.ts';
 import { chatDeletion } from '../messages/chats/chatRemoval.ts';
+import { labelDeletion } from '../messages/chats/labels.ts';
 import { createInbox } from '../messages/inbox.ts';
 import { queueDeletion } from '../messages/messages/queueFailure.ts';
 import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
@@ -78,6 +79,7 @@ function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   const { database, clock } = foundation;
   const deletions = new Deletions(foundation);
   deletions.handle('chat', chatDeletion({ emit, clock }, database.commit));
+  deletions.handle('label', labelDeletion({ emit, clock }, database.commit));
   deletions.handle('webhook', webhookDeletion(database, clock));
   deletions.handle(
     'queue',

@@ -771,7 +771,7 @@ export interface Schema {
   };
 }
 
-export type DeletionKind = 'session' | 'chat' | 'webhook' | 'placeholder' | 'queue';
+export type DeletionKind = 'session' | 'chat' | 'webhook' | 'placeholder' | 'queue' | 'label';
 /** `sending`: the network has not accepted it, or the server died before it knew. */
 export type PostState = 'sending' | 'sent' | 'failed';
 export type SessionStatus =

@@ -13,7 +13,8 @@ import type { Log } from '../log.ts';
 export interface Deletion {
   /**
    * Id of the session or webhook; for a chat, `sessionId/chatId`; for the placeholder of a person,
-   * `identity/sessionId/placeholder`; for the queued messages of a logged-out session, `queue/sessionId`.
+   * `identity/sessionId/placeholder`; for the queued messages of a logged-out session, `queue/sessionId`; for a label,
+   * `label/sessionId/labelId`.
    */
   readonly resourceId: string;
   readonly accountId: string;

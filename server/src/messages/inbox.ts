@@ -80,8 +80,8 @@ export function createInbox({
       for (let work = identities.workOn(sessionId); work !== undefined; work = identities.workOn(sessionId)) await work;
       if (event.type === 'receipt')
         await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
-      else if (event.type === 'chat_removed') await storeChatRemoval(options, database.commit, session, event);
-      else if (event.type === 'label_removed') await removeLabel(options, database.commit, session, event.networkId);
+      else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
+      else if (event.type === 'label_removed') await removeLabel({ ...options, database }, session, event.networkId);
       else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
-import { systemClock } from '../../src/clock.ts';
+import { type Clock, systemClock } from '../../src/clock.ts';
 import { type Database, openDatabase } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/ids.ts';
 import { Deletions } from '../../src/jobs/deletions.ts';
@@ -10,36 +11,55 @@ import { createLog } from '../../src/log.ts';
 import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
+import { puppet } from '../support/networks/puppet.ts';
 import { type Answer, bearer, connectSession, startServer, type TestServer } from '../support/server.ts';
 
+const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
+
 /** Lets a statement fail on some rows, as if the process had died before it. */
-async function refuse({ app }: TestServer, change: 'delete' | 'update', table: string, when: string): Promise<void> {
+async function refuse(
+  { app }: TestServer,
+  change: 'delete' | 'update',
+  table: string,
+  when: string,
+  name = 'refuse',
+): Promise<void> {
   const { commit, reader } = app.services.database;
   const statements =
     reader.dialect.name === 'sqlite'
-      ? [`create trigger refuse before ${change} on ${table} when ${when} begin select raise(abort, 'refused'); end`]
+      ? [`create trigger ${name} before ${change} on ${table} when ${when} begin select raise(abort, 'refused'); end`]
       : [
-          `create function refuse() returns trigger as $$ begin raise 'refused' using errcode = 'check_violation'; end $$ language plpgsql`,
-          `create trigger refuse before ${change} on ${table} for each row when (${when}) execute function refuse()`,
+          `create function ${name}() returns trigger as $$ begin raise 'refused' using errcode = 'check_violation'; end $$ language plpgsql`,
+          `create trigger ${name} before ${change} on ${table} for each row when (${when}) execute function ${name}()`,
         ];
   await commit(async ({ connection }) => {
     for (const statement of statements) await connection.query(statement, []);
   });
 }
 
-/** Accepts the statement again, and starts another server: on PostgreSQL, as another node. */
-async function startOther(test: TestContext, server: TestServer, home: Home, table: string): Promise<TestServer> {
-  const { database, deletions } = server.app.services;
-  const { commit, reader } = database;
-  const isSqlite = reader.dialect.name === 'sqlite';
-  await deletions.stop(); // it would continue
-  const statement = isSqlite ? 'drop trigger refuse' : `drop trigger refuse on ${table}`;
+/** Accepts a refused statement again. */
+async function accept({ app }: TestServer, table: string, name = 'refuse'): Promise<void> {
+  const { commit, reader } = app.services.database;
+  const statement = reader.dialect.name === 'sqlite' ? `drop trigger ${name}` : `drop trigger ${name} on ${table}`;
   await commit(({ connection }) => connection.query(statement, []));
+}
+
+/** Starts another server, on PostgreSQL as another node, which accepts the statements on `table` again. */
+async function startOther(
+  test: TestContext,
+  server: TestServer,
+  home: Home,
+  { table, clock }: { table?: string; clock?: Clock },
+): Promise<TestServer> {
+  const { database, deletions } = server.app.services;
+  const isSqlite = database.reader.dialect.name === 'sqlite';
+  await deletions.stop(); // it would continue
+  if (table !== undefined) await accept(server, table);
   await server.stop();
   const env: Record<string, string> = isSqlite
     ? {}
     : { DATA_DIR: join(home.dataDir, 'other'), MEDIA_DIR: join(home.dataDir, 'media') };
-  const other = await startServer({ home, env });
+  const other = await startServer({ home, env, ...(clock && { clock }) });
   test.after(() => other.stop());
   return other;
 }
@@ -59,11 +79,11 @@ const countOf = async ({ app }: TestServer, table: 'messages' | 'chats', session
 };
 
 describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
-  const setUp = async (test: TestContext) => {
+  const setUp = async (test: TestContext, env: Record<string, string> = {}) => {
     const home = await newHome();
     test.after(() => home.remove());
-    const env: Record<string, string> = database === 'sqlite' ? {} : { MEDIA_DIR: join(home.dataDir, 'media') };
-    const server = await startServer({ home, env });
+    const ofNode: Record<string, string> = database === 'sqlite' ? {} : { MEDIA_DIR: join(home.dataDir, 'media') };
+    const server = await startServer({ home, env: { ...ofNode, ...env } });
     return { home, server, ...(await server.account()) };
   };
   const withHistory = async (call: ReturnType<typeof bearer>, messages: number) => {
@@ -88,7 +108,7 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
       (rows) => rows.length === 1,
     );
     assert.equal(record?.resource_id, `identity/${sessionId}/${hidden}`);
-    const other = await startOther(test, server, home, 'messages');
+    const other = await startOther(test, server, home, { table: 'messages' });
     const callOther = bearer(other.url, token);
     await untilDone(other);
     const { body: chat } = await callOther('GET', `/chats/${phoneNumber}?sessionId=${sessionId}`);
@@ -97,6 +117,40 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const { data: events } = (await callOther('GET', '/events?events=contact.updated')).body;
     const identified = events.filter(({ data }: Answer['body']) => data.previousPhoneNumber === hidden);
     assert.equal(identified.length, 1);
+  });
+
+  it('keeps only its own session from connecting, until it succeeds', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const [sessionId, healthy] = [await connectSession(call), await connectSession(call)];
+    const simulate = (action: object) => call('POST', `/sessions/${sessionId}/simulate`, action);
+    for (let n = 0; n < 120; n++) await simulate({ action: 'incoming', from: '000123456780', message: `text ${n}` });
+    const { data } = (await call('GET', '/messages?limit=1')).body;
+    await refuse(server, 'update', 'messages', `old.message_id = '${data[0].messageId}'`);
+    await simulate({ action: 'identify', from: '000123456780', phoneNumber: '491702222223' });
+    await eventually(
+      () => recorded(server.app.services.database),
+      (rows) => rows.length === 1,
+    );
+    const clock = createFakeClock(Date.now());
+    const other = await startOther(test, server, home, { clock });
+    const callOther = bearer(other.url, token);
+    const statusOf = async (id: string) => (await callOther('GET', `/sessions/${id}`)).body.status;
+    const untilConnected = (id: string) =>
+      eventually(
+        async () => {
+          await clock.advance(1000);
+          return statusOf(id);
+        },
+        (status) => status === 'connected',
+      );
+    await untilConnected(healthy);
+    assert.equal(await statusOf(sessionId), 'connecting');
+    const { status, body } = await callOther('POST', '/messages/send', { sessionId, to: '491702222222', message: 'x' });
+    assert.deepEqual([status, body.code], [503, 'session_unavailable']);
+    await accept(other, 'messages');
+    await untilConnected(sessionId);
+    assert.deepEqual(await recorded(other.app.services.database), []);
+    assert.deepEqual((await callOther('GET', '/events?events=session.disconnected')).body.data, []);
   });
 
   it('fails the rest of a queue after a logout on the next start, without what was queued since', async (test) => {
@@ -121,11 +175,11 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const [record] = await recorded(database);
     assert.equal(record?.resource_id, `queue/${sessionId}`);
     assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).status, 503, 'it would send the rest');
-    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'disconnected');
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'logged_out');
     await queue(65_536 * 1000, sent.slice(0, 1)); // behind everything that is stored
     await database.commit(({ kysely }) => kysely.updateTable('deletions').set({ worked_until: 0 }).execute());
 
-    const other = await startOther(test, server, home, 'messages');
+    const other = await startOther(test, server, home, { table: 'messages' });
     await untilDone(other);
     const callOther = bearer(other.url, token);
     const { data: failed } = (await callOther('GET', '/messages?status=failed&limit=200')).body;
@@ -160,7 +214,7 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
       [otherId],
     );
 
-    const other = await startOther(test, server, home, 'chats');
+    const other = await startOther(test, server, home, { table: 'chats' });
     await untilDone(other);
     assert.equal(await countOf(other, 'chats', sessionId), 0);
     const { status, body } = await bearer(other.url, token)('GET', `/sessions/${sessionId}`);
@@ -211,13 +265,61 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const left = await countOf(server, 'messages', sessionId);
     assert.ok(left > 0 && left < 600, `${left}`);
 
-    const other = await startOther(test, server, home, 'messages');
+    const other = await startOther(test, server, home, { table: 'messages' });
     await untilDone(other);
     assert.deepEqual([await countOf(other, 'messages', sessionId), await countOf(other, 'chats', sessionId)], [0, 0]);
     const { data } = (await bearer(other.url, token)('GET', '/events?events=chat.removed')).body;
     assert.deepEqual(
       data.map((event: { data: { chatId: string; action: string } }) => [event.data.chatId, event.data.action]),
       [[chatId, 'deleted']],
+    );
+  });
+
+  it('of a chat and a label on the phone, which it reports once, continues on the next start', async (test) => {
+    const { home, server, call, token, accountId } = await setUp(test, { CONNECTORS: PUPPET });
+    test.after(() => (puppet.parts = {}));
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const chat = { type: 'direct', id: '491702222222' } as const;
+    const text = {
+      chat,
+      from: chat.id,
+      content: { type: 'text', text: 'hello' },
+      timestamp: 1,
+      replyTo: null,
+    } as const;
+    for (let n = 0; n < 300; n++)
+      await puppet.host?.onEvent({ type: 'message', networkId: `${n}`.padStart(3, '0'), ...text });
+    await puppet.host?.onEvent({ type: 'label_updated', label: { networkId: '7', name: 'Customer', color: 1 } });
+    const [{ labelId }] = (await call('GET', '/labels')).body.data;
+    const { database } = server.app.services;
+    const ids = Array.from({ length: 120 }, (_, n) => `49170${3_000_000 + n}`);
+    const labels = ids.map((id) => ({
+      ...{ account_id: accountId, session_id: sessionId },
+      label_id: labelId,
+      chat_id: id,
+    }));
+    await database.commit(({ kysely }) => kysely.insertInto('chat_labels').values(labels).execute());
+    await refuse(server, 'delete', 'messages', `old.network_id = '290'`);
+    const removed = { type: 'chat_removed', chat, isWhole: true, upTo: Date.now() } as const;
+    await assert.rejects(async () => puppet.host?.onEvent(removed));
+    await refuse(server, 'delete', 'labels', `old.network_id = '7'`, 'refuse_label');
+    await assert.rejects(async () => puppet.host?.onEvent({ type: 'label_removed', networkId: '7' }));
+    const left = await countOf(server, 'messages', sessionId);
+    assert.ok(left > 0 && left < 300, `${left}`);
+    const kinds = (await recorded(database)).map(({ kind }) => kind);
+    assert.deepEqual(kinds.toSorted(), ['chat', 'label']);
+
+    await accept(server, 'labels', 'refuse_label');
+    const other = await startOther(test, server, home, { table: 'messages' });
+    await untilDone(other);
+    assert.deepEqual([await countOf(other, 'messages', sessionId), await countOf(other, 'chats', sessionId)], [0, 0]);
+    const callOther = bearer(other.url, token);
+    assert.deepEqual((await callOther('GET', '/labels')).body.data, []);
+    const { data } = (await callOther('GET', '/events?events=chat.removed,label.updated')).body;
+    assert.deepEqual(
+      data.map((event: Answer['body']) => event.data.action ?? event.data.deleted).filter((one: unknown) => one),
+      ['deleted', true],
     );
   });
 
@@ -264,7 +366,7 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     );
     assert.ok((await pendingCount(server)) > 0);
 
-    const other = await startOther(test, server, home, 'deliveries');
+    const other = await startOther(test, server, home, { table: 'deliveries' });
     await untilDone(other);
     assert.equal(await pendingCount(other), 0);
   });
@@ -284,7 +386,7 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     assert.deepEqual((await call('GET', '/webhooks/endpoints')).body.data, []);
     assert.ok((await pendingCount(server)) > 0);
 
-    const other = await startOther(test, server, home, 'deliveries');
+    const other = await startOther(test, server, home, { table: 'deliveries' });
     await untilDone(other);
     assert.equal(await pendingCount(other), 0);
     const { kysely } = other.app.services.database.reader;

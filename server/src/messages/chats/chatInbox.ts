@@ -1,7 +1,9 @@
 import type { ChatEvent } from '../../connectors/contract/chatActions.ts';
 import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
 import type { Commit, Tx } from '../../db/commit.ts';
+import type { Database } from '../../db/database.ts';
 import type { MessageRow } from '../../db/schema.ts';
+import type { Deletions } from '../../jobs/deletions.ts';
 import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { findByNetworkId } from '../messages/changes.ts';
@@ -9,7 +11,7 @@ import { setPinned, setStarred } from '../messages/marks.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, type SessionRef } from '../store.ts';
 import { changeChat, findChat, markRead, setDisappearing } from './chatChanges.ts';
-import { removeChat, removeMessage } from './chatRemoval.ts';
+import { deleteChat, removeMessage } from './chatRemoval.ts';
 import { findLabelByNetworkId, putLabel, setChatLabel, setMessageLabel } from './labels.ts';
 
 /**
@@ -36,15 +38,15 @@ export async function storeChatUpdate(
   if (read !== undefined) await markRead(options, commit, session, read.chatId, read.last);
 }
 
-/** Deletes what was deleted on another device of the account. Takes several transactions, and can be repeated. */
+/** Deletes what was deleted on another device of the account, as a recorded deletion that continues after a crash. */
 export async function storeChatRemoval(
-  options: InboxOptions,
-  commit: Commit,
+  deletions: Deletions,
+  database: Pick<Database, 'commit'>,
   session: SessionRef,
   { chat, isWhole, upTo, keepsStarred = false }: Report<'chat_removed'>,
 ): Promise<void> {
-  const chatId = await commit((tx) => chatIdOf(tx, session, chat), session.sessionId);
-  if (chatId !== undefined) await removeChat(options, commit, session, chatId, { isWhole, upTo, keepsStarred });
+  const chatId = await database.commit((tx) => chatIdOf(tx, session, chat), session.sessionId);
+  if (chatId !== undefined) await deleteChat({ database, deletions }, session, chatId, { isWhole, upTo, keepsStarred });
 }
 
 /** Reports about what another device of the account, or a person in a chat, did with a chat or a message. */

@@ -63,13 +63,13 @@ export function chatDeletion(parts: Parts, commit: Commit): DeletionHandler {
  * @param run whether an earlier run may have removed some, and what ends its record
  * @returns the number of removed messages
  */
-export async function removeChat(
+async function removeChat(
   parts: Parts,
   commit: Commit,
   session: SessionRef,
   chatId: string,
   removal: Removal,
-  run: { readonly isResumed: boolean; readonly complete: (tx: Tx) => Promise<void> } | undefined = undefined,
+  run: { readonly isResumed: boolean; readonly complete: (tx: Tx) => Promise<void> },
 ): Promise<number> {
   let removed = 0;
   const pace = new Pace(MESSAGES);
@@ -82,9 +82,9 @@ export async function removeChat(
     removed += done.count;
     ({ last: after, isLast } = done);
   }
-  const hasRemoved = removed > 0 || run?.isResumed === true;
+  const hasRemoved = removed > 0 || run.isResumed;
   await commit(async (tx) => {
-    await run?.complete(tx);
+    await run.complete(tx);
     const isGone = await settle(parts, tx, session, chatId, removal, hasRemoved);
     if (isGone === undefined) return;
     const { sessionId, accountId } = session;

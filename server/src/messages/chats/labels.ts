@@ -1,20 +1,25 @@
 import { sql } from 'kysely';
 import { type Clock, isoTime } from '../../clock.ts';
 import type { Commit, Tx } from '../../db/commit.ts';
+import type { Database } from '../../db/database.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { Pace } from '../../db/pace.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { LabelTable, MessageRow } from '../../db/schema.ts';
 import type { NewId } from '../../ids.ts';
+import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import { cut } from '../contentParts.ts';
 import { emitMarks } from '../messages/marks.ts';
 import type { SessionRef } from '../store.ts';
 import { emitChatById } from './chatChanges.ts';
 
-interface Parts {
+interface LabelEvents {
   readonly emit: Emit;
   readonly clock: Clock;
+}
+
+interface Parts extends LabelEvents {
   readonly newId: NewId;
 }
 
@@ -66,7 +71,10 @@ export async function putLabel(
 }
 
 /** Takes a label off everything, in transactions with few rows. */
-async function takeOffAll(commit: Commit, { account_id, session_id, label_id }: LabelTable): Promise<void> {
+async function takeOffAll(
+  commit: Commit,
+  { account_id, session_id, label_id }: Pick<LabelTable, 'account_id' | 'session_id' | 'label_id'>,
+): Promise<void> {
   const pace = new Pace();
   const options = { key: session_id };
   await pace.repeat(
@@ -109,28 +117,48 @@ async function takeOffAll(commit: Commit, { account_id, session_id, label_id }: 
   );
 }
 
-/** Removes a label from all chats and messages, then deletes it. Uses several transactions and is safe to repeat. */
-export async function removeLabel(parts: Parts, commit: Commit, session: SessionRef, networkId: string): Promise<void> {
-  const key = session.sessionId;
-  const label = await commit((tx) => findLabelByNetworkId(tx, session, networkId), key);
-  if (label === undefined) return;
-  await takeOffAll(commit, label);
-  await commit((tx) => deleteLabel(parts, tx, label), key);
+/** Deletes a label and takes it off everything, as a recorded deletion that continues after a crash. */
+export async function removeLabel(
+  { database, deletions }: { readonly database: Pick<Database, 'commit'>; readonly deletions: Deletions },
+  session: SessionRef,
+  networkId: string,
+): Promise<void> {
+  const deletion = await database.commit(async (tx) => {
+    const label = await findLabelByNetworkId(tx, session, networkId);
+    if (label === undefined) return undefined;
+    const { accountId, sessionId } = session;
+    const resourceId = `label/${sessionId}/${label.label_id}`;
+    const recorded = { resourceId, accountId, kind: 'label' as const, details: '{}' };
+    await deletions.record(tx, recorded);
+    return recorded;
+  }, session.sessionId);
+  if (deletion !== undefined) await deletions.run(deletion);
+}
+
+/** Returns the handler of recorded deletions of labels. */
+export function labelDeletion(parts: LabelEvents, commit: Commit): DeletionHandler {
+  return async ({ resourceId, accountId }, _isResumed, complete) => {
+    const [, sessionId = '', labelId = ''] = resourceId.split('/');
+    await takeOffAll(commit, { account_id: accountId, session_id: sessionId, label_id: labelId });
+    await commit(async (tx) => {
+      await complete(tx);
+      await deleteLabel(parts, tx, accountId, labelId);
+    }, sessionId);
+  };
 }
 
 /** Deletes a label and any assignments added during the removal. */
-async function deleteLabel(parts: Parts, tx: Tx, label: LabelTable): Promise<void> {
-  let isThere = false;
-  for (const table of ['chat_labels', 'message_labels', 'labels'] as const) {
-    const { numDeletedRows } = await tx.kysely
-      .deleteFrom(table)
-      .where('account_id', '=', label.account_id)
-      .where('label_id', '=', label.label_id)
-      .executeTakeFirst();
-    if (table === 'labels') isThere = numDeletedRows > 0n;
-  }
-  // Another removal may have deleted it.
-  if (isThere) emitLabel(parts, tx, label, true);
+async function deleteLabel(parts: LabelEvents, tx: Tx, accountId: string, labelId: string): Promise<void> {
+  for (const table of ['chat_labels', 'message_labels'] as const)
+    await tx.kysely.deleteFrom(table).where('account_id', '=', accountId).where('label_id', '=', labelId).execute();
+  const label = await tx.kysely
+    .deleteFrom('labels')
+    .where('account_id', '=', accountId)
+    .where('label_id', '=', labelId)
+    .returningAll()
+    .executeTakeFirst();
+  // Its session may have been deleted.
+  if (label !== undefined) emitLabel(parts, tx, label, true);
 }
 
 /** Returns whether a label is on a chat already, or the session may have it on one more. */
@@ -245,7 +273,7 @@ async function countLabels({ kysely }: Tx, { accountId, sessionId }: SessionRef)
   return Number(count);
 }
 
-function emitLabel({ emit, clock }: Parts, tx: Tx, label: LabelTable, isDeleted: boolean): void {
+function emitLabel({ emit, clock }: LabelEvents, tx: Tx, label: LabelTable, isDeleted: boolean): void {
   const { account_id: accountId, session_id: sessionId, label_id: labelId, name, color } = label;
   const deleted = isDeleted && { deleted: true as const };
   const data = { labelId, sessionId, name, color, ...deleted, timestamp: isoTime(clock.now()) };

@@ -137,7 +137,7 @@ export const deleteLabel = defineOperation({
     const { network_id: networkId, name, color } = label;
     const labels = await ctx.liveSessions.part(session, 'labels');
     await labels.remove({ networkId, name, color });
-    await removeLabel(ctx, ctx.database.commit, session, networkId);
+    await removeLabel(ctx, session, networkId);
     return { labelId, deleted: true as const };
   },
 });
