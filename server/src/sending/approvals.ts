@@ -26,7 +26,7 @@ const BATCH = 100;
 export class Approvals {
   readonly #options: SenderOptions;
   readonly #onApproved: (session: SessionRef, status: MessageRow['status']) => void;
-  /** Messages of requests in progress whose first ones are stored. */
+  /** Requests that have stored their first messages, and the number that they still store. */
   readonly #coming = new Set<{ readonly accountId: string; messages: number }>();
   #isRunning = false;
   #cancelTimer = () => {};
@@ -92,7 +92,7 @@ export class Approvals {
     return row;
   }
 
-  /** @returns for each message, that of an earlier run of the same request; undefined if it is new */
+  /** @returns for each message, the row that an earlier run stored; undefined if it is new */
   async #store(rows: readonly NewRow[], quota: SendQuota | undefined): Promise<(MessageRow | undefined)[]> {
     const accountId = rows[0]?.account_id ?? '';
     const coming = { accountId, messages: 0 };

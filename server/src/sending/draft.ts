@@ -83,7 +83,7 @@ export async function storeCounted(
 /** Messages that one transaction has just stored. */
 export interface StoredSlice {
   readonly added: readonly NewRow[];
-  /** Whether no transaction of this request came before, neither now nor in an earlier run. */
+  /** Whether the request has stored nothing before, neither now nor in an earlier run. */
   readonly isFirst: boolean;
   /** Messages that later transactions store. */
   readonly left: number;
@@ -97,8 +97,8 @@ interface SliceSteps {
 }
 
 /**
- * Stores the outgoing messages of one request, of one session, in short transactions.
- * @returns for each message, that of an earlier run of the same request; undefined if it is new
+ * Stores outgoing messages that one request sends over one session, in short transactions.
+ * @returns for each message, the row that an earlier run stored; undefined if it is new
  * @throws {AppError} `not_found` if it was deleted meanwhile, and the errors of `steps`
  */
 export async function storeInSlices(

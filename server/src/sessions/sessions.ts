@@ -33,7 +33,7 @@ const STOP_MS = 10_000;
 const LOGOUT_MS = 5000;
 /** How long a caller waits for a deletion, which continues afterwards. */
 const DELETION_MS = 10_000;
-/** How long a connection waits for what earlier ones left to do. */
+/** A connection waits this long for work that earlier ones left. */
 const EARLIER_WORK_MS = 10_000;
 
 interface Options extends HostOptions {
@@ -97,7 +97,7 @@ export class Sessions implements LeaseWorker {
     return this.#restore(sessionIds, true);
   }
 
-  /** @param isFirst whether nothing has been tried since the sessions were acquired */
+  /** @param isFirst false if it was tried since the sessions were acquired */
   async #restore(sessionIds: readonly string[], isFirst: boolean): Promise<void> {
     const restored = this.#live.restoring(sessionIds);
     const slots = new Slots(RESTORED_AT_ONCE);
@@ -356,9 +356,9 @@ export class Sessions implements LeaseWorker {
   }
 
   /**
-   * Finishes what earlier connections of the session left to do, before it connects again.
-   * @throws {AppError} `session_unavailable` if it fails or takes long, in which case it continues; `shutting_down`, or
-   * an error of the database
+   * Finishes the work that earlier connections of the session left, before it connects again.
+   * @throws {AppError} `session_unavailable` if it fails, or takes long and continues; `shutting_down`, or an error of
+   * the database
    */
   async #finishEarlierWork({ session_id: sessionId }: Pick<SessionTable, 'session_id'>): Promise<void> {
     const { deletions, clock } = this.#options;

@@ -256,7 +256,7 @@ describeOnEachDatabase('bound of rows per transaction', (newHome) => {
     assert.deepEqual([(await store?.list(''))?.size, await other?.get('key-1')], [0, 'kept']);
   });
 
-  it('stores a bulk message of a limited key in parts, or nothing of it', async (test) => {
+  it('stores a bulk message in parts for a limited key, or nothing', async (test) => {
     const { server, rows, call, sessionId } = await setUp(test, { env: { MAX_PENDING_APPROVALS: '1000' } });
     const keyWith = async (limits: object) => {
       const name = JSON.stringify(limits);

@@ -38,7 +38,7 @@ export async function storeChatUpdate(
   if (read !== undefined) await markRead(options, commit, session, read.chatId, read.last);
 }
 
-/** Deletes what was deleted on another device of the account, as a recorded deletion that continues after a crash. */
+/** Repeats a deletion from another device of the account, as a recorded deletion that continues after a crash. */
 export async function storeChatRemoval(
   deletions: Deletions,
   database: Pick<Database, 'commit'>,

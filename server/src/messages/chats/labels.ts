@@ -135,7 +135,7 @@ export async function removeLabel(
   if (deletion !== undefined) await deletions.run(deletion);
 }
 
-/** Returns the handler of recorded deletions of labels. */
+/** Returns the deletion handler for labels. */
 export function labelDeletion(parts: LabelEvents, commit: Commit): DeletionHandler {
   return async ({ resourceId, accountId }, _isResumed, complete) => {
     const [, sessionId = '', labelId = ''] = resourceId.split('/');
