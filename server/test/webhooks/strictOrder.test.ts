@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
+import type { ServerResponse } from 'node:http';
 import { it } from 'node:test';
 import { sql } from 'kysely';
 import { firstIdAt } from '../../src/ids.ts';
-import { type Received, startReceiver } from '../support/connections/receiver.ts';
+import { MANY_RETRIES, type Received, startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDeployment } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
@@ -82,7 +83,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     let isDown = true;
     const { call, sessionId, receiver, accepted, write, deliveries, whenHeld } = await setUp(
       test,
-      Array(20).fill(1),
+      MANY_RETRIES,
       (received) => isDown && textOf(received) === 'a1',
     );
     await write(HIDDEN, 'a1');
@@ -102,7 +103,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     let isDown = true;
     const { call, receiver, accepted, write, whenHeld } = await setUp(
       test,
-      Array(20).fill(1),
+      MANY_RETRIES,
       (received) => isDown && textOf(received) === 'a1',
     );
     await write(ANN, 'a1', 'a2', 'a3');
@@ -216,12 +217,44 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     assert.deepEqual(accepted, ['a1', 'a2']);
   });
 
+  it('says for which delivery one waits also while that is sent again after an outage', async (test) => {
+    const time = createFakeClock(Date.now());
+    const options = { clock: time, env: { BREAKER_OPEN_SECONDS: '30' } };
+    const { call, receiver, webhookId, write, deliveries, whenHeld } = await setUp(test, FOREVER, () => true, options);
+    await write(ANN, 'a1', 'a2', 'a3');
+    await whenHeld(2);
+    receiver.respond((_, response) => response.writeHead(410).end()); // opens the breaker at once
+    await write(BEN, 'b1', 'b2');
+    await eventually(
+      () => call('GET', `/webhooks/endpoints/${webhookId}/circuit-breaker`),
+      ({ body }) => body.state === 'open',
+    );
+    const unanswered: ServerResponse[] = [];
+    receiver.respond((received, response) => {
+      if (textOf(received) === 'a1') unanswered.push(response);
+      else response.writeHead(200).end();
+    });
+    const attempts = () => receiver.deliveries.filter((one) => textOf(one) === 'a1').length;
+    await eventually(
+      async () => {
+        await time.advance(5000);
+        return attempts();
+      },
+      (count) => count === 2,
+    );
+    const [first, ...others] = await deliveries();
+    assert.deepEqual(
+      others.slice(0, 2).map(({ heldBehind, dueAt }) => [heldBehind, dueAt]),
+      Array(2).fill([first.deliveryId, null]),
+    );
+    for (const response of unanswered) response.writeHead(200).end();
+  });
+
   it('says for which delivery one waits now, not for which it was held', async (test) => {
     let isDown = true;
     const { call, receiver, accepted, write, deliveries, whenHeld } = await setUp(
       test,
-      // Time enough for the first one to be repeated until it is accepted, and for the second one to stay.
-      [...Array(19).fill(1), 3600],
+      [...MANY_RETRIES.slice(1), 3600], // so that the second one stays
       (received) => textOf(received) === 'a2' || (isDown && textOf(received) === 'a1'),
     );
     const later = Array.from({ length: 40 }, (_, n) => `a${n + 3}`);
@@ -320,7 +353,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
       webhookUrl: receiver.url,
       events: ['message.incoming'],
       ordering: 'strict',
-      retrySeconds: Array(20).fill(1),
+      retrySeconds: MANY_RETRIES,
     });
     for (const message of ['a1', 'a2', 'a3'])
       await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: ANN, message });

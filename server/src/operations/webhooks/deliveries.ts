@@ -359,19 +359,26 @@ function occurrenceIn(row: Pick<DeliveryRow, 'event_id' | 'kind' | 'created_at'>
   return JSON.stringify({ eventId: row.event_id, name: row.kind, timestamp: isoTime(row.created_at), data });
 }
 
+/**
+ * The earlier delivery that a held one waits for: the one that held it, which may be due by now, or another one if that is
+ * settled.
+ */
+const heldNow = sql<string | null>`case when d.held_behind is not null then coalesce(
+  (select h.delivery_id from deliveries h
+    where h.account_id = d.account_id and h.delivery_id = d.held_behind and h.state = 'pending'),
+  ${firstWaitingBefore}
+) end`;
+
 const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.accountId);
 
 function deliveriesOf(on: Pick<Queryable, 'kysely' | 'dialect'>, accountId: string, path?: ReturnType<typeof pathOf>) {
-  return (
-    deliveriesThrough(on, accountId, path)
-      .innerJoin('events as e', (join) =>
-        join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-      )
-      .selectAll('d')
-      .select('e.message_id')
-      // The one that it was held behind may be settled.
-      .select(sql<string | null>`case when d.held_behind is not null then ${firstWaitingBefore} end`.as('held_now'))
-  );
+  return deliveriesThrough(on, accountId, path)
+    .innerJoin('events as e', (join) =>
+      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
+    )
+    .selectAll('d')
+    .select('e.message_id')
+    .select(heldNow.as('held_now'));
 }
 
 /** Returns the ids of the deliveries of a message's events. */
