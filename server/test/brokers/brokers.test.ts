@@ -4,6 +4,7 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { generate } from 'selfsigned';
 import { verify } from '../../../sdk/src/webhooks.ts';
 import { type BrokerKind, brokerKinds, type RunningBroker } from '../support/brokers/brokerTable.ts';
+import { MANY_RETRIES } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, connectSession, serversFor } from '../support/server.ts';
 
@@ -129,7 +130,7 @@ function conform(kind: BrokerKind): void {
 
   it('loses nothing when the broker is killed and restarted under load', async () => {
     const { create, write, deliveries } = await setUp();
-    const { webhookId } = await create({ retrySeconds: Array(20).fill(1), maxInFlight: 32 });
+    const { webhookId } = await create({ retrySeconds: MANY_RETRIES, maxInFlight: 32 });
     const writing = (async () => {
       for (let n = 0; n < COUNT; n += AT_ONCE)
         await Promise.all(

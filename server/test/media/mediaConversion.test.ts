@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { after, describe, it } from 'node:test';
 import sharp from 'sharp';
 import { whatsappMediaRules as rules } from '../../src/connectors/mediaRules.ts';
-import { waveformOf } from '../../src/media/conversion/audio.ts';
+import { prepareAudio, prepareVoice, waveformOf } from '../../src/media/conversion/audio.ts';
 import { Converter } from '../../src/media/conversion/converter.ts';
 import { Ffmpeg } from '../../src/media/conversion/ffmpeg.ts';
 import type { Order, Purpose } from '../../src/media/conversion/task.ts';
@@ -73,12 +73,13 @@ describe('voice messages', () => {
   });
 
   it('are refused before their conversion if they are longer than an hour', async (test) => {
-    const hasty = new Converter({ timeoutMs: 15_000 });
-    test.after(() => hasty.stop());
+    const runs = test.mock.method(Ffmpeg.prototype, 'convert').mock;
     const long = wavOf(61 * 60, undefined, 1000);
+    const rule = { mimeTypes: [], maxBytes: 1e9 };
     const error = { message: 'it is longer than an hour' };
-    await assert.rejects(prepare('voice', 'audio/wav', long, undefined, hasty), error);
-    await assert.rejects(prepare('audio', 'audio/wav', long, { mimeTypes: [], maxBytes: 1e9 }, hasty), error);
+    await assert.rejects(prepareVoice(long, 'audio/wav', rule), error);
+    await assert.rejects(prepareAudio(long, 'audio/wav', rule), error);
+    assert.equal(runs.callCount(), 2, 'each only looks for packets after an hour');
   });
 
   it('are the same for the same recording', async () => {

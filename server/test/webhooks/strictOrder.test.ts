@@ -217,7 +217,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     assert.deepEqual(accepted, ['a1', 'a2']);
   });
 
-  it('says for which delivery one waits also while that is sent again after an outage', async (test) => {
+  it('names the earlier delivery also while that is sent again after an outage', async (test) => {
     const time = createFakeClock(Date.now());
     const options = { clock: time, env: { BREAKER_OPEN_SECONDS: '30' } };
     const { call, receiver, webhookId, write, deliveries, whenHeld } = await setUp(test, FOREVER, () => true, options);

@@ -16,6 +16,9 @@ export interface Received {
   readonly at: number;
 }
 
+/** Retries of a webhook, in seconds: soon at first, and more than a busy machine can use up. */
+export const MANY_RETRIES = [1, 2, 3, ...Array<number>(17).fill(5)];
+
 export type Respond = (received: Received, response: ServerResponse) => void;
 
 export interface Receiver {
