@@ -79,7 +79,7 @@ function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   const { database, clock } = foundation;
   const deletions = new Deletions(foundation);
   deletions.handle('chat', chatDeletion({ emit, clock }, database.commit));
-  deletions.handle('label', labelDeletion({ emit, clock }, database.commit));
+  deletions.handle('label', labelDeletion({ emit, clock }, database));
   deletions.handle('webhook', webhookDeletion(database, clock));
   deletions.handle(
     'queue',

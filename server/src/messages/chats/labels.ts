@@ -136,11 +136,11 @@ export async function removeLabel(
 }
 
 /** Returns the deletion handler for labels. */
-export function labelDeletion(parts: LabelEvents, commit: Commit): DeletionHandler {
+export function labelDeletion(parts: LabelEvents, database: Pick<Database, 'commit'>): DeletionHandler {
   return async ({ resourceId, accountId }, _isResumed, complete) => {
     const [, sessionId = '', labelId = ''] = resourceId.split('/');
-    await takeOffAll(commit, { account_id: accountId, session_id: sessionId, label_id: labelId });
-    await commit(async (tx) => {
+    await takeOffAll(database.commit, { account_id: accountId, session_id: sessionId, label_id: labelId });
+    await database.commit(async (tx) => {
       await complete(tx);
       await deleteLabel(parts, tx, accountId, labelId);
     }, sessionId);
