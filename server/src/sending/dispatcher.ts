@@ -19,35 +19,16 @@ interface Attempt {
   readonly holdMs?: HoldMs;
 }
 
-/** Both reject with the same error if the network did not accept the message. */
-export interface Dispatched {
-  /** Resolves when the network has accepted it: the next message of the chat may go out. */
-  readonly accepted: Promise<Accepted>;
-  /** Resolves when the database has that. */
-  readonly stored: Promise<void>;
-}
+/** The result of an attempt that the network did not refuse. */
+export type Outcome =
+  /** The next message of the chat may go out. `stored` resolves when the database has the acknowledgement. */
+  | { readonly kind: 'accepted'; readonly accepted: Accepted; readonly stored: Promise<void> }
+  /** The network accepts nothing from the session for some time, in ms. The message stays queued. */
+  | { readonly kind: 'held'; readonly ms: number }
+  /** The session ended, or moved, before there was a result. Its next owner sends the message. */
+  | { readonly kind: 'stillQueued' };
 
-/** The network accepts nothing from the session at the moment: the message stays queued. */
-export class HeldError extends Error {
-  readonly ms: number;
-  constructor(ms: number) {
-    super('The network accepts nothing at the moment');
-    this.ms = ms;
-  }
-}
-
-/** The message is stored, and the next owner of the session sends it. */
-export class StillQueuedError extends AppError {
-  readonly messageId: string;
-  constructor(messageId: string) {
-    super(
-      'session_unavailable',
-      `The session is closing or moving to another node. The message ${messageId} is queued and goes out as soon ` +
-        'as the session is connected: check it by its id, or repeat the request with its idempotency key',
-    );
-    this.messageId = messageId;
-  }
-}
+const STILL_QUEUED: Outcome = { kind: 'stillQueued' };
 
 const SEND_TIMEOUT_MS = 30_000;
 
@@ -88,17 +69,13 @@ export class Dispatcher {
 
   /**
    * Sends a stored message and stores the outcome. Call it in the turn of its chat.
-   * @throws {AppError} `send_failed`, or the network's error
-   * @throws {StillQueuedError} the session ended, or moved, before there was an outcome
-   * @throws {HeldError} the message has to wait
-   * @throws {AppError} `storage_unavailable`: the message is still queued, unless the network accepted it
+   * @throws {AppError} `send_failed`, or the network's error: the message has failed
+   * @throws {AppError} `storage_unavailable`: the message is still queued. `stored` rejects with it as well
    */
-  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, attempt: Attempt): Dispatched {
-    const { promise: accepted, resolve, reject } = Promise.withResolvers<Accepted>();
-    accepted.catch(() => {}); // `stored` rejects as well
-    const stored = this.#options.live.track(session, this.#dispatch(session, row, chat, attempt, resolve));
-    stored.catch(reject);
-    return { accepted, stored };
+  dispatch(session: LiveSession, row: NewRow, chat: NetworkChat, attempt: Attempt): Promise<Outcome> {
+    const outcome = this.#dispatch(session, row, chat, attempt);
+    void this.#options.live.track(session, outcome.then(storedOf)).catch(() => {}); // the caller gets the error
+    return outcome;
   }
 
   async #dispatch(
@@ -106,11 +83,10 @@ export class Dispatcher {
     row: NewRow,
     chat: NetworkChat,
     { hasWaited, holdMs }: Attempt,
-    onAccepted: (accepted: Accepted) => void,
-  ): Promise<void> {
+  ): Promise<Outcome> {
     const { database, inbox, media, clock, keyRefusal } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
-    if (!session.isOpen()) throw new StillQueuedError(row.message_id);
+    if (!session.isOpen()) return STILL_QUEUED;
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
       const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
@@ -131,22 +107,20 @@ export class Dispatcher {
       accepted = await withTimeout(clock, timeoutMs, answer, () => unanswered(timeoutMs));
     } catch (error) {
       // A closing connection's error is not authoritative: the next owner sends again, with the same id.
-      if (!session.isOpen()) throw new StillQueuedError(row.message_id);
+      if (!session.isOpen()) return STILL_QUEUED;
       // Nothing was sent, and the database says nothing about the message.
       if (answer === undefined && isAway(error)) throw error;
       const ms = holdMs?.(error);
-      if (ms !== undefined) throw new HeldError(ms);
+      if (ms !== undefined) return { kind: 'held', ms };
       const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
       await inbox.refuse(row, reason);
       session.activity.onRefused(error instanceof AppError ? error.code : 'send_failed');
       void this.#acceptLate(session, row, answer);
       throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
     }
-    if (session.isLost) throw new StillQueuedError(row.message_id);
+    if (session.isLost) return STILL_QUEUED;
     session.activity.onSent(chat.type === 'direct' ? row.chat_id : undefined, accepted.timestamp);
-    const stored = this.#acknowledgements.add(session, row, accepted);
-    onAccepted(accepted);
-    await stored;
+    return { kind: 'accepted', accepted, stored: this.#acknowledgements.add(session, row, accepted) };
   }
 
   /** If the answer arrives after the timeout, a message that failed becomes sent after all. */
@@ -156,6 +130,8 @@ export class Dispatcher {
       await this.#acknowledgements.add(session, message, accepted).catch(() => {});
   }
 }
+
+const storedOf = (outcome: Outcome) => (outcome.kind === 'accepted' ? outcome.stored : undefined);
 
 const unanswered = (timeoutMs: number) =>
   new AppError(

@@ -8,7 +8,7 @@ import { chatOf } from '../messages/messages/outgoing.ts';
 import { place } from '../messages/sendOrder.ts';
 import { type SessionRef, sessionOf } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
-import { type Dispatcher, HeldError, StillQueuedError } from './dispatcher.ts';
+import type { Dispatcher, Outcome } from './dispatcher.ts';
 import type { SenderOptions } from './senderOptions.ts';
 
 /** How long a queued message waits for a rate limit to pass. Then it fails with the network's error. */
@@ -107,16 +107,16 @@ export class SendQueue {
   /**
    * Runs `work`, which sends a message, once the earlier calls for its chat have ended, and passes whether it had to
    * wait for them.
-   * @throws {StillQueuedError} after some seconds; `work` does not run
+   * @returns undefined if the turn does not come within some seconds; `work` does not run
    */
-  inTurn<T>(row: Line & Pick<MessageRow, 'message_id'>, work: (hasWaited: boolean) => Promise<T>): Promise<T> {
+  inTurn<T>(row: Line, work: (hasWaited: boolean) => Promise<T>): Promise<T | undefined> {
     const line = lineOf(row);
     if (this.#turns.length(line) === 0) return this.#turns.run(line, () => work(false));
-    const { promise: late, reject } = Promise.withResolvers<never>();
+    const { promise: late, resolve } = Promise.withResolvers<undefined>();
     let isLate = false;
     const leave = () => {
       isLate = true;
-      reject(new StillQueuedError(row.message_id));
+      resolve(undefined);
     };
     const cancel = this.#options.clock.after(MAX_TURN_WAIT_MS, leave);
     const turn = this.#turns.run(line, () => {
@@ -229,10 +229,11 @@ export class SendQueue {
   async #sendOne(session: LiveSession, row: MessageRow): Promise<number | undefined> {
     const { message_id: messageId } = row;
     try {
-      await this.#dispatch(session, row);
+      const outcome = await this.#dispatch(session, row);
+      if (outcome.kind === 'held') return outcome.ms;
+      if (outcome.kind === 'stillQueued') return undefined;
+      await outcome.stored;
     } catch (error) {
-      if (error instanceof HeldError) return error.ms;
-      if (error instanceof StillQueuedError) return undefined;
       const about = { err: error, session: session.sessionId, message: messageId };
       this.#options.log.warn(about, 'queued message failed');
       // It may still be queued, and then goes first.
@@ -242,14 +243,14 @@ export class SendQueue {
     return undefined;
   }
 
-  async #dispatch(session: LiveSession, row: MessageRow): Promise<void> {
+  async #dispatch(session: LiveSession, row: MessageRow): Promise<Outcome> {
     const { database, inbox } = this.#options;
     const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
       if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(row, error.message);
       throw error;
     });
     const holdMs = (error: unknown) => this.#holdMs(row, error);
-    await this.#dispatcher.dispatch(session, row, chat, { hasWaited: true, holdMs }).stored;
+    return this.#dispatcher.dispatch(session, row, chat, { hasWaited: true, holdMs });
   }
 
   /** Returns undefined if waiting does not help, or has taken too long. */

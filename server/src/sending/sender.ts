@@ -8,7 +8,7 @@ import { chatOf } from '../messages/messages/outgoing.ts';
 import { findMessage, findSession, type NewRow, type SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Approvals, type UnapprovedDraft } from './approvals.ts';
-import { Dispatcher, StillQueuedError } from './dispatcher.ts';
+import { Dispatcher } from './dispatcher.ts';
 import { type Draft, numberOf, requireType, rowOf, storeOutgoing } from './draft.ts';
 import { SendQueue } from './queue.ts';
 import { requireQuota, type SendQuota, sendsLeft } from './quota.ts';
@@ -68,13 +68,10 @@ export class Sender {
    * `session_unavailable` if the session is closing: the message is stored, and goes out later
    */
   async send(session: SessionRef, draft: Draft, quota?: SendQuota): Promise<NewRow> {
-    try {
-      return await this.#sendHere(session, draft, quota);
-    } catch (error) {
-      if (!(error instanceof StillQueuedError)) throw error;
-      this.#queue.wake(session);
-      return await this.#awaitQueued(session, error);
-    }
+    const sent = await this.#sendHere(session, draft, quota);
+    if (sent !== undefined) return sent;
+    this.#queue.wake(session);
+    return this.#awaitQueued(session, draft.messageId);
   }
 
   /**
@@ -152,7 +149,8 @@ export class Sender {
     return this.#options.inbox.cancelQueued(row);
   }
 
-  async #sendHere(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow> {
+  /** @returns undefined if the message is stored, and the queue has to send it */
+  async #sendHere(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow | undefined> {
     const live = await this.#liveOrUnavailable(session);
     if (live === undefined) return this.#storeForLater(session, draft, quota);
     requireType(live, draft.type);
@@ -168,9 +166,10 @@ export class Sender {
     storing.catch(() => {}); // thrown in its turn
     try {
       const inTurn = (hasWaited: boolean) => this.#dispatch(live, row, chat, { storing, hasWaited });
-      return await this.#queue.inTurn(row, inTurn).then((send) => send());
-    } catch (error) {
+      const finish = await this.#queue.inTurn(row, inTurn);
       await storing; // a message that has left its turn is queued only once it is stored
+      return await finish?.();
+    } catch (error) {
       if (isAway(error)) this.#queue.recheck(session);
       throw error;
     } finally {
@@ -182,14 +181,14 @@ export class Sender {
    * Hands a message to its network, in its turn.
    * @param turn.storing resolves with the row of an earlier run of the request
    * @param turn.hasWaited whether the message may have been cancelled while it waited for its turn
-   * @returns a function that waits for what comes after the turn, and returns the message
+   * @returns a function that waits for what comes after the turn, and returns the message; undefined if it is still queued
    */
   async #dispatch(
     live: LiveSession,
     row: NewRow,
     chat: NetworkChat,
     { storing, hasWaited }: { readonly storing: Promise<MessageRow | undefined>; readonly hasWaited: boolean },
-  ): Promise<() => Promise<NewRow>> {
+  ): Promise<(() => Promise<NewRow>) | undefined> {
     const { message_id: messageId } = row;
     const earlier = await storing;
     // An earlier run may have stored it and died before it answered.
@@ -197,14 +196,15 @@ export class Sender {
       return async () => earlier;
     if (hasWaited) {
       const session = { accountId: row.account_id, sessionId: row.session_id };
-      const present = await this.#progressOf(session, new StillQueuedError(messageId));
+      const present = await this.#progressOf(session, messageId);
       if (present.status !== 'queued') return async () => present;
     }
-    if (await this.#queue.isBehind(row)) throw new StillQueuedError(messageId);
-    const { accepted, stored } = this.#dispatcher.dispatch(live, row, chat, { hasWaited });
-    const { timestamp, networkId = row.network_id } = await accepted;
+    if (await this.#queue.isBehind(row)) return undefined;
+    const outcome = await this.#dispatcher.dispatch(live, row, chat, { hasWaited });
+    if (outcome.kind !== 'accepted') return undefined;
+    const { timestamp, networkId = row.network_id } = outcome.accepted;
     return async () => {
-      await stored;
+      await outcome.stored;
       return { ...row, network_id: networkId, status: 'sent', timestamp, sent_at: timestamp };
     };
   }
@@ -233,17 +233,13 @@ export class Sender {
     }
   }
 
-  /**
-   * @returns the message, if an earlier run has made progress
-   * @throws {StillQueuedError}
-   */
-  async #storeForLater(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow> {
+  /** @returns the message, if an earlier run has made progress; undefined if it is queued */
+  async #storeForLater(session: SessionRef, draft: Draft, quota: SendQuota | undefined): Promise<NewRow | undefined> {
     const { database } = this.#options;
     const row = this.#queuedRow(session, await numberOf(database, session), draft);
     await chatOf(database.reader, session, draft.to); // throws if the session is not in the group
     const stored = await storeOutgoing(database, row, quota);
-    if (stored !== undefined && stored.status !== 'queued') return stored;
-    throw new StillQueuedError(draft.messageId);
+    return stored?.status === 'queued' ? undefined : stored;
   }
 
   #queuedRow(session: SessionRef, from: string, draft: Draft): NewRow {
@@ -255,32 +251,38 @@ export class Sender {
    * Waits some seconds for the owner of the session to send a queued message. The owner is another node, or this node
    * if earlier messages of the chat are queued.
    * @returns the message; as `queued` if that takes longer
-   * @throws {StillQueuedError} the session will not get an owner
-   * @throws {AppError} `send_failed`
+   * @throws {AppError} `session_unavailable`: the session will not get an owner; `send_failed`
    */
-  async #awaitQueued(session: SessionRef, stillQueued: StillQueuedError): Promise<NewRow> {
+  async #awaitQueued(session: SessionRef, messageId: string): Promise<NewRow> {
     const { database, cluster, live, clock } = this.#options;
-    if (!cluster.hasOthers() && live.find(session)?.isOpen() !== true) throw stillQueued;
+    if (!cluster.hasOthers() && live.find(session)?.isOpen() !== true) throw stillQueued(messageId);
     const delays = this.#checking < MAX_CHECKING ? CHECK_DELAYS_MS : [];
     this.#checking++;
     try {
       for (const ms of delays) {
         await sleep(clock, ms);
-        const row = await this.#progressOf(session, stillQueued);
+        const row = await this.#progressOf(session, messageId);
         if (row.status !== 'queued') return row;
       }
     } finally {
       this.#checking--;
     }
-    if ((await findSession(database.reader, session))?.wanted !== 1) throw stillQueued;
-    return this.#progressOf(session, stillQueued);
+    if ((await findSession(database.reader, session))?.wanted !== 1) throw stillQueued(messageId);
+    return this.#progressOf(session, messageId);
   }
 
-  /** @throws {AppError} `send_failed` */
-  async #progressOf({ accountId }: SessionRef, stillQueued: StillQueuedError): Promise<NewRow> {
-    const row = await findMessage(this.#options.database.reader, accountId, stillQueued.messageId);
-    if (row === undefined) throw stillQueued;
+  /** @throws {AppError} `send_failed`; `session_unavailable` if the message is gone */
+  async #progressOf({ accountId }: SessionRef, messageId: string): Promise<NewRow> {
+    const row = await findMessage(this.#options.database.reader, accountId, messageId);
+    if (row === undefined) throw stillQueued(messageId);
     if (row.status === 'failed') throw new AppError('send_failed', row.error ?? undefined);
     return row;
   }
 }
+
+/** The message is stored, and the next owner of the session sends it. */
+const stillQueued = (messageId: string) =>
+  new AppError(
+    'session_unavailable',
+    `The session is closing or moving to another node. The message ${messageId} is queued and goes out as soon as the session is connected: check it by its id, or repeat the request with its idempotency key`,
+  );
