@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import type { TLocalizedValidationError } from 'typebox/error';
 import { AppError, type FieldError } from '../../errors.ts';
+import { isUnnumbered } from './fields.ts';
 import { patternWords, ruleCodes } from './patterns.ts';
 
 const MAX_ERRORS = 50;
@@ -10,9 +11,6 @@ const TIME_WITH_OFFSET = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\
 export const NO_SUCH_TIME = 'must be a date and time that exists, such as 2026-07-01T12:00:00Z';
 /** Longer texts are not repeated in errors. */
 const MAX_REPEATED = 40;
-
-/** Lists of a query. Their errors name the list, because a caller does not number their entries. */
-const QUERY_LISTS = new Set(['events', 'states']);
 
 /** The parts of a schema that its errors mention. */
 interface Shape {
@@ -67,7 +65,7 @@ function fieldErrors(error: TLocalizedValidationError, schema: TSchema, input: u
     default: {
       const message = messageOf(error, shapeAt(schema as Shape, path), valueAt(input, path));
       const [field = '', entry] = path;
-      if (entry !== undefined && QUERY_LISTS.has(field))
+      if (entry !== undefined && isUnnumbered(shapeAt(schema as Shape, [field])))
         return [{ field, code: keyword, message: `has an entry that ${message}` }];
       return [{ field: path.join('.'), code: keyword, message }];
     }

@@ -80,6 +80,13 @@ export const TOKEN = Symbol('token');
 
 export const token = (spelling: 'exact' | 'lowercase'): TStringOptions => ({ [TOKEN]: spelling });
 
+const UNNUMBERED = Symbol('unnumbered');
+
+/** Marks a list that is written with commas in a query, so that errors name the list instead of the place of an entry. */
+export const unnumbered: object = { [UNNUMBERED]: true };
+
+export const isUnnumbered = (schema: object): boolean => UNNUMBERED in schema;
+
 /** Marks a field that tools do not show: one that no model should fill in, or that is of no use to it. */
 export const notForAgents = { 'x-not-for-agents': true } as const;
 

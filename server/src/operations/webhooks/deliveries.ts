@@ -21,6 +21,7 @@ import {
   string,
   time,
   token,
+  unnumbered,
 } from '../../invoke/input/fields.ts';
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
@@ -52,9 +53,7 @@ const SettledState = oneOf(settledStates);
 const EventTypes = list(
   Type.String({ ...token('lowercase'), maxLength: 50 }),
   'Only these event types, such as `message.*`.',
-  {
-    maxItems: 50,
-  },
+  { maxItems: 50, ...unnumbered },
 );
 
 const Delivery = named('Delivery', {
@@ -117,7 +116,9 @@ export const listDeliveries = defineOperation({
     'List webhook deliveries with their state, newest first. Use it to find events that did not arrive: filter by `states`, `messageId` or `chatId`. `webhooks.get_delivery` then says why.',
   input: {
     webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { ...ref('webhook'), maxLength: 100 })),
-    states: optional(list(State, 'Only deliveries in these states.', { maxItems: deliveryStates.length })),
+    states: optional(
+      list(State, 'Only deliveries in these states.', { maxItems: deliveryStates.length, ...unnumbered }),
+    ),
     events: optional(EventTypes),
     messageId: optional(string('Only events about this message (`msg_…`).', { ...ref('message'), maxLength: 100 })),
     chatId: optional(
@@ -281,7 +282,9 @@ export const replayDeliveries = defineOperation({
     deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
     ...timeRange,
     events: optional({ ...EventTypes, minItems: 1 }),
-    states: optional(list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4 })),
+    states: optional(
+      list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4, ...unnumbered }),
+    ),
     webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { ...ref('webhook'), maxLength: 100 })),
     dryRun: optional(boolean('Only counts; sends nothing.', { default: false })),
     perSecond: optional(

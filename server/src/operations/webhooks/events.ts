@@ -17,6 +17,7 @@ import {
   string,
   time,
   token,
+  unnumbered,
 } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation, isContentHidden, sessionsOf } from '../../invoke/operation.ts';
 import { projector } from '../../invoke/project.ts';
@@ -34,7 +35,7 @@ const AfterCursor = string('`nextCursor` of the previous response, or `now`; wit
 const EventTypes = list(
   Type.String(token('lowercase')),
   'Only these types, such as `message.*`; `*` for all. By default the first eight of `switchboard://event-kinds`.',
-  { maxItems: 50 },
+  { maxItems: 50, ...unnumbered },
 );
 
 export const listEvents = defineOperation({

@@ -13,6 +13,7 @@ import {
   string,
   time,
   token,
+  unnumbered,
 } from '../../invoke/input/fields.ts';
 import { MADE_SECRET } from '../../invoke/input/patterns.ts';
 import { ref } from '../../invoke/input/references.ts';
@@ -51,7 +52,7 @@ export const webhookFields = {
   events: list(
     Type.String({ ...token('lowercase'), maxLength: 50 }),
     'Event types, such as `message.incoming`, or patterns, such as `message.*`. `GET /events/types` and `switchboard://event-kinds` list them.',
-    { minItems: 1, maxItems: 50 },
+    { minItems: 1, maxItems: 50, ...unnumbered },
   ),
   secret: secretField(KEPT),
 };
