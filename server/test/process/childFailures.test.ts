@@ -86,7 +86,7 @@ describe('the converter', () => {
   });
 
   it('rejects a file whose content is not read in time, and keeps the process', async (test) => {
-    const converter = new Converter({ timeoutMs: 2000 });
+    const converter = new Converter({ timeoutMs: 8000 });
     test.after(() => converter.stop());
     const never = () => new Promise<Uint8Array>(() => {});
     await assert.rejects(converter.prepare('acc_1', image, never), { code: 'storage_unavailable' });
