@@ -445,6 +445,28 @@ describeOnEachDatabase('recorded deletions', (newHome) => {
     assert.deepEqual(await recorded(database), []);
   });
 
+  it('keep a connect waiting for ten seconds at most', async (test) => {
+    const home = await newHome();
+    const clock = createFakeClock(Date.now());
+    const server = await startServer({ home, clock });
+    const { promise, resolve } = Promise.withResolvers<void>();
+    test.after(async () => {
+      resolve();
+      await server.stop();
+      await home.remove();
+    });
+    const { call, accountId } = await server.account();
+    const sessionId = await connectSession(call);
+    assert.equal((await call('POST', `/sessions/${sessionId}/logout`)).status, 200);
+    const { deletions, database } = server.app.services;
+    deletions.handle('queue', () => promise);
+    const deletion = { resourceId: `queue/${sessionId}`, accountId, kind: 'queue', details: '{}' } as const;
+    await database.commit((tx) => deletions.record(tx, deletion));
+    const { status, body, headers } = await clock.settle(call('POST', `/sessions/${sessionId}/connect`), 1000);
+    assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'session_unavailable', '10']);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'logged_out');
+  });
+
   it('keep the record of a later one when an earlier one completes', async (test) => {
     const { database, deletions, clock } = await setUp(test);
     const handled: string[] = [];
