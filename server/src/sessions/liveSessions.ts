@@ -91,6 +91,8 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
   readonly #states = new Map<string, SessionState>();
   /** Sessions to open after they were acquired → the batch, because a session can be lost and acquired again. */
   readonly #restoring = new Map<string, object>();
+  /** Sessions whose restore waits for earlier work → cancels the next attempt. */
+  readonly #postponed = new Map<string, () => void>();
   /** Session → sends that its network has not answered. */
   readonly #inFlight = new Map<string, Set<Promise<unknown>>>();
 
@@ -148,8 +150,9 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     if (early !== undefined) return early;
     await this.requireOwner(session);
     const late = this.find(session);
-    if (late === undefined) throw notConnected(this.stateOf(session));
-    return late;
+    if (late !== undefined) return late;
+    if (this.#postponed.has(session.sessionId)) throw new AppError('session_unavailable');
+    throw notConnected(this.stateOf(session));
   }
 
   /** @throws {AppError} `session_not_connected`, `not_supported`, and the errors of `requireOwner` */
@@ -204,6 +207,23 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     return (sessionId) => {
       if (this.#restoring.get(sessionId) === batch) this.#restoring.delete(sessionId);
     };
+  }
+
+  /** Notes that a session connects later. It can be disconnected or deleted, and its messages are queued. */
+  postponeRestore(sessionId: string, cancel: () => void): void {
+    this.cancelRestore(sessionId);
+    this.#postponed.set(sessionId, cancel);
+  }
+
+  /** @param only the attempt to cancel; any by default */
+  cancelRestore(sessionId: string, only = this.#postponed.get(sessionId)): void {
+    if (only === undefined || this.#postponed.get(sessionId) !== only) return;
+    only();
+    this.#postponed.delete(sessionId);
+  }
+
+  cancelRestores(): void {
+    for (const sessionId of this.#postponed.keys()) this.cancelRestore(sessionId);
   }
 
   /** Counts `send` as in flight until it settles. */

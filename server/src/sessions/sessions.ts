@@ -35,6 +35,7 @@ const LOGOUT_MS = 5000;
 const DELETION_MS = 10_000;
 /** A connection waits this long for work that earlier ones left. */
 const EARLIER_WORK_MS = 10_000;
+const EARLIER_WORK_RETRY_MS = 30_000;
 
 interface Options extends HostOptions {
   readonly connectors: readonly Connector[];
@@ -55,8 +56,7 @@ export class Sessions implements LeaseWorker {
   readonly #health: SessionHealth;
   /** Serializes changes of a session's connection, which would otherwise undo each other. */
   readonly #turns = new KeyedQueue();
-  /** Cancel the restores that wait. */
-  readonly #cancels = new Set<() => void>();
+  readonly #restores = new Slots(RESTORED_AT_ONCE);
   #isStarted = false;
   #isStopped = false;
 
@@ -83,7 +83,7 @@ export class Sessions implements LeaseWorker {
   /** Closes every connection without emitting events, because the sessions come back with the server. */
   async stop(): Promise<void> {
     this.#isStopped = true;
-    for (const cancel of this.#cancels) cancel();
+    this.#live.cancelRestores();
     await this.#lastHeard.stop();
     await this.#health.stop();
     await Promise.all(this.#live.clear().map((state) => this.#release(state)));
@@ -93,25 +93,21 @@ export class Sessions implements LeaseWorker {
   }
 
   /** Connects those of the sessions that should be connected. */
-  onAcquired(sessionIds: readonly string[]): Promise<void> {
-    return this.#restore(sessionIds, true);
-  }
-
-  /** @param isFirst false if it was tried since the sessions were acquired */
-  async #restore(sessionIds: readonly string[], isFirst: boolean): Promise<void> {
+  async onAcquired(sessionIds: readonly string[]): Promise<void> {
     const restored = this.#live.restoring(sessionIds);
-    const slots = new Slots(RESTORED_AT_ONCE);
-    const restore = async (sessionId: string) => {
-      if (await this.#restoreOne(sessionId, isFirst)) restored(sessionId);
-      else this.#restoreLater(sessionId);
-    };
-    await Promise.all(sessionIds.map((id) => slots.run(() => this.#turns.run(id, () => restore(id)))));
+    await Promise.all(
+      sessionIds.map(async (sessionId) => {
+        await this.#restore(sessionId, true);
+        restored(sessionId);
+      }),
+    );
     this.#isStarted = true;
   }
 
   /** Closes the session, because another node will own it. Resolves once the events that it reported are stored. */
   onReleasing(sessionId: string): Promise<void> {
     return this.#turns.run(sessionId, async () => {
+      this.#live.cancelRestore(sessionId);
       const state = this.#live.stateById(sessionId);
       if (state === undefined) return;
       this.#live.remove(state);
@@ -225,42 +221,44 @@ export class Sessions implements LeaseWorker {
     return { accountId: row.account_id, sessionId };
   }
 
-  /** Returns false if earlier work of the session is not complete, which must not keep others from their turn. */
-  async #restoreOne(sessionId: string, isFirst: boolean): Promise<boolean> {
-    const { database, cluster, inbox, clock, log } = this.#options;
+  /** @param isFirst false if it was tried since the session was acquired */
+  #restore(sessionId: string, isFirst: boolean): Promise<void> {
+    return this.#restores.run(() => this.#turns.run(sessionId, () => this.#restoreOne(sessionId, isFirst)));
+  }
+
+  async #restoreOne(sessionId: string, isFirst: boolean): Promise<void> {
+    const { database, cluster, clock, log } = this.#options;
     while (!this.#isStopped && cluster.sessions.owns(sessionId) && this.#live.stateById(sessionId) === undefined) {
       try {
         const row = await sessionById.first(database.reader, { sessionId });
-        if (row?.wanted === 1) {
-          const reason = this.#isStarted ? 'Moved from another node' : 'The server started';
-          if (isFirst) await inbox.note({ accountId: row.account_id, sessionId }, 'connecting', reason);
-          await this.#finishEarlierWork(row);
-          await this.#restoreRow(row);
-        }
-        return true;
+        if (row?.wanted === 1) await this.#restoreRow(row, isFirst);
+        break;
       } catch (error) {
-        if (this.#isStopped) return true;
+        if (this.#isStopped) break;
         log.warn({ err: error, session: sessionId }, 'failed to restore a session; trying again');
-        if (!isAway(error)) return false;
         await sleep(clock, RESTORE_RETRY_MS);
       }
     }
-    return true;
   }
 
-  #restoreLater(sessionId: string): void {
-    const retry = () => {
-      this.#cancels.delete(cancel);
-      void this.#restore([sessionId], false);
-    };
-    const cancel = this.#options.clock.after(EARLIER_WORK_MS, retry);
-    this.#cancels.add(cancel);
-  }
-
-  /** @throws {AppError} `storage_unavailable` */
-  async #restoreRow(row: SessionTable): Promise<void> {
+  /** @throws {AppError} `storage_unavailable`, or any error during a stop */
+  async #restoreRow(row: SessionTable, isFirst: boolean): Promise<void> {
     const { inbox, log } = this.#options;
     const session = { accountId: row.account_id, sessionId: row.session_id };
+    const reason = this.#isStarted ? 'Moved from another node' : 'The server started';
+    if (isFirst) await inbox.note(session, 'connecting', reason);
+    try {
+      await this.#finishEarlierWork(row);
+    } catch (error) {
+      if (isAway(error) || this.#isStopped) throw error;
+      log.warn(
+        { err: error, session: session.sessionId },
+        'earlier work keeps a session from connecting; trying again',
+      );
+      await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: true });
+      this.#restoreLater(session.sessionId);
+      return;
+    }
     try {
       await this.#open(row, true);
     } catch (error) {
@@ -268,6 +266,16 @@ export class Sessions implements LeaseWorker {
       log.error({ err: error, session: session.sessionId }, 'failed to restore a session');
       await inbox.take(session, { type: 'disconnected', reason: reasonOf(error), willReconnect: false });
     }
+  }
+
+  /** Tries again outside of the turn, so that the session can be disconnected or deleted meanwhile. */
+  #restoreLater(sessionId: string): void {
+    const retry = async () => {
+      await this.#restore(sessionId, false);
+      this.#live.cancelRestore(sessionId, cancel);
+    };
+    const cancel = this.#options.clock.after(EARLIER_WORK_RETRY_MS, () => void retry());
+    this.#live.postponeRestore(sessionId, cancel);
   }
 
   /** Emits the code that a person enters on the phone. */
@@ -289,7 +297,10 @@ export class Sessions implements LeaseWorker {
     const owner = await cluster.sessions.acquire(session.sessionId);
     this.#live.throwIfElsewhere(owner, row);
     if (owner !== 'here') throw new AppError('session_unavailable', 'No node accepts sessions right now; try again');
-    await this.#finishEarlierWork(row);
+    await this.#finishEarlierWork(row).catch(async (error) => {
+      if (row.wanted === 0) await cluster.sessions.release(session.sessionId);
+      throw error;
+    });
     // From now until `inbox.end`, the owner of the session connects it, even after it moves.
     const isThere = await database.commit((tx) => markWanted.run(tx, session), session.sessionId);
     if (isThere === 0) throw isBeingDeleted(session.sessionId);
@@ -396,6 +407,7 @@ export class Sessions implements LeaseWorker {
 
   /** Closes all connections without storing anything, because other nodes may already own the sessions. */
   #dropAll(): void {
+    this.#live.cancelRestores();
     for (const state of this.#live.clear()) {
       state.isLost = true;
       state.connection?.close().catch(() => {});
@@ -409,6 +421,7 @@ export class Sessions implements LeaseWorker {
    */
   async #retire(session: SessionRef): Promise<Connection | undefined> {
     await this.#live.requireOwner(session);
+    this.#live.cancelRestore(session.sessionId);
     const state = this.#live.stateOf(session);
     if (state === undefined) return undefined;
     this.#live.remove(state);

@@ -259,8 +259,8 @@ export const updateSession = defineOperation({
 });
 
 /**
- * Connects a live session again, and returns remarks for the caller. The new options are stored, so a failure is part
- * of the session that is returned.
+ * Connects a live session again, and returns remarks for the caller. The new options are stored, so a failure is one of
+ * them.
  */
 async function applyOptions(ctx: Context, session: SessionRef): Promise<string[]> {
   const { sessionId } = session;
@@ -272,7 +272,9 @@ async function applyOptions(ctx: Context, session: SessionRef): Promise<string[]
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     ctx.log.warn({ err: error, session: sessionId }, 'failed to connect a session with its new options');
-    return [];
+    return [
+      `The new options are stored, and take effect when the session connects (POST /sessions/${sessionId}/connect): ${error.message}`,
+    ];
   }
 }
 
