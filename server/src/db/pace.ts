@@ -15,7 +15,7 @@ const LEAST_FACTOR = 0.5;
 const MOST_FACTOR = 1.25;
 
 /** Numbers of rows, or of other units, per transaction. */
-interface PaceLimits {
+export interface PaceLimits {
   readonly first: number;
   readonly fewest: number;
   readonly most: number;

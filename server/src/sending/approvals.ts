@@ -26,7 +26,7 @@ const BATCH = 100;
 export class Approvals {
   readonly #options: SenderOptions;
   readonly #onApproved: (session: SessionRef, status: MessageRow['status']) => void;
-  /** Requests that have stored their first messages, and the number that they still store. */
+  /** Requests of this process that have stored their first messages, and the number that they still store. */
   readonly #coming = new Set<{ readonly accountId: string; messages: number }>();
   #isRunning = false;
   #cancelTimer = () => {};

@@ -1,6 +1,6 @@
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
-import { MESSAGES, Pace } from '../db/pace.ts';
+import { MESSAGES, Pace, type PaceLimits } from '../db/pace.ts';
 import type { MessageRow } from '../db/schema.ts';
 import { AppError } from '../errors.ts';
 import type { MessageType } from '../events/networkTypes.ts';
@@ -80,10 +80,13 @@ export async function storeCounted(
   });
 }
 
+/** A request has at most 1,000 recipients. */
+const ALL: PaceLimits = { first: 1000, fewest: 1000, most: 1000 };
+
 /** Messages that one transaction has just stored. */
 export interface StoredSlice {
   readonly added: readonly NewRow[];
-  /** Whether the request has stored nothing before, neither now nor in an earlier run. */
+  /** Whether the request has stored nothing before, neither now nor in an earlier run. Slices are stored in order. */
   readonly isFirst: boolean;
   /** Messages that later transactions store. */
   readonly left: number;
@@ -97,7 +100,8 @@ interface SliceSteps {
 }
 
 /**
- * Stores outgoing messages that one request sends over one session, in short transactions.
+ * Stores outgoing messages that one request sends over one session. On SQLite, where a transaction blocks the process,
+ * it uses several short ones; on PostgreSQL one, because several nodes check the limits of an account.
  * @returns for each message, the row that an earlier run stored; undefined if it is new
  * @throws {AppError} `not_found` if it was deleted meanwhile, and the errors of `steps`
  */
@@ -116,7 +120,8 @@ export async function storeInSlices(
     await steps.complete(tx, { added, isFirst, left: rows.length - start - slice.length });
     return slice.length;
   };
-  await new Pace(MESSAGES).inSlices(database.commit, rows, store, { key: rows[0]?.session_id });
+  const pace = new Pace(database.reader.dialect.hasConcurrentWriters ? ALL : MESSAGES);
+  await pace.inSlices(database.commit, rows, store, { key: rows[0]?.session_id });
   return Promise.all(rows.map((row, index) => (areNew[index] ? undefined : storedEarlier(database, row))));
 }
 

@@ -14,8 +14,8 @@ export interface SendQuota {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * Counts messages in the transaction that stores them, so that neither parallel sends nor several nodes exceed the
- * quota, and a message that is not stored is not counted.
+ * Counts messages in the transaction that stores the first of them, so that neither parallel sends nor several nodes
+ * exceed the quota. Messages that are not stored are not counted, unless the process dies between two transactions.
  * @throws {AppError} `quota_exceeded`, so that none of the messages is stored
  */
 export async function countSends(tx: Tx, quota: SendQuota, sends: number): Promise<void> {
