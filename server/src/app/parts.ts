@@ -78,13 +78,11 @@ const MAX_BROKER_SOCKETS = 500;
 function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   const { database, clock } = foundation;
   const deletions = new Deletions(foundation);
-  deletions.handle('chat', chatDeletion({ emit, clock }, database.commit));
-  deletions.handle('label', labelDeletion({ emit, clock }, database));
+  const isStopped = () => deletions.isStopped;
+  deletions.handle('chat', chatDeletion({ emit, clock }, database.commit, isStopped));
+  deletions.handle('label', labelDeletion({ emit, clock }, database, isStopped));
   deletions.handle('webhook', webhookDeletion(database, clock));
-  deletions.handle(
-    'queue',
-    queueDeletion({ emit, clock }, database.commit, () => deletions.isStopped),
-  );
+  deletions.handle('queue', queueDeletion({ emit, clock }, database.commit, isStopped));
   return deletions;
 }
 

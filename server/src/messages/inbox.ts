@@ -81,7 +81,8 @@ export function createInbox({
       if (event.type === 'receipt')
         await database.commitJointly(outgoing.receipts, { session, event, trace: trace() }, sessionId);
       else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
-      else if (event.type === 'label_removed') await removeLabel({ ...options, database }, session, event.networkId);
+      else if (event.type === 'label_removed')
+        await removeLabel({ deletions: options.deletions, database }, session, event.networkId);
       else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);

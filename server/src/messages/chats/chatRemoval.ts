@@ -5,6 +5,7 @@ import type { Database } from '../../db/database.ts';
 import { MESSAGES, Pace } from '../../db/pace.ts';
 import { listed, unindexed } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
+import { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
@@ -31,6 +32,14 @@ export interface Removal {
   readonly keepsStarred?: boolean;
 }
 
+interface Run {
+  /** Whether an earlier run may have removed some. */
+  readonly isResumed: boolean;
+  /** Ends the record of the deletion. */
+  complete(tx: Tx): Promise<void>;
+  isStopped(): boolean;
+}
+
 /** Messages with these statuses are still to be sent, so they are no part of what is removed. */
 const WAITING = ['queued', 'scheduled', 'pending_approval'] as const;
 
@@ -49,10 +58,11 @@ export async function deleteChat(
 }
 
 /** Returns the handler of recorded deletions of chats. */
-export function chatDeletion(parts: Parts, commit: Commit): DeletionHandler {
+export function chatDeletion(parts: Parts, commit: Commit, isStopped: () => boolean): DeletionHandler {
   return ({ resourceId, accountId, details }, isResumed, complete) => {
     const [sessionId = '', chatId = ''] = resourceId.split('/');
-    return removeChat(parts, commit, { accountId, sessionId }, chatId, JSON.parse(details), { isResumed, complete });
+    const run = { isResumed, complete, isStopped };
+    return removeChat(parts, commit, { accountId, sessionId }, chatId, JSON.parse(details), run);
   };
 }
 
@@ -60,7 +70,6 @@ export function chatDeletion(parts: Parts, commit: Commit): DeletionHandler {
  * Removes the messages of a chat, in batches that keep the database available. A chat that is deleted stays if it has
  * messages that came later, or that wait to be sent. Running it again continues after a crash, and changes nothing if
  * it was complete.
- * @param run whether an earlier run may have removed some, and what ends its record
  * @returns the number of removed messages
  */
 async function removeChat(
@@ -69,7 +78,7 @@ async function removeChat(
   session: SessionRef,
   chatId: string,
   removal: Removal,
-  run: { readonly isResumed: boolean; readonly complete: (tx: Tx) => Promise<void> },
+  run: Run,
 ): Promise<number> {
   let removed = 0;
   const pace = new Pace(MESSAGES);
@@ -78,6 +87,7 @@ async function removeChat(
       const batch = await removeBatch(tx, session, chatId, removal, { after, limit });
       return { count: batch.length, last: batch.at(-1)?.message_id ?? '', isLast: batch.length < limit };
     };
+    if (run.isStopped()) throw new AppError('shutting_down');
     const done = await pace.run(commit, remove, session.sessionId);
     removed += done.count;
     ({ last: after, isLast } = done);

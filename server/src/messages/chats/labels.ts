@@ -6,6 +6,7 @@ import type { Queryable } from '../../db/dialect.ts';
 import { Pace } from '../../db/pace.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { LabelTable, MessageRow } from '../../db/schema.ts';
+import { AppError } from '../../errors.ts';
 import type { NewId } from '../../ids.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
@@ -74,9 +75,10 @@ export async function putLabel(
 async function takeOffAll(
   commit: Commit,
   { account_id, session_id, label_id }: Pick<LabelTable, 'account_id' | 'session_id' | 'label_id'>,
+  isStopped: () => boolean,
 ): Promise<void> {
   const pace = new Pace();
-  const options = { key: session_id };
+  const options = { key: session_id, isStopped };
   await pace.repeat(
     commit,
     async ({ kysely }, limit) => {
@@ -136,10 +138,15 @@ export async function removeLabel(
 }
 
 /** Returns the deletion handler for labels. */
-export function labelDeletion(parts: LabelEvents, database: Pick<Database, 'commit'>): DeletionHandler {
+export function labelDeletion(
+  parts: LabelEvents,
+  database: Pick<Database, 'commit'>,
+  isStopped: () => boolean,
+): DeletionHandler {
   return async ({ resourceId, accountId }, _isResumed, complete) => {
     const [, sessionId = '', labelId = ''] = resourceId.split('/');
-    await takeOffAll(database.commit, { account_id: accountId, session_id: sessionId, label_id: labelId });
+    await takeOffAll(database.commit, { account_id: accountId, session_id: sessionId, label_id: labelId }, isStopped);
+    if (isStopped()) throw new AppError('shutting_down');
     await database.commit(async (tx) => {
       await complete(tx);
       await deleteLabel(parts, tx, accountId, labelId);
