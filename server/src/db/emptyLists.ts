@@ -1,8 +1,8 @@
 import { type BinaryOperationNode, OperatorNode, PrimitiveValueListNode, ValueListNode } from 'kysely';
 
 /**
- * The constant for a comparison with an empty list. `in ()` is an error in PostgreSQL only, so a caller who forgets the
- * empty list would learn it there. Kysely has a plugin for this, but it transforms the whole statement, which
+ * The SQL constant for a comparison with an empty list. PostgreSQL rejects `in ()` and SQLite accepts it, so tests on
+ * SQLite miss it. Kysely has a plugin for this, but it transforms the whole statement, which
  * takes ten times as long as building it.
  * @returns undefined for every other comparison
  */

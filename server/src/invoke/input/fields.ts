@@ -82,7 +82,7 @@ export const token = (spelling: 'exact' | 'lowercase'): TStringOptions => ({ [TO
 
 const UNNUMBERED = Symbol('unnumbered');
 
-/** Marks a list that is written with commas in a query, so that errors name the list instead of the place of an entry. */
+/** Marks a list of words, which a query has with commas: errors name the list, because nobody counts its entries. */
 export const unnumbered: object = { [UNNUMBERED]: true };
 
 export const isUnnumbered = (schema: object): boolean => UNNUMBERED in schema;
