@@ -49,7 +49,7 @@ describe('bundle', async () => {
     }
   });
 
-  it('paints its frame without the code of the page, from what a slow network loads early', async (test) => {
+  it('paints its frame from the few files that a slow network loads early', async (test) => {
     const { page } = await dashboard.openLoggedIn(test);
     await page.goto('/');
     const devtools = await page.context().newCDPSession(page);

@@ -268,7 +268,7 @@ export class Sessions implements LeaseWorker {
     }
   }
 
-  /** Tries again outside of the turn, so that the session can be disconnected or deleted meanwhile. */
+  /** Tries again outside of the turn: until then, the session can be disconnected or deleted. */
   #restoreLater(sessionId: string): void {
     const retry = async () => {
       await this.#restore(sessionId, false);

@@ -174,7 +174,7 @@ describeWithSessionsApart('the health of a session', (_, database) => {
         rows.push(...(await reader.kysely.selectFrom(table).selectAll().where('session_id', '=', sessionId).execute()));
       return rows.length;
     };
-    assert.equal(await left(), 3);
+    assert.ok((await left()) >= 3, 'one of each, or two if ten minutes ended between them');
     assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 200);
     assert.equal(await left(), 0);
   });

@@ -82,7 +82,7 @@ export const token = (spelling: 'exact' | 'lowercase'): TStringOptions => ({ [TO
 
 const UNNUMBERED = Symbol('unnumbered');
 
-/** Marks a list of words, which a query has with commas: errors name the list, because nobody counts its entries. */
+/** Marks a list that a query may write with commas: errors name the list, because nobody counts its entries. */
 export const unnumbered: object = { [UNNUMBERED]: true };
 
 export const isUnnumbered = (schema: object): boolean => UNNUMBERED in schema;
