@@ -383,7 +383,7 @@ describe('the address of a client', () => {
   });
 
   it('makes it fetch only so many documents for one network', async () => {
-    const server = await startOAuthServer();
+    const server = await startOAuthServer({ clock: createFakeClock(Date.now()) });
     try {
       const before = files.visits.length;
       for (let index = 0; index < 25; index++)

@@ -400,7 +400,7 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
   });
 
   it('asks only a few times a minute whether a callback wants deliveries, for each account', async (test) => {
-    const { server, call } = await agent(['events:read'], { env: QUICK });
+    const { server, call } = await agent(['events:read'], { env: QUICK, clock: createFakeClock(Date.now()) });
     const callback = await startCallback(test);
     const codes: number[] = [];
     for (let n = 0; n < 11; n++) {
@@ -416,7 +416,7 @@ describeOnEachDeployment('a subscription to MCP events', (_, database) => {
   });
 
   it('asks a host that refuses only a few times a minute for all accounts, and no other one less', async (test) => {
-    const { server } = await agent(['events:read'], { env: QUICK });
+    const { server } = await agent(['events:read'], { env: QUICK, clock: createFakeClock(Date.now()) });
     const [refusing, willing] = [await startCallback(test), await startCallback(test)];
     refusing.confirm((_, response) => response.writeHead(200).end('{}'));
     const codes: number[] = [];
