@@ -210,8 +210,11 @@ describe('a lane', () => {
     const gate = Promise.withResolvers<void>();
     receiver.respond((_, response) => void gate.promise.then(() => response.end()));
     const ids: string[] = [];
-    for (let n = 0; n < 40; n++)
-      ids.push((await call('POST', '/messages/send', { to: '491702222222', message: String(n) })).body.messageId);
+    for (let n = 0; n < 40; n++) {
+      const { status, body } = await call('POST', '/messages/send', { to: '491702222222', message: String(n) });
+      assert.deepEqual([status, body.status], [201, 'sent'], JSON.stringify(body));
+      ids.push(body.messageId);
+    }
     gate.resolve();
     await receiver.waitFor(40);
     assert.deepEqual(
