@@ -103,7 +103,7 @@ interface SliceSteps {
  * Stores outgoing messages that one request sends over one session. On SQLite, where a transaction blocks the process,
  * it uses several short ones; on PostgreSQL one, because several nodes check the same limits.
  * @returns for each message, the row that an earlier run stored; undefined if it is new
- * @throws {AppError} `not_found` if it was deleted meanwhile, and the errors of `steps`
+ * @throws {AppError} `not_found` if a message of an earlier run was deleted, and the errors of `steps`
  */
 export async function storeInSlices(
   database: Database,

@@ -309,7 +309,7 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     );
   });
 
-  it('of a chat and a label on the phone, which it reports once, continues on the next start', async (test) => {
+  it('removes the rest of a chat and a label that a phone reports once as deleted, on the next start', async (test) => {
     const { home, server, call, token, accountId } = await setUp(test, { CONNECTORS: PUPPET });
     test.after(() => (puppet.parts = {}));
     const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;

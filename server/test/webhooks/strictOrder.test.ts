@@ -223,7 +223,7 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     const { call, receiver, webhookId, write, deliveries, whenHeld } = await setUp(test, FOREVER, () => true, options);
     await write(ANN, 'a1', 'a2', 'a3');
     await whenHeld(2);
-    receiver.respond((_, response) => response.writeHead(410).end()); // opens the breaker at once
+    receiver.respond((_, response) => response.writeHead(410).end()); // opens the breaker immediately
     await write(BEN, 'b1', 'b2');
     await eventually(
       () => call('GET', `/webhooks/endpoints/${webhookId}/circuit-breaker`),
