@@ -251,6 +251,26 @@ describeOnEachDeployment('a webhook that keeps the order', (newHome, database) =
     for (const response of unanswered) response.writeHead(200).end();
   });
 
+  it('returns dueAt of a delivery that goes out after those that were released', async (test) => {
+    const unanswered: ServerResponse[] = [];
+    const { call, receiver, webhookId, write, deliveries, whenHeld } = await setUp(test, FOREVER, () => true);
+    const later = Array.from({ length: 20 }, (_, n) => `a${n + 2}`);
+    await write(ANN, 'a1', ...later);
+    const [head] = await whenHeld(later.length);
+    receiver.respond((_, response) => unanswered.push(response));
+    assert.equal((await call('POST', `/webhooks/deliveries/${head.deliveryId}/cancel`)).status, 200);
+    await receiver.waitFor(() => unanswered.length === 1);
+    const all = await deliveries();
+    for (const { deliveryId, heldBehind, dueAt, createdAt } of all.slice(1)) {
+      // At most one of those that were not released is the first; it waits for deliveries that are due.
+      if (heldBehind === null) assert.equal(dueAt, createdAt, deliveryId);
+      else assert.equal(dueAt, null, deliveryId);
+    }
+    assert.equal(all.filter(({ heldBehind }) => heldBehind !== null).length, later.length - 17);
+    await call('PATCH', `/webhooks/endpoints/${webhookId}`, { paused: true });
+    for (const response of unanswered) response.writeHead(200).end();
+  });
+
   it('says for which delivery one waits now, not for which it was held', async (test) => {
     let isDown = true;
     const { call, receiver, accepted, write, deliveries, whenHeld } = await setUp(

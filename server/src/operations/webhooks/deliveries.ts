@@ -446,9 +446,12 @@ function toDelivery(row: ShownRow, steady: SteadyClock) {
   };
 }
 
-/** When the next attempt is due, as a time of day. A delivery that never waited is due since it was stored. */
+/**
+ * When the next attempt is due, as a time of day. A delivery is due since it was stored if it never waited, or if those
+ * that held it are settled: it goes out after the few that were released before it.
+ */
 const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
-  row.due_at === 0 ? row.created_at : steady.toWall(row.due_at);
+  row.due_at === 0 || row.held_behind !== null ? row.created_at : steady.toWall(row.due_at);
 
 /** Explains in one sentence why a delivery has or has not arrived. */
 function explain(row: ShownRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
