@@ -6,7 +6,7 @@ import type { EventKind } from '../../events/events.ts';
 import { denialOf, sessionsOf } from '../../invoke/operation.ts';
 import type { Access } from '../../webhooks/endpoints/subscriptionKeeper.ts';
 import { watermark } from '../../webhooks/endpoints/subscriptions.ts';
-import type { ShowOccurrence } from '../../webhooks/lanes/lane.ts';
+import type { ShowOccurrence } from '../../webhooks/lanes/requests.ts';
 import type { EventLog, LoggedEvent } from '../../webhooks/log/eventLog.ts';
 import { listEvents, visibleBody } from './events.ts';
 

@@ -1,0 +1,140 @@
+import { type Condition, sleep } from '../../async.ts';
+import { type Clock, systemClock } from '../../clock.ts';
+import type { Database } from '../../db/database.ts';
+import { isAway } from '../../errors.ts';
+import type { SteadyClock } from '../../steadyClock.ts';
+import type { Due } from '../queue/due.ts';
+import type { Settlement } from '../queue/queue.ts';
+
+/** An attempt that has ended. */
+export interface Ended extends Settlement {
+  readonly due: Due;
+  /** The moment of steady time at which the attempt ended. */
+  readonly endedAt: number;
+  /** Its retry goes out before the later deliveries of its conversation. */
+  readonly holdsBack: boolean;
+  /** It was the last one of its conversation in memory, so the next ones may be held. */
+  readonly releases: boolean;
+}
+
+interface Options {
+  readonly database: Database;
+  readonly clock: Clock;
+  readonly steady: SteadyClock;
+  /** Notified when an attempt has ended, and by a stop. */
+  readonly changed: Condition;
+  /** After a stop, what cannot be stored stays pending. */
+  isStopped(): boolean;
+  /** Another node owns the lane: nothing is stored. */
+  isAbandoned(): boolean;
+  /** Stores outcomes in one transaction. */
+  store(batch: readonly Ended[]): Promise<void>;
+  /** An outcome that cannot be stored is given up. The delivery is still pending. */
+  onGivenUp(ended: Ended): void;
+  report(error: unknown, message: string): void;
+  /** All outcomes are stored, or given up. */
+  onIdle(): void;
+}
+
+const RETRY_MS = 250;
+/**
+ * Time limit for storing an outcome that the database does not take although it works, for example because a lock is
+ * held on its row. The delivery is then read and sent again.
+ */
+const SETTLE_MS = 60_000;
+/** Outcomes of one round that the database may refuse before the others wait for the next round. */
+const FAILURES_AT_ONCE = 2;
+/** An outcome waits this long for others to share its transaction. The next attempts do not wait. */
+const GATHER_MS = 20;
+const GATHERED_ENOUGH = 256;
+
+/** The attempts of a lane that have ended, until they are stored. Those that end meanwhile share the next transaction. */
+export class Outcomes {
+  readonly #options: Options;
+  #waiting: Ended[] = [];
+  #isSettling = false;
+
+  constructor(options: Options) {
+    this.#options = options;
+  }
+
+  get isSettling(): boolean {
+    return this.#isSettling;
+  }
+
+  add(ended: Ended): void {
+    this.#waiting.push(ended);
+    this.#options.changed.notify();
+    if (!this.#isSettling) void this.#settle();
+  }
+
+  /** Stores all that wait, and those that are added meanwhile. Retries while the database is away. */
+  async #settle(): Promise<void> {
+    const { changed, isStopped, isAbandoned, store, report, clock, onIdle } = this.#options;
+    this.#isSettling = true;
+    while (this.#waiting.length > 0) {
+      const isEnough = () => isStopped() || this.#waiting.length >= GATHERED_ENOUGH;
+      await changed.untilOrAfter(systemClock, GATHER_MS, isEnough);
+      if (isAbandoned()) break;
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await store(batch);
+      } catch (error) {
+        report(error, 'failed to settle deliveries; retrying');
+        const unstored = this.#isDown(error) ? batch : await this.#storeApart(batch);
+        if (unstored.length === 0) continue;
+        this.#waiting = [...unstored, ...this.#waiting];
+        if (isStopped()) break;
+        await sleep(clock, RETRY_MS);
+      }
+    }
+    this.#isSettling = false;
+    changed.notify();
+    onIdle();
+  }
+
+  /** Whether the database does not work at all, so that its error does not concern the outcome. */
+  #isDown(error: unknown): boolean {
+    if (!isAway(error)) return false;
+    const fault = this.#options.database.reader.dialect.faultOf(error.cause);
+    return fault === undefined || fault === 'away';
+  }
+
+  /**
+   * Stores outcomes one by one, because one of them may keep the others. Returns those to try again, first those that
+   * had no turn yet: each failure may have waited for a lock.
+   */
+  async #storeApart(batch: readonly Ended[]): Promise<Ended[]> {
+    const { store, steady, isAbandoned } = this.#options;
+    const untried = [...batch];
+    const failed: Ended[] = [];
+    while (failed.length < FAILURES_AT_ONCE && !isAbandoned()) {
+      const ended = untried.shift();
+      if (ended === undefined) break;
+      try {
+        await store([ended]);
+      } catch (error) {
+        if (!isAway(error)) await this.#storeWithoutDetails(ended);
+        else if (this.#isDown(error) || steady.now() - ended.endedAt < SETTLE_MS) failed.push(ended);
+        else this.#giveUp(ended, error);
+      }
+    }
+    return [...untried, ...failed];
+  }
+
+  /** The database refuses values of the outcome. Only those that the receiver has sent can differ from all others. */
+  async #storeWithoutDetails(ended: Ended): Promise<void> {
+    const outcome = { ...ended.outcome, message: 'The details of the attempt could not be stored', response: null };
+    try {
+      await this.#options.store([{ ...ended, outcome }]);
+    } catch (error) {
+      this.#giveUp(ended, error);
+    }
+  }
+
+  #giveUp(ended: Ended, error: unknown): void {
+    this.#options.report(error, 'failed to settle a delivery; sending it again');
+    this.#options.onGivenUp(ended);
+  }
+}
