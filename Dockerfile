@@ -3,8 +3,8 @@
 # The Node version that `package.json` pins. A test compares the two.
 ARG NODE_VERSION=26.10.0
 
-# Builds the dashboard, the MCP Apps and the documentation: `npm ci` runs the build. The result is the same for every kind of
-# processor, so this stage runs on that of the machine.
+# Builds the SDK, the dashboard, the MCP Apps and the documentation: `npm ci` runs the build. The result is the same for
+# every kind of processor, so this stage runs on that of the machine.
 FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-bookworm-slim AS build
 WORKDIR /app
 COPY . .
@@ -36,8 +36,8 @@ COPY --from=build /app/site/dist site/dist
 COPY LICENSE THIRD-PARTY.md ./
 COPY server/start.js server/start.js
 COPY server/src server/src
-# The command line uses the client.
-COPY sdk/src sdk/src
+# The command line uses the client, a part of which the build has generated.
+COPY --from=build /app/sdk/src sdk/src
 RUN install -d -o switchboard -g switchboard server/compiled
 USER switchboard
 # Compiled code for a fast first start. Node finds it only for the same user and kind of processor.

@@ -2,28 +2,23 @@ import type { Api, ApiOperation, Field } from './api.ts';
 
 /*
  * Writes a collection for Bruno (https://www.usebruno.com): a folder per tag and a file per operation, with the examples
- * of the API. Bruno and other clients import it, and Git shows its changes.
+ * of the API. Bruno and other clients import it. The files have no `seq`, so that a new operation changes no other file;
+ * Bruno sorts them by name.
  */
 
 const FOLDER = 'clients/bruno';
 
 export function brunoFiles(api: Api): Record<string, string> {
   const tags = api.tags.filter(({ name }) => api.operations.some(({ tag }) => tag === name));
-  const requests = tags.flatMap(({ name }) =>
-    api.operations.filter(({ tag }) => tag === name).map((operation, index) => requestFile(operation, index + 1)),
-  );
   return {
     [`${FOLDER}/bruno.json`]: `${JSON.stringify({ version: '1', name: 'Switchboard', type: 'collection' }, null, 2)}\n`,
     [`${FOLDER}/collection.bru`]: collection,
     [`${FOLDER}/environments/local.bru`]: environment,
     [`${FOLDER}/hello.txt`]: 'Hello\n',
     ...Object.fromEntries(
-      tags.map(({ name, description }, index) => [
-        `${FOLDER}/${name}/folder.bru`,
-        folder(name, description, index + 1),
-      ]),
+      tags.map(({ name, description }) => [`${FOLDER}/${name}/folder.bru`, folder(name, description)]),
     ),
-    ...Object.fromEntries(requests),
+    ...Object.fromEntries(api.operations.map(requestFile)),
   };
 }
 
@@ -42,15 +37,11 @@ const collection = join([
 
 const environment = join([block('vars', ['baseUrl: http://127.0.0.1:8080']), 'vars:secret [\n  credential\n]\n']);
 
-function folder(name: string, description: string, position: number): string {
-  return join([
-    block('meta', [`name: ${name}`, `seq: ${position}`]),
-    block('auth', ['mode: inherit']),
-    block('docs', [description]),
-  ]);
+function folder(name: string, description: string): string {
+  return join([block('meta', [`name: ${name}`]), block('auth', ['mode: inherit']), block('docs', [description])]);
 }
 
-function requestFile(operation: ApiOperation, position: number): [string, string] {
+function requestFile(operation: ApiOperation): [string, string] {
   const { id, tag, summary, description, method, path, inPath, inQuery, bodyExample, takesContent } = operation;
   const query = inQuery.filter(({ isRequired }) => isRequired).map(({ name, example }) => `${name}=${text(example)}`);
   const url = `{{baseUrl}}${path.replaceAll(/\{(\w+)\}/g, ':$1')}${query.length === 0 ? '' : `?${query.join('&')}`}`;
@@ -59,7 +50,7 @@ function requestFile(operation: ApiOperation, position: number): [string, string
   return [
     `${FOLDER}/${tag}/${id.slice(tag.length + 1).replaceAll(/[._]/g, '-')}.bru`,
     join([
-      block('meta', [`name: ${summary.replace(/\.$/, '')}`, 'type: http', `seq: ${position}`]),
+      block('meta', [`name: ${summary.replace(/\.$/, '')}`, 'type: http']),
       block(method.toLowerCase(), [
         `url: ${url}`,
         `body: ${body}`,

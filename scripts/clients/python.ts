@@ -8,7 +8,7 @@ import { docstring, literal, PythonTypes, pascal, wrapped } from './pythonTypes.
  * `operations.py` (a class per resource with a method per operation).
  */
 
-const HEAD = '# Generated from openapi.json by `npm run openapi`. Do not edit.';
+const HEAD = '# Generated from openapi.json by `npm run generate`. Do not edit.';
 const FOLDER = 'clients/python/src/switchboard_client';
 /** Written by hand, on top of these classes. */
 const EXTENDED = ['events', 'media'];

@@ -15,7 +15,7 @@ export function receiverFiles(): Record<string, string> {
   };
   return {
     'dashboard/src/pages/webhooks/receivers.ts': [
-      '// Generated from docs/receiving.md, clients/go and clients/php by `npm run openapi`. Do not edit.',
+      '// Generated from docs/receiving.md, clients/go and clients/php by `npm run generate`. Do not edit.',
       ...Object.entries(sources).map(([name, code]) => `\nexport const ${name} = \`${escaped(code)}\`;`),
       '',
     ].join('\n'),

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,6 +30,9 @@ export function unpackPreviousVersion(): OtherVersion | undefined {
     if (!name.startsWith('@switchboard')) symlinkSync(join(root, 'node_modules', name), join(modules, name));
   mkdirSync(join(modules, '@switchboard'));
   for (const name of ['sdk', 'connector-kit']) symlinkSync(join(folder, name), join(modules, '@switchboard', name));
+  // Earlier versions have its output in git.
+  if (existsSync(join(folder, 'scripts/generateSdk.ts')))
+    execFileSync(process.execPath, ['scripts/generateSdk.ts'], { cwd: folder });
   return {
     commit,
     entry: join(folder, 'server/start.js'),

@@ -60,6 +60,7 @@ describe('installation from the checkout', () => {
       root,
       ...options,
     );
-    assert.ok(existsSync(join(target, 'switchboard_client/__init__.py')));
+    for (const name of ['__init__.py', 'models.py'])
+      assert.ok(existsSync(join(target, 'switchboard_client', name)), name);
   });
 });

@@ -21,7 +21,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
   // The keys of the table are exactly the codes, which the type of Object.keys loses.
   const codes = (Object.keys(errors) as ErrorCode[]).map((code) => `  | '${code}'`);
   return [
-    '// Generated from the tables of operations and errors by `npm run openapi`. Do not edit.',
+    '// Generated from the tables of operations and errors by `npm run generate`. Do not edit.',
     '',
     "export type { EventData } from './events.ts';",
     '',
@@ -45,7 +45,7 @@ export function sdkEvents(): string {
   });
   const fields = eventKinds.map((kind) => `  '${kind}': ${fieldChecks(dataOf(kind))},`);
   return [
-    '// Generated from the table of events by `npm run openapi`. Do not edit.',
+    '// Generated from the table of events by `npm run generate`. Do not edit.',
     '',
     '/** Fields of any event, if its webhook has them in `include`. */',
     `export type AddedFields = ${typeOf(AddedFields)};`,
