@@ -41,7 +41,10 @@ const ALONE = [
   'server/test/whatsapp/connection/signalContexts.test.ts', // loads Baileys before anything else does
 ];
 
-const { values, positionals: named } = parseArgs({ options: { shard: { type: 'string' } }, allowPositionals: true });
+const { values, positionals: named } = parseArgs({
+  options: { shard: { type: 'string' }, slowest: { type: 'string', default: '20' } },
+  allowPositionals: true,
+});
 const files = shardOf(
   globSync(named.length > 0 ? named : TESTS, { cwd: ROOT })
     .map((file) => relative(ROOT, resolve(ROOT, file)))
@@ -73,7 +76,7 @@ let hasFailed = false;
 tests.on('test:fail', () => {
   hasFailed = true;
 });
-const slowest = new SlowestFiles();
+const slowest = new SlowestFiles(Number(values.slowest));
 const report = tests.compose((events: AsyncIterable<TestEvent>) => slowest.collect(events)).compose(spec);
 report.pipe(process.stdout, { end: false });
 await finished(report);

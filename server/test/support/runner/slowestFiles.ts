@@ -1,12 +1,16 @@
 import type { TestEvent } from 'node:test/reporters';
 import { type FileUsage, USAGE } from './usage.ts';
 
-const SHOWN = 20;
-
 /** Collects what the test files used, for a table at the end of the run. */
 export class SlowestFiles {
+  readonly #shown: number;
   readonly #usages: FileUsage[] = [];
   #tests = 0;
+
+  /** @param shown number of files in the table */
+  constructor(shown: number) {
+    this.#shown = shown;
+  }
 
   /** Passes the events of a run on, except the usage of the files. */
   async *collect(events: AsyncIterable<TestEvent>): AsyncGenerator<TestEvent> {
@@ -31,7 +35,7 @@ export class SlowestFiles {
     return [
       row('CPU (s)', 'wall (s)', 'assertions'),
       ...files
-        .slice(0, SHOWN)
+        .slice(0, this.#shown)
         .map((file) => `${row(seconds(file.cpuMs), seconds(file.wallMs), file.assertions)}  ${file.file}`),
       `${files.length} files, ${this.#tests} tests, ${assertions} assertions, ${seconds(cpuMs)} s of CPU time`,
       '',
