@@ -2,7 +2,7 @@ import type { QueryClient } from '@tanstack/react-query';
 import { createRootRouteWithContext, createRoute, createRouter, Outlet, redirect } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
 import { api, isLoggedOut } from './api.ts';
-import { LoadingLines } from './components/states.tsx';
+import { LoadingLines } from './components/page/states.tsx';
 import { lazyPage } from './lazyPage.tsx';
 import { activitySearch } from './pages/apiKeys/activitySearch.ts';
 import { chatSearch } from './pages/chats/search.ts';

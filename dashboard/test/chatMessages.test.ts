@@ -313,7 +313,7 @@ describe('messages of a chat', async () => {
     const { page, call } = await dashboard.openLoggedIn(test);
     const { write } = await openSandbox(call);
     for (let index = 0; index < 130; index++) await write(`Line ${index}`);
-    // Without events, the newest page is refetched only every four seconds.
+    // Without events, the newest page is refetched every four seconds.
     await page.addInitScript(() => Reflect.deleteProperty(globalThis, 'SharedWorker'));
     await page.route('**/api/v1/events/stream*', (route) => route.abort());
     let reads = 0;

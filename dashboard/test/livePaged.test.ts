@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { mergePages } from '../src/livePaged.ts';
+import { mergePages } from '../src/live/livePaged.ts';
 import { readRows } from '../src/paged.ts';
 
 const idOf = (row: string) => row[0] ?? '';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, it } from 'node:test';
-import { shellStrings } from '../src/strings/shell.ts';
+import { shellStrings } from '../src/shell/strings.ts';
 
 const docs = new URL('../../docs/', import.meta.url);
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { fieldsOf, isInvalid, textsOf, valuesOf } from '../src/components/schemaForm.ts';
+import { fieldsOf, isInvalid, textsOf, valuesOf } from '../src/components/schema/schemaForm.ts';
 
 describe('form from a JSON Schema', () => {
   const fields = fieldsOf({

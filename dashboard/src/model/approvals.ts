@@ -1,6 +1,6 @@
 import type { Message } from '@switchboard/sdk/api';
 import { api } from '../api.ts';
-import { useLivePaged } from '../livePaged.ts';
+import { useLivePaged } from '../live/livePaged.ts';
 
 /** A deleted session takes its messages with it, without an event about them. */
 const REFRESH_MS = 30_000;

@@ -1,11 +1,9 @@
 import type { Chat, Label } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { isNotFound } from '../components/states.tsx';
-import { useLivePaged } from '../livePaged.ts';
+import { isNotFound } from '../components/page/states.tsx';
+import { useLivePaged } from '../live/livePaged.ts';
 
-/** Edits and deletions of others cause no event. */
-const REFRESH_MS = 10_000;
 const idOf = ({ chatId }: Chat) => chatId;
 
 /** The chats of a session, most recent first. */
@@ -14,7 +12,6 @@ export function useChats(sessionId: string) {
     key: ['chats', sessionId],
     read: (page) => api.chats.list({ sessionId, ...page }),
     idOf,
-    everyMs: REFRESH_MS,
   });
 }
 

@@ -1,11 +1,9 @@
 import type { Message } from '@switchboard/sdk/api';
 import { useMemo } from 'react';
 import { api } from '../api.ts';
-import { isNotFound } from '../components/states.tsx';
-import { useLivePaged } from '../livePaged.ts';
+import { isNotFound } from '../components/page/states.tsx';
+import { useLivePaged } from '../live/livePaged.ts';
 
-/** Reactions, edits and votes of others cause no event. */
-const REFRESH_MS = 4000;
 const idOf = ({ messageId }: Message) => messageId;
 
 /**
@@ -23,7 +21,6 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
           throw error;
         }),
     idOf,
-    everyMs: REFRESH_MS,
   });
   const messages = useMemo(() => list.rows.toReversed(), [list.rows]);
   return { ...list, messages };

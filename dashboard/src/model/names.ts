@@ -1,6 +1,6 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { api } from '../api.ts';
-import { useLiveEvents } from '../live.ts';
+import { useLiveEvents } from '../live/live.ts';
 import { chatStrings } from '../strings/chats.ts';
 import { displayName } from './displayName.ts';
 

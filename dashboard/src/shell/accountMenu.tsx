@@ -1,9 +1,9 @@
 import { ChevronsUpDown } from 'lucide-react';
 import { type ComponentProps, type ComponentType, type SyntheticEvent, useState } from 'react';
 import { useToast } from '../components/toast.tsx';
-import { shellStrings } from '../strings/shell.ts';
 import { useAccount } from './account.ts';
 import type { AccountMenuContent } from './accountMenuContent.tsx';
+import { shellStrings } from './strings.ts';
 
 const loadContent = () => import('./accountMenuContent.tsx');
 const preload = () => void loadContent().catch(() => {}); // `open` reports the error

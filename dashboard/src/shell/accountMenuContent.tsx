@@ -2,9 +2,9 @@ import { useNavigate } from '@tanstack/react-router';
 import { LogOut, UserRound } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import { Menu, MenuChoice, MenuItem, MenuLine } from '../components/menu.tsx';
-import { shellStrings } from '../strings/shell.ts';
 import { chooseTheme, readThemeChoice } from '../theme.ts';
 import { useLogOut } from './login.ts';
+import { shellStrings } from './strings.ts';
 
 /** The account menu, open when it mounts. */
 export function AccountMenuContent({

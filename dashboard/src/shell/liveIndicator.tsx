@@ -1,7 +1,7 @@
 import { Lamp, type LampTone } from '../components/lamp.tsx';
+import { useLiveState } from '../live/live.ts';
 import type { LiveState } from '../live/protocol.ts';
-import { useLiveState } from '../live.ts';
-import { shellStrings } from '../strings/shell.ts';
+import { shellStrings } from './strings.ts';
 
 const tones: Readonly<Record<LiveState, LampTone>> = { live: 'good', connecting: 'busy', lost: 'bad' };
 

@@ -1,10 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useLayoutEffect, useRef } from 'react';
 import { api, isLoggedOut } from '../api.ts';
-import { Dialog } from '../components/dialog.tsx';
-import { TextField } from '../components/field.tsx';
-import { Form } from '../components/form.tsx';
-import { PasswordField } from '../components/passwordField.tsx';
+import { Dialog } from '../components/dialog/dialog.tsx';
+import { TextField } from '../components/form/field.tsx';
+import { Form } from '../components/form/form.tsx';
+import { PasswordField } from '../components/form/passwordField.tsx';
 import { loginStrings } from '../strings/login.ts';
 import { accountQuery } from './account.ts';
 import { announceLogin } from './tabs.ts';

@@ -13,7 +13,7 @@ import {
   Webhook,
   Wrench,
 } from 'lucide-react';
-import { shellStrings } from '../strings/shell.ts';
+import { shellStrings } from './strings.ts';
 
 const { pages, groups } = shellStrings;
 

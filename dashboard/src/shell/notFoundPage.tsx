@@ -1,6 +1,6 @@
-import { Card, Page } from '../components/layout.tsx';
 import { LinkButton } from '../components/linkButton.tsx';
-import { Empty } from '../components/states.tsx';
+import { Card, Page } from '../components/page/layout.tsx';
+import { Empty } from '../components/page/states.tsx';
 import { sharedStrings } from '../strings/shared.ts';
 
 /** The page for unknown addresses inside the shell. */

@@ -1,5 +1,5 @@
 import { type ErrorComponentProps, useRouter } from '@tanstack/react-router';
-import { Failure } from '../components/states.tsx';
+import { Failure } from '../components/page/states.tsx';
 import { PageCodeError } from '../lazyPage.tsx';
 import { useWhenReachable } from '../reachable.ts';
 

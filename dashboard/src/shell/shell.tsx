@@ -3,17 +3,17 @@ import { Menu as MenuIcon, X } from 'lucide-react';
 import { Dialog } from 'radix-ui';
 import { useEffect, useMemo, useRef, useState } from 'react';
 import { IconButton } from '../components/button.tsx';
-import { useIsWide } from '../components/isWide.ts';
+import { useIsWide } from '../components/page/isWide.ts';
 import { LiveConnection } from '../live/connection.ts';
-import { LiveContext, useRefreshOnEvents } from '../live.ts';
+import { LiveContext, useRefreshOnEvents } from '../live/live.ts';
 import { sharedStrings } from '../strings/shared.ts';
-import { shellStrings } from '../strings/shell.ts';
 import { useAccount } from './account.ts';
 import { AccountMenu } from './accountMenu.tsx';
 import { LiveIndicator } from './liveIndicator.tsx';
 import { LoginAgain } from './loginAgain.tsx';
 import { navigation } from './navigation.ts';
 import { PendingBadge } from './pendingBadge.tsx';
+import { shellStrings } from './strings.ts';
 import { Wordmark } from './wordmark.tsx';
 
 /** The frame of all pages that need a login. */

@@ -125,14 +125,21 @@ interface Import {
 }
 
 const files = globSync('**/*.ts', { cwd: root });
-const imports: Import[] = files.flatMap((file) => {
-  const text = readFileSync(join(root, file), 'utf8');
-  const found = [
-    ...text.matchAll(/^(?:import|export)\s[^;]*?from '(\.[^']+)'/gm),
-    ...text.matchAll(/\bimport\('(\.[^']+)'\)/g),
-  ];
-  return found.map(([, path]) => ({ from: file, to: relative(root, join(root, dirname(file), path ?? '')) }));
-});
+const imports = importsOf(root, files);
+const dashboard = fileURLToPath(new URL('../../../dashboard/src/', import.meta.url));
+const dashboardFiles = globSync('**/*.{ts,tsx}', { cwd: dashboard });
+
+function importsOf(folder: string, names: readonly string[]): Import[] {
+  return names.flatMap((file) => {
+    const text = readFileSync(join(folder, file), 'utf8');
+    const found = [
+      ...text.matchAll(/^(?:import|export)\s[^;]*?from '(\.[^']+)'/gm),
+      ...text.matchAll(/\bimport\('(\.[^']+)'\)/g),
+    ];
+    return found.map(([, path]) => ({ from: file, to: relative(folder, join(folder, dirname(file), path ?? '')) }));
+  });
+}
+
 /** The simulator derives from the operations, above the network that it plays. */
 const parts = ['sandbox/simulator'];
 const partOf = (file: string) =>
@@ -235,14 +242,20 @@ const MAX_FILES = 25;
 
 it(`no folder has more than ${MAX_FILES} files`, () => {
   const tests = globSync('**/*.ts', { cwd: join(root, '../test') }).map((file) => `test/${file}`);
-  const folders = Map.groupBy([...files, ...tests], (file) => dirname(file));
+  const pages = dashboardFiles.map((file) => `dashboard/${file}`);
+  const folders = Map.groupBy([...files, ...tests, ...pages], (file) => dirname(file));
   folders.delete('db/migrations'); // a list in the order of time
   const large = [...folders].filter(([, found]) => found.length > MAX_FILES).map(([folder]) => folder);
   assert.deepEqual(large, []);
 });
 
 it('no file is part of an import cycle', () => {
-  const next = Map.groupBy(imports, ({ from }) => from);
+  refuseCycles(files, imports);
+  refuseCycles(dashboardFiles, importsOf(dashboard, dashboardFiles));
+});
+
+function refuseCycles(names: readonly string[], edges: readonly Import[]): void {
+  const next = Map.groupBy(edges, ({ from }) => from);
   const done = new Set<string>();
   const visit = (file: string, path: readonly string[]): void => {
     assert.ok(!path.includes(file), `a cycle: ${[...path.slice(path.indexOf(file)), file].join(' → ')}`);
@@ -250,7 +263,16 @@ it('no file is part of an import cycle', () => {
     for (const { to } of next.get(file) ?? []) visit(to, [...path, file]);
     done.add(file);
   };
-  for (const file of files) visit(file, []);
+  for (const file of names) visit(file, []);
+}
+
+it('the pages of the dashboard import no parts of other pages', () => {
+  const pageOf = (file: string) => /^pages\/([^/]+)\//.exec(file)?.[1];
+  const wrong = importsOf(dashboard, dashboardFiles).filter(({ from, to }) => {
+    const page = pageOf(to);
+    return page !== undefined && page !== pageOf(from) && from !== 'routes.tsx' && from !== 'reference.tsx';
+  });
+  assert.deepEqual(wrong, []);
 });
 
 it('no file is a barrel', () => {

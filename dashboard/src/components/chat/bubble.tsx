@@ -7,7 +7,7 @@ import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
-import { Time } from '../time.tsx';
+import { Time } from '../text/time.tsx';
 import { Choices, Template } from './choices.tsx';
 import { Kind, Marks } from './kinds.tsx';
 import { LongText } from './longText.tsx';

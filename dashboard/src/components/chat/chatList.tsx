@@ -6,8 +6,8 @@ import type { NameOf } from '../../model/names.ts';
 import type { More } from '../../paged.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { classes } from '../classes.ts';
-import { Time } from '../time.tsx';
-import { VirtualList } from '../virtualList.tsx';
+import { VirtualList } from '../page/virtualList.tsx';
+import { Time } from '../text/time.tsx';
 
 interface ChatListProps {
   readonly chats: readonly Chat[];

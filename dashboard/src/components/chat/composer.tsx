@@ -6,10 +6,10 @@ import { messagePreview } from '../../model/messageList.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { uploadStrings } from '../../strings/uploads.ts';
 import { Button, IconButton } from '../button.tsx';
-import { FilePicker } from '../filePicker.tsx';
+import { FilePicker } from '../form/filePicker.tsx';
+import { UploadProgress, uploadStatus } from '../form/upload.tsx';
 import { Menu, MenuItem } from '../menu.tsx';
 import { Notice } from '../notice.tsx';
-import { UploadProgress, uploadStatus } from '../upload.tsx';
 import { type Extra, ExtraDialog, extraTypes } from './extraDialog.tsx';
 import { type OutgoingMessage, type SendQueue, useSendQueue } from './sendQueue.ts';
 

@@ -3,8 +3,8 @@ import { useState } from 'react';
 import { errorText } from '../../api.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { sharedStrings } from '../../strings/shared.ts';
-import { TextArea } from '../field.tsx';
-import { Form } from '../form.tsx';
+import { TextArea } from '../form/field.tsx';
+import { Form } from '../form/form.tsx';
 
 /** Edits a text, such as that of a message. */
 export function EditForm({

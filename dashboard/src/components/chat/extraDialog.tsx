@@ -1,8 +1,8 @@
 import { useMutation } from '@tanstack/react-query';
 import { messageStrings } from '../../strings/chats.ts';
-import { Dialog } from '../dialog.tsx';
-import { CheckField, TextArea, TextField } from '../field.tsx';
-import { Form } from '../form.tsx';
+import { Dialog } from '../dialog/dialog.tsx';
+import { CheckField, TextArea, TextField } from '../form/field.tsx';
+import { Form } from '../form/form.tsx';
 
 /** Content that is entered in a form of its own. */
 export type Extra =

@@ -2,9 +2,9 @@ import type { Message } from '@switchboard/sdk/api';
 import type { ReactNode } from 'react';
 import { displayName } from '../../model/displayName.ts';
 import type { NameOf } from '../../model/names.ts';
-import { kindStrings } from '../../strings/messageKinds.ts';
 import { Tag } from '../lamp.tsx';
-import { Time } from '../time.tsx';
+import { Time } from '../text/time.tsx';
+import { kindStrings } from './kindStrings.ts';
 
 /* The parts of messages that networks add to texts, files and places. Links in them cannot be followed. */
 

@@ -8,7 +8,7 @@ import { displayName, plainName } from '../../model/displayName.ts';
 import { formatFileSize } from '../../model/fileSize.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { Button } from '../button.tsx';
-import { isNotFound } from '../states.tsx';
+import { isNotFound } from '../page/states.tsx';
 import { useToast } from '../toast.tsx';
 import { LoadButton, PlayableCaption, Waveform } from './playable.tsx';
 

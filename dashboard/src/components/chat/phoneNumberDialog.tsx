@@ -1,9 +1,9 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { chatStrings } from '../../strings/chats.ts';
-import { Dialog } from '../dialog.tsx';
-import { TextField } from '../field.tsx';
-import { Form } from '../form.tsx';
+import { Dialog } from '../dialog/dialog.tsx';
+import { TextField } from '../form/field.tsx';
+import { Form } from '../form/form.tsx';
 
 /** Asks for the phone number of a new chat, or of a recipient. */
 export function PhoneNumberDialog({

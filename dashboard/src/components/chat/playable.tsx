@@ -4,9 +4,9 @@ import { Play } from 'lucide-react';
 import { api } from '../../api.ts';
 import { formatFileSize } from '../../model/fileSize.ts';
 import { messageStrings } from '../../strings/chats.ts';
-import { kindStrings } from '../../strings/messageKinds.ts';
 import { Button } from '../button.tsx';
 import { classes } from '../classes.ts';
+import { kindStrings } from './kindStrings.ts';
 
 /* The parts of a sound or a video in a chat that are there before it loads. */
 

@@ -3,7 +3,7 @@ import { useMutation, useMutationState } from '@tanstack/react-query';
 import { useRef, useState } from 'react';
 import { useDraft } from '../../model/drafts.ts';
 import { newKey, type Unsent, useUnsent } from '../../model/unsent.ts';
-import { isCancelled, useUpload } from '../upload.tsx';
+import { isCancelled, useUpload } from '../form/upload.tsx';
 
 export interface OutgoingMessage {
   readonly text: string;

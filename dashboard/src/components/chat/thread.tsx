@@ -7,9 +7,9 @@ import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { IconButton } from '../button.tsx';
-import { MoreFailed, useMore } from '../more.tsx';
-import { Loaded } from '../states.tsx';
-import { Time } from '../time.tsx';
+import { MoreFailed, useMore } from '../page/more.tsx';
+import { Loaded } from '../page/states.tsx';
+import { Time } from '../text/time.tsx';
 import { Bubble, bubbleLabel } from './bubble.tsx';
 
 interface FeedProps {

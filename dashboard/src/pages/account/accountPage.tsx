@@ -1,9 +1,9 @@
-import { Card, Facts, Page } from '../../components/layout.tsx';
-import { Time } from '../../components/time.tsx';
+import { Card, Facts, Page } from '../../components/page/layout.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useAccount } from '../../shell/account.ts';
-import { accountStrings } from '../../strings/account.ts';
 import { Logins } from './logins.tsx';
 import { PasswordForm } from './passwordForm.tsx';
+import { accountStrings } from './strings.ts';
 
 export function AccountPage() {
   const { name, email, createdAt } = useAccount();

@@ -1,8 +1,8 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirmDialog.tsx';
-import { accountStrings } from '../../strings/account.ts';
+import { ConfirmButton } from '../../components/dialog/confirmDialog.tsx';
+import { accountStrings } from './strings.ts';
 
 /** Ends every login of the account. */
 export function Logins() {

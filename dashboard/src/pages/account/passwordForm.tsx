@@ -1,10 +1,10 @@
 import { useMutation } from '@tanstack/react-query';
 import { api, fieldError } from '../../api.ts';
-import { Form } from '../../components/form.tsx';
-import { PasswordField } from '../../components/passwordField.tsx';
+import { Form } from '../../components/form/form.tsx';
+import { PasswordField } from '../../components/form/passwordField.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { accountStrings } from '../../strings/account.ts';
 import { loginStrings } from '../../strings/login.ts';
+import { accountStrings } from './strings.ts';
 
 /** Changes the password. This browser stays logged in, because the response renews its cookie. */
 export function PasswordForm() {

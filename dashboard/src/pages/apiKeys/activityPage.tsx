@@ -4,19 +4,19 @@ import { Bot } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { classes } from '../../components/classes.ts';
-import { useCommittedInput } from '../../components/committedInput.ts';
-import type { Column } from '../../components/dataTable.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { useCommittedInput } from '../../components/form/committedInput.ts';
+import { SelectField, TextField } from '../../components/form/field.tsx';
 import { Lamp, type LampTone } from '../../components/lamp.tsx';
-import { Card, Page } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { ListTable } from '../../components/listPage.tsx';
-import { Empty, isNotFound } from '../../components/states.tsx';
-import { Time } from '../../components/time.tsx';
-import { useLivePaged } from '../../livePaged.ts';
+import type { Column } from '../../components/page/dataTable.tsx';
+import { Card, Page } from '../../components/page/layout.tsx';
+import { ListTable } from '../../components/page/listPage.tsx';
+import { Empty, isNotFound } from '../../components/page/states.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { useLivePaged } from '../../live/livePaged.ts';
 import { useKeyNames } from '../../model/apiKeys.ts';
-import { activityStrings, outcomeLabel } from '../../strings/activity.ts';
 import { type ActivitySearch, outcomes } from './activitySearch.ts';
+import { activityStrings, outcomeLabel } from './activityStrings.ts';
 
 const route = getRouteApi('/shell/keys/$keyId');
 

@@ -1,16 +1,16 @@
 import type { ApiKey } from '@switchboard/sdk/api';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { ConfirmDialog } from '../../components/confirmDialog.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { CheckField } from '../../components/field.tsx';
-import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
+import { noLimits } from '../../components/apiKey/limitFields.tsx';
+import { ConfirmDialog } from '../../components/dialog/confirmDialog.tsx';
+import { Dialog } from '../../components/dialog/dialog.tsx';
+import { OneTimeSecret } from '../../components/dialog/oneTimeSecret.tsx';
+import { CheckField } from '../../components/form/field.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { KeyForm } from './keyForm.tsx';
-import { noLimits } from './limitFields.tsx';
 
 /** The open dialog, and the key that it is about. */
 export type OpenKeyDialog =

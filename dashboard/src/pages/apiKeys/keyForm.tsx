@@ -1,11 +1,17 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { fieldError } from '../../api.ts';
-import { SelectField, TextField } from '../../components/field.tsx';
-import { Form } from '../../components/form.tsx';
-import { LocalTimeField } from '../../components/localTime.tsx';
+import {
+  type KeyLimits,
+  LimitFields,
+  limitNames,
+  readLimits,
+  typedLimits,
+} from '../../components/apiKey/limitFields.tsx';
+import { SelectField, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
+import { LocalTimeField } from '../../components/text/localTime.tsx';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
-import { type KeyLimits, LimitFields, limitNames, readLimits, typedLimits } from './limitFields.tsx';
 import { PermissionChoice } from './permissionChoice.tsx';
 
 /** The editable settings of a key. */

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { permissionTable } from '../../../../server/src/auth/permissions.ts';
-import { CheckField, FieldError } from '../../components/field.tsx';
+import { CheckField, FieldError } from '../../components/form/field.tsx';
 import { isImplied, permits, withPermission } from '../../model/grants.ts';
 import { apiKeyStrings } from '../../strings/apiKeys.ts';
 

@@ -1,6 +1,6 @@
 import type { Chat } from '@switchboard/sdk/api';
 import { api } from '../../api.ts';
-import { ConfirmDialog } from '../../components/confirmDialog.tsx';
+import { ConfirmDialog } from '../../components/dialog/confirmDialog.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { chatStrings } from '../../strings/chats.ts';

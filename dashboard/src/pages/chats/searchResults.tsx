@@ -1,10 +1,10 @@
 import type { Message } from '@switchboard/sdk/api';
 import { useEffect, useState } from 'react';
 import { api } from '../../api.ts';
-import { Loaded } from '../../components/states.tsx';
-import { Time } from '../../components/time.tsx';
-import { VirtualList } from '../../components/virtualList.tsx';
-import { useLivePaged } from '../../livePaged.ts';
+import { Loaded } from '../../components/page/states.tsx';
+import { VirtualList } from '../../components/page/virtualList.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { useLivePaged } from '../../live/livePaged.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';

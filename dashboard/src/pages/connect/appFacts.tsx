@@ -1,7 +1,7 @@
 import type { ConnectionRequest } from '@switchboard/sdk/api';
-import { Facts } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { connectStrings } from '../../strings/connect.ts';
+import { Facts } from '../../components/page/layout.tsx';
+import { connectStrings } from './strings.ts';
 
 export const appName = ({ name }: Pick<ConnectionRequest, 'name'>): string => name ?? connectStrings.unnamed;
 

@@ -1,15 +1,15 @@
 import { useMutation, useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { Card, Page } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { Empty, Failure, isNotFound, LoadingLines } from '../../components/states.tsx';
+import { Card, Page } from '../../components/page/layout.tsx';
+import { Empty, Failure, isNotFound, LoadingLines } from '../../components/page/states.tsx';
 import { useAccount } from '../../shell/account.ts';
 import { LoginAgain } from '../../shell/loginAgain.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
-import { connectStrings } from '../../strings/connect.ts';
 import { AppFacts, appName } from './appFacts.tsx';
 import { ConsentForm } from './consentForm.tsx';
+import { connectStrings } from './strings.ts';
 
 const route = getRouteApi('/connect/$requestId');
 

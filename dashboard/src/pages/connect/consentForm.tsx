@@ -2,15 +2,22 @@ import type { ConnectionRequest } from '@switchboard/sdk/api';
 import { useId, useState } from 'react';
 import { permissionTable } from '../../../../server/src/auth/permissions.ts';
 import { fieldError } from '../../api.ts';
+import {
+  type KeyLimits,
+  LimitFields,
+  limitNames,
+  noLimits,
+  readLimits,
+  typedLimits,
+} from '../../components/apiKey/limitFields.tsx';
 import { Button } from '../../components/button.tsx';
 import { Disclosure } from '../../components/disclosure.tsx';
-import { CheckField, FieldError } from '../../components/field.tsx';
-import { Form } from '../../components/form.tsx';
-import { Card } from '../../components/layout.tsx';
+import { CheckField, FieldError } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { Card } from '../../components/page/layout.tsx';
 import { permits } from '../../model/grants.ts';
-import { connectStrings } from '../../strings/connect.ts';
-import { type KeyLimits, LimitFields, limitNames, noLimits, readLimits, typedLimits } from '../apiKeys/limitFields.tsx';
+import { connectStrings } from './strings.ts';
 
 /** The permissions and limits that the person grants. */
 interface Choice extends KeyLimits {

@@ -1,10 +1,10 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { Button } from '../../components/button.tsx';
-import { useCommittedInput } from '../../components/committedInput.ts';
-import { SelectField, TextField } from '../../components/field.tsx';
-import { useIsWide } from '../../components/isWide.ts';
-import { LocalTimeField } from '../../components/localTime.tsx';
+import { useCommittedInput } from '../../components/form/committedInput.ts';
+import { SelectField, TextField } from '../../components/form/field.tsx';
+import { useIsWide } from '../../components/page/isWide.ts';
+import { LocalTimeField } from '../../components/text/localTime.tsx';
 import { deliveryStrings } from '../../strings/deliveries.ts';
 import { eventTypes } from '../../strings/events.ts';
 import { type DeliveryFilters, deliveryStates } from './filters.ts';

@@ -2,8 +2,8 @@ import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api } from '../../api.ts';
 
-/** A breaker opens and closes without an event. */
-const REFRESH_MS = 5000;
+/** Settings change without an event. */
+const REFRESH_MS = 30_000;
 
 /** All webhooks of the account, of which there are at most 100. */
 export function useWebhooks(): readonly WebhookEndpoint[] {

@@ -1,5 +1,4 @@
-import type { EventType } from '../../strings/events.ts';
-import { eventStrings } from '../../strings/events.ts';
+import { type EventType, eventStrings } from '../../strings/events.ts';
 
 /** An event of the live stream or of the log. */
 export interface EventEntry {
@@ -8,6 +7,11 @@ export interface EventEntry {
   readonly data: Readonly<Record<string, unknown>>;
   /** ISO time. */
   readonly at: string;
+}
+
+export interface EventListProps {
+  readonly type: EventType | undefined;
+  readonly onChoose: (event: EventEntry) => void;
 }
 
 /** Summarizes an event in one line. */

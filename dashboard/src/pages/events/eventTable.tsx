@@ -1,6 +1,6 @@
 import type { ReactNode } from 'react';
-import { type Column, DataTable } from '../../components/dataTable.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, DataTable } from '../../components/page/dataTable.tsx';
+import { Time } from '../../components/text/time.tsx';
 import type { More } from '../../paged.ts';
 import { eventStrings } from '../../strings/events.ts';
 import { type EventEntry, summaryOf } from './eventEntry.ts';

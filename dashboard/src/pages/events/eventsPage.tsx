@@ -1,11 +1,11 @@
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { JsonInspector } from '../../components/jsonInspector.tsx';
-import { Card, Facts, Page } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { Time } from '../../components/time.tsx';
-import { type EventType, eventDescriptions, eventStrings, eventTypes } from '../../strings/events.ts';
+import { Card, Facts, Page } from '../../components/page/layout.tsx';
+import { JsonInspector } from '../../components/schema/jsonInspector.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { eventDescriptions, eventStrings, eventTypes } from '../../strings/events.ts';
 import type { EventEntry } from './eventEntry.ts';
 import { LiveEvents } from './liveEvents.tsx';
 import { LogEvents } from './logEvents.tsx';
@@ -62,11 +62,6 @@ export function EventsPage() {
       </div>
     </Page>
   );
-}
-
-export interface EventListProps {
-  readonly type: EventType | undefined;
-  readonly onChoose: (event: EventEntry) => void;
 }
 
 function Inspector({ event }: { readonly event: EventEntry | undefined }) {

@@ -1,14 +1,13 @@
 import { Activity, Pause, Play } from 'lucide-react';
 import { useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { Empty } from '../../components/states.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Empty } from '../../components/page/states.tsx';
+import { useLiveEvents } from '../../live/live.ts';
 import { eventIdOf, type LiveEvent } from '../../live/protocol.ts';
-import { useLiveEvents } from '../../live.ts';
 import { eventStrings } from '../../strings/events.ts';
-import type { EventEntry } from './eventEntry.ts';
-import type { EventListProps } from './eventsPage.tsx';
+import type { EventEntry, EventListProps } from './eventEntry.ts';
 import { EventTable } from './eventTable.tsx';
 
 /** Limits the memory of a page that stays open overnight. */

@@ -2,13 +2,12 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { ScrollText } from 'lucide-react';
 import { useEffect, useEffectEvent, useMemo, useRef } from 'react';
 import { api } from '../../api.ts';
-import { Card } from '../../components/layout.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
-import { useLiveEvents } from '../../live.ts';
+import { Card } from '../../components/page/layout.tsx';
+import { Empty, Loaded } from '../../components/page/states.tsx';
+import { useLiveEvents } from '../../live/live.ts';
 import { moreOf } from '../../paged.ts';
 import { eventStrings } from '../../strings/events.ts';
-import type { EventEntry } from './eventEntry.ts';
-import type { EventListProps } from './eventsPage.tsx';
+import type { EventEntry, EventListProps } from './eventEntry.ts';
 import { EventTable } from './eventTable.tsx';
 
 const PAGE = 200;

@@ -3,18 +3,18 @@ import { useMutation } from '@tanstack/react-query';
 import { api, errorText, fieldError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
 import { MediaPicture } from '../../components/chat/mediaView.tsx';
-import { useEdits } from '../../components/edits.ts';
-import { CheckField, SelectField, TextArea, TextField } from '../../components/field.tsx';
-import { FilePicker } from '../../components/filePicker.tsx';
-import { Form } from '../../components/form.tsx';
-import { Card } from '../../components/layout.tsx';
-import { duration } from '../../components/time.tsx';
+import { useEdits } from '../../components/form/edits.ts';
+import { CheckField, SelectField, TextArea, TextField } from '../../components/form/field.tsx';
+import { FilePicker } from '../../components/form/filePicker.tsx';
+import { Form } from '../../components/form/form.tsx';
+import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/form/upload.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { duration } from '../../components/text/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { isCancelled, UploadProgress, uploadStatus, useUpload } from '../../components/upload.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { displayName } from '../../model/displayName.ts';
-import { groupStrings } from '../../strings/groups.ts';
 import { sharedStrings } from '../../strings/shared.ts';
+import { groupStrings } from './strings.ts';
 
 interface AboutProps {
   readonly group: Group;

@@ -2,12 +2,12 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
-import { TextArea, TextField } from '../../components/field.tsx';
-import { Form } from '../../components/form.tsx';
+import { TextArea, TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
-import { groupStrings } from '../../strings/groups.ts';
+import { groupStrings } from './strings.ts';
 
 interface GroupFormProps {
   readonly sessionId: string;

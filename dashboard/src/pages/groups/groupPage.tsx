@@ -2,19 +2,19 @@ import type { Group } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi } from '@tanstack/react-router';
 import { api } from '../../api.ts';
-import { ConfirmButton } from '../../components/confirmDialog.tsx';
-import { Page } from '../../components/layout.tsx';
+import { ConfirmButton } from '../../components/dialog/confirmDialog.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { Loaded } from '../../components/states.tsx';
+import { Page } from '../../components/page/layout.tsx';
+import { Loaded } from '../../components/page/states.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { displayName } from '../../model/displayName.ts';
 import { sessionQuery } from '../../model/sessions.ts';
-import { groupStrings } from '../../strings/groups.ts';
 import { AboutCard } from './aboutCard.tsx';
 import { InviteCard } from './inviteCard.tsx';
 import { JoinRequestsCard } from './joinRequestsCard.tsx';
 import { MembersCard } from './membersCard.tsx';
+import { groupStrings } from './strings.ts';
 
 const route = getRouteApi('/shell/groups/$groupId');
 

@@ -4,19 +4,19 @@ import { Plus, Users } from 'lucide-react';
 import { useMemo, useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
-import { Dialog } from '../../components/dialog.tsx';
-import { Card } from '../../components/layout.tsx';
-import { ListTable } from '../../components/listPage.tsx';
-import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
-import { Empty } from '../../components/states.tsx';
-import { Time } from '../../components/time.tsx';
+import { Dialog } from '../../components/dialog/dialog.tsx';
+import { type Column, rowLinkClass } from '../../components/page/dataTable.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { ListTable } from '../../components/page/listPage.tsx';
+import { Empty } from '../../components/page/states.tsx';
+import { SessionScopedPage } from '../../components/session/sessionScopedPage.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { displayName } from '../../model/displayName.ts';
 import { usePaged } from '../../paged.ts';
 import { chatStrings } from '../../strings/chats.ts';
-import { groupStrings } from '../../strings/groups.ts';
 import { CreateGroup } from './createGroup.tsx';
 import { JoinGroup } from './joinGroup.tsx';
+import { groupStrings } from './strings.ts';
 
 const route = getRouteApi('/shell/groups');
 

@@ -2,12 +2,12 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { ConfirmButton } from '../../components/confirmDialog.tsx';
-import { Card } from '../../components/layout.tsx';
-import { Loaded } from '../../components/states.tsx';
+import { ConfirmButton } from '../../components/dialog/confirmDialog.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Loaded } from '../../components/page/states.tsx';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { groupStrings } from '../../strings/groups.ts';
+import { groupStrings } from './strings.ts';
 
 /** The invite link of a group, fetched on demand: a network may create it only then. */
 export function InviteCard({ groupId, needsApproval }: { readonly groupId: string; readonly needsApproval: boolean }) {

@@ -2,13 +2,13 @@ import type { Group, Operations } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { api, ServerError } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/dataTable.tsx';
-import { Card } from '../../components/layout.tsx';
-import { Loaded } from '../../components/states.tsx';
-import { Time } from '../../components/time.tsx';
+import { type Column, DataTable } from '../../components/page/dataTable.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Loaded } from '../../components/page/states.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useAction } from '../../model/actions.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
-import { groupStrings } from '../../strings/groups.ts';
+import { groupStrings } from './strings.ts';
 
 type JoinRequest = Operations['groups.list_join_requests']['output']['data'][number];
 type Decision = 'approve' | 'reject';

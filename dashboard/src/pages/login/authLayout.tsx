@@ -1,6 +1,6 @@
 import { type ReactNode, useEffect } from 'react';
 import { Button } from '../../components/button.tsx';
-import { Form } from '../../components/form.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { Wordmark } from '../../shell/wordmark.tsx';
 import { loginStrings } from '../../strings/login.ts';
 import { sharedStrings } from '../../strings/shared.ts';

@@ -1,7 +1,7 @@
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { api, fieldError } from '../../api.ts';
-import { TextField } from '../../components/field.tsx';
-import { PasswordField } from '../../components/passwordField.tsx';
+import { TextField } from '../../components/form/field.tsx';
+import { PasswordField } from '../../components/form/passwordField.tsx';
 import { loginStrings } from '../../strings/login.ts';
 import { AuthLayout } from './authLayout.tsx';
 import { useLogIn } from './useLogIn.ts';

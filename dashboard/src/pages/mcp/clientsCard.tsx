@@ -1,11 +1,11 @@
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { TabSet } from '../../components/tabSet.tsx';
-import { mcpStrings } from '../../strings/mcp.ts';
+import { Card } from '../../components/page/layout.tsx';
+import { TabSet } from '../../components/page/tabSet.tsx';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
 import { clientsFor } from './clients.ts';
 import { MCP_PATH } from './mcp.ts';
+import { mcpStrings } from './strings.ts';
 
 /** The configuration of each client for this server. */
 export function ClientsCard() {

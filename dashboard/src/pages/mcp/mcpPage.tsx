@@ -1,6 +1,6 @@
-import { Page } from '../../components/layout.tsx';
-import { mcpStrings } from '../../strings/mcp.ts';
+import { Page } from '../../components/page/layout.tsx';
 import { ClientsCard } from './clientsCard.tsx';
+import { mcpStrings } from './strings.ts';
 import { ToolsCard } from './toolsCard.tsx';
 
 /** The MCP server: its clients and its tools. */

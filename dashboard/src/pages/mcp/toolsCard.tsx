@@ -3,14 +3,14 @@ import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
 import { Disclosure } from '../../components/disclosure.tsx';
-import { SelectField, TextField } from '../../components/field.tsx';
+import { SelectField, TextField } from '../../components/form/field.tsx';
 import { Tag } from '../../components/lamp.tsx';
-import { Card } from '../../components/layout.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Empty, Loaded } from '../../components/page/states.tsx';
 import { permits } from '../../model/grants.ts';
 import { type Reference, referenceQuery } from '../../openapi.ts';
-import { mcpStrings } from '../../strings/mcp.ts';
 import { type Tool, toolsQuery } from './mcp.ts';
+import { mcpStrings } from './strings.ts';
 import { TryTool } from './tryTool.tsx';
 
 /** The tools, or those of one key, each with a form to try it. */

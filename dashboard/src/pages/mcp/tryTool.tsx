@@ -3,14 +3,14 @@ import { Play } from 'lucide-react';
 import { useState } from 'react';
 import { errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { ConfirmDialog } from '../../components/confirmDialog.tsx';
-import { JsonInspector } from '../../components/jsonInspector.tsx';
+import { ConfirmDialog } from '../../components/dialog/confirmDialog.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { SchemaFields } from '../../components/schemaFields.tsx';
-import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
-import { mcpStrings } from '../../strings/mcp.ts';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
+import { JsonInspector } from '../../components/schema/jsonInspector.tsx';
+import { SchemaFields } from '../../components/schema/schemaFields.tsx';
+import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schema/schemaForm.ts';
 import { callTool, type Tool, type ToolResult } from './mcp.ts';
+import { mcpStrings } from './strings.ts';
 
 /** A form that calls a tool and shows the result that an agent would get. */
 export function TryTool({ tool }: { readonly tool: Tool }) {

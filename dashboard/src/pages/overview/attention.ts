@@ -1,9 +1,9 @@
 import type { CircuitBreaker, Session } from '@switchboard/sdk/api';
-import { duration } from '../../components/time.tsx';
+import { duration } from '../../components/text/time.tsx';
 import { sessionName } from '../../model/sessions.ts';
-import { overviewStrings } from '../../strings/overview.ts';
 import { riskLabels } from '../../strings/sessionRisk.ts';
 import { sessionStatusLabels } from '../../strings/sessionStatus.ts';
+import { overviewStrings } from './strings.ts';
 import type { WatchedWebhook } from './watched.ts';
 
 /** A problem with a link to the page that solves it. */

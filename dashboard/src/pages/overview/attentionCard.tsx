@@ -1,12 +1,12 @@
 import type { Session } from '@switchboard/sdk/api';
 import { CircleAlert, TriangleAlert } from 'lucide-react';
 import { classes } from '../../components/classes.ts';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { useNow } from '../../components/time.tsx';
-import { overviewStrings } from '../../strings/overview.ts';
+import { Card } from '../../components/page/layout.tsx';
+import { useNow } from '../../components/text/time.tsx';
 import { type AttentionItem, attentionItems } from './attention.ts';
+import { overviewStrings } from './strings.ts';
 import type { WatchedWebhook } from './watched.ts';
 
 interface AttentionProps {

@@ -1,6 +1,6 @@
 import type { Session } from '@switchboard/sdk/api';
 import { percent, sum } from '../../model/stats.ts';
-import { overviewStrings } from '../../strings/overview.ts';
+import { overviewStrings } from './strings.ts';
 import type { Traffic } from './traffic.ts';
 import type { WatchedWebhook } from './watched.ts';
 

@@ -3,9 +3,9 @@ import { useQuery } from '@tanstack/react-query';
 import { Link, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
 import { api } from '../../api.ts';
-import { Card } from '../../components/layout.tsx';
+import { Card } from '../../components/page/layout.tsx';
 import { type PageOf, readRows } from '../../paged.ts';
-import { overviewStrings } from '../../strings/overview.ts';
+import { overviewStrings } from './strings.ts';
 import type { WatchedWebhook } from './watched.ts';
 
 type StepName = keyof typeof overviewStrings.stepNames;

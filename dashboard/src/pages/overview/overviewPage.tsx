@@ -1,12 +1,12 @@
 import { lazy, Suspense } from 'react';
-import { Card, Page } from '../../components/layout.tsx';
-import { Loaded, LoadingLines } from '../../components/states.tsx';
+import { Card, Page } from '../../components/page/layout.tsx';
+import { Loaded, LoadingLines } from '../../components/page/states.tsx';
 import { useSessions } from '../../model/sessions.ts';
-import { overviewStrings } from '../../strings/overview.ts';
 import { AttentionCard } from './attentionCard.tsx';
 import { Figures } from './figures.tsx';
 import { FirstSteps } from './firstSteps.tsx';
 import { SessionsCard } from './sessionsCard.tsx';
+import { overviewStrings } from './strings.ts';
 import { useTraffic } from './traffic.ts';
 import { useWatchedWebhooks } from './watched.ts';
 import { WebhooksCard } from './webhooksCard.tsx';

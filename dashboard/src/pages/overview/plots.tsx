@@ -1,9 +1,9 @@
 import { useMemo } from 'react';
-import { Card } from '../../components/layout.tsx';
+import { Card } from '../../components/page/layout.tsx';
 import { Legend, Plot, type Series } from '../../components/plot.tsx';
-import { useNow } from '../../components/time.tsx';
+import { useNow } from '../../components/text/time.tsx';
 import { attemptsByMinute, minuteOf, sum } from '../../model/stats.ts';
-import { overviewStrings } from '../../strings/overview.ts';
+import { overviewStrings } from './strings.ts';
 import type { Traffic } from './traffic.ts';
 import type { WatchedWebhook } from './watched.ts';
 

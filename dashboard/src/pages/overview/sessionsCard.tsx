@@ -1,9 +1,9 @@
 import type { Session } from '@switchboard/sdk/api';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
-import { SessionStatus } from '../../components/sessionStatus.tsx';
-import { overviewStrings } from '../../strings/overview.ts';
+import { Card } from '../../components/page/layout.tsx';
+import { SessionStatus } from '../../components/session/sessionStatus.tsx';
 import { sessionStatusLabels } from '../../strings/sessionStatus.ts';
+import { overviewStrings } from './strings.ts';
 
 /** The number of sessions by status. */
 export function SessionsCard({ sessions }: { readonly sessions: readonly Session[] }) {

@@ -2,7 +2,7 @@ import type { MessageStats } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { api } from '../../api.ts';
-import { useNow } from '../../components/time.tsx';
+import { useNow } from '../../components/text/time.tsx';
 import { lastMinutes, minuteOf } from '../../model/stats.ts';
 
 /** The messages of each minute of the last hour. */

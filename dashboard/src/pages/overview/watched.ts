@@ -2,13 +2,13 @@ import type { CircuitBreaker, WebhookEndpoint, WebhookStats } from '@switchboard
 import { useQueries, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { breakerQuery } from '../../components/breakerLamp.tsx';
+import { breakerQuery } from '../../components/webhook/breakerLamp.tsx';
 import { statsQuery } from '../../model/stats.ts';
 
 /** Limits the webhooks that are polled, which takes two requests each every five seconds. */
 export const MAX_WATCHED = 20;
 
-/** Changes of webhooks cause no event. */
+/** Statistics and settings change without an event. */
 const REFRESH_MS = 5000;
 
 /** A webhook with its statistics and its breaker. */

@@ -1,10 +1,10 @@
 import { Link } from '@tanstack/react-router';
-import { BreakerLamp } from '../../components/breakerLamp.tsx';
 import { Lamp } from '../../components/lamp.tsx';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { BreakerLamp } from '../../components/webhook/breakerLamp.tsx';
 import { percent } from '../../model/stats.ts';
-import { overviewStrings } from '../../strings/overview.ts';
+import { overviewStrings } from './strings.ts';
 import { MAX_WATCHED, type WatchedWebhook } from './watched.ts';
 
 interface WebhooksCardProps {

@@ -1,11 +1,11 @@
 import { useEffect, useState } from 'react';
 import { buttonClass } from '../../components/button.tsx';
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { JsonInspector } from '../../components/jsonInspector.tsx';
 import { Lamp, type LampTone } from '../../components/lamp.tsx';
-import { Facts } from '../../components/layout.tsx';
+import { Facts } from '../../components/page/layout.tsx';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
+import { JsonInspector } from '../../components/schema/jsonInspector.tsx';
 import { formatFileSize } from '../../model/fileSize.ts';
-import { referenceStrings } from '../../strings/reference.ts';
+import { referenceStrings } from './strings.ts';
 import type { Answer, AnswerContent } from './tryRequest.ts';
 
 /** A response: its status, its headers and its body. */

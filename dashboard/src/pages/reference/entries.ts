@@ -1,6 +1,6 @@
 import type { Operation, Reference } from '../../openapi.ts';
 import type { Schema } from '../../schema.ts';
-import { referenceStrings } from '../../strings/reference.ts';
+import { referenceStrings } from './strings.ts';
 
 /** A part of the reference that has an address of its own. */
 export type Entry =

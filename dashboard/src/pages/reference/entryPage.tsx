@@ -2,13 +2,13 @@ import { Play, X } from 'lucide-react';
 import { useEffect, useState } from 'react';
 import { Button } from '../../components/button.tsx';
 import { CopyButton } from '../../components/copyButton.tsx';
-import { Card } from '../../components/layout.tsx';
+import { Card } from '../../components/page/layout.tsx';
 import type { Reference } from '../../openapi.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { type Entry, idOf, nameOf } from './entries.ts';
 import { MethodTag } from './methodTag.tsx';
 import { EventDetails, OperationDetails, SchemaDetails } from './operationDetails.tsx';
+import { referenceStrings } from './strings.ts';
 import { TryOperation } from './tryOperation.tsx';
 
 /** An operation, an event or a schema. */

@@ -1,9 +1,9 @@
 import type { ReactNode } from 'react';
-import { Phrase } from '../../components/prose.tsx';
+import { Phrase } from '../../components/text/prose.tsx';
 import type { Schema } from '../../schema.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { SchemaLinks } from './schemaLinks.tsx';
 import { formatConstraints, formatType, nestedSchema } from './schemaText.ts';
+import { referenceStrings } from './strings.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 

@@ -1,6 +1,6 @@
 import { classes } from '../../components/classes.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import type { Entry } from './entries.ts';
+import { referenceStrings } from './strings.ts';
 
 const LOOKS: Readonly<Record<string, string>> = {
   GET: 'bg-good-soft text-good',

@@ -1,16 +1,16 @@
 import { type ReactNode, useContext } from 'react';
 import { classes } from '../../components/classes.ts';
-import { CodeSnippet, CodeSnippets } from '../../components/codeSnippet.tsx';
-import { JsonInspector } from '../../components/jsonInspector.tsx';
-import { Card } from '../../components/layout.tsx';
-import { Phrase, Prose } from '../../components/prose.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { CodeSnippet, CodeSnippets } from '../../components/schema/codeSnippet.tsx';
+import { JsonInspector } from '../../components/schema/jsonInspector.tsx';
+import { Phrase, Prose } from '../../components/text/prose.tsx';
 import type { Operation, Parameter, Reference } from '../../openapi.ts';
 import type { Schema } from '../../schema.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { exampleCode } from './exampleCode.ts';
 import { FieldLine, FieldList } from './fieldList.tsx';
 import { LanguageContext } from './language.ts';
 import { nestedSchema } from './schemaText.ts';
+import { referenceStrings } from './strings.ts';
 
 type Components = Reference['components'];
 

@@ -2,8 +2,8 @@ import { Menu, Moon, Sun, X } from 'lucide-react';
 import { IconButton } from '../../components/button.tsx';
 import { classes } from '../../components/classes.ts';
 import { Wordmark } from '../../shell/wordmark.tsx';
-import { referenceStrings } from '../../strings/reference.ts';
 import { toggleTheme, useTheme } from '../../theme.ts';
+import { referenceStrings } from './strings.ts';
 
 const PARTS = [
   ['/docs/guides/', referenceStrings.guides],

@@ -1,8 +1,8 @@
 import { useEffect, useRef } from 'react';
-import { TextField } from '../../components/field.tsx';
-import { referenceStrings } from '../../strings/reference.ts';
+import { TextField } from '../../components/form/field.tsx';
 import { type Entry, filterSections, idOf, nameOf, type Section } from './entries.ts';
 import { MethodTag } from './methodTag.tsx';
+import { referenceStrings } from './strings.ts';
 
 /** All entries by section, with a search. `/` moves to the search. */
 export function ReferenceNavigation({

@@ -1,14 +1,14 @@
 import { useEffect } from 'react';
 import { buttonClass } from '../../components/button.tsx';
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { Phrase } from '../../components/prose.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
+import { Phrase } from '../../components/text/prose.tsx';
 import type { Reference } from '../../openapi.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { type Entry, idOf, nameOf, type Section } from './entries.ts';
 import { MethodTag } from './methodTag.tsx';
+import { referenceStrings } from './strings.ts';
 
 /** The first page: how to call the API, and all entries. */
 export function ReferenceOverview({

@@ -1,9 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
-import { useIsWide } from '../../components/isWide.ts';
-import { Loaded } from '../../components/states.tsx';
+import { useIsWide } from '../../components/page/isWide.ts';
+import { Loaded } from '../../components/page/states.tsx';
 import { type Reference, referenceQuery } from '../../openapi.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { sharedStrings } from '../../strings/shared.ts';
 import { CredentialContext, useCredentialState } from './credential.ts';
 import { idOf, sectionsOf } from './entries.ts';
@@ -13,6 +12,7 @@ import { ReferenceBar } from './referenceBar.tsx';
 import { ReferenceNavigation } from './referenceNavigation.tsx';
 import { ReferenceOverview } from './referenceOverview.tsx';
 import { SchemaNames } from './schemaLinks.tsx';
+import { referenceStrings } from './strings.ts';
 import { useHash } from './useHash.ts';
 
 /** The API reference. `/docs#messages.send` opens an operation. */

@@ -1,5 +1,5 @@
 import type { Schema } from '../../schema.ts';
-import { referenceStrings } from '../../strings/reference.ts';
+import { referenceStrings } from './strings.ts';
 
 type Schemas = Readonly<Record<string, Schema>>;
 

@@ -1,14 +1,14 @@
 import { Play, Square } from 'lucide-react';
 import { useEffect, useRef, useState } from 'react';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirmDialog.tsx';
-import { CheckField, Field, TextArea, TextField } from '../../components/field.tsx';
+import { ConfirmDialog } from '../../components/dialog/confirmDialog.tsx';
+import { CheckField, Field, TextArea, TextField } from '../../components/form/field.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { SchemaFields } from '../../components/schemaFields.tsx';
+import { SchemaFields } from '../../components/schema/schemaFields.tsx';
 import type { Operation } from '../../openapi.ts';
-import { referenceStrings } from '../../strings/reference.ts';
 import { AnswerView } from './answerView.tsx';
 import { useCredential } from './credential.ts';
+import { referenceStrings } from './strings.ts';
 import {
   type Answer,
   bodyKind,

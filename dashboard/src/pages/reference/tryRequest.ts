@@ -1,4 +1,4 @@
-import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schemaForm.ts';
+import { type FieldTexts, type FormField, fieldsOf, isInvalid, valuesOf } from '../../components/schema/schemaForm.ts';
 import type { Operation } from '../../openapi.ts';
 
 /** A response shows this much text. */

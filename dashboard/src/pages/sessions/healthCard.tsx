@@ -1,9 +1,9 @@
 import type { Session } from '@switchboard/sdk/api';
 import type { ReactNode } from 'react';
 import { Lamp } from '../../components/lamp.tsx';
-import { Card, Facts } from '../../components/layout.tsx';
-import { Time } from '../../components/time.tsx';
-import { healthStrings } from '../../strings/health.ts';
+import { Card, Facts } from '../../components/page/layout.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { healthStrings } from './healthStrings.ts';
 
 type Health = NonNullable<Session['health']>;
 

@@ -1,11 +1,11 @@
 import type { Operations } from '@switchboard/sdk/api';
 import { api } from '../../api.ts';
-import type { Column } from '../../components/dataTable.tsx';
-import { Card } from '../../components/layout.tsx';
-import { ListTable } from '../../components/listPage.tsx';
-import { SessionStatus } from '../../components/sessionStatus.tsx';
-import { Time } from '../../components/time.tsx';
-import { useLivePaged } from '../../livePaged.ts';
+import type { Column } from '../../components/page/dataTable.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { ListTable } from '../../components/page/listPage.tsx';
+import { SessionStatus } from '../../components/session/sessionStatus.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { useLivePaged } from '../../live/livePaged.ts';
 import { sessionStrings } from '../../strings/sessions.ts';
 
 type Change = Operations['sessions.history']['output']['data'][number];

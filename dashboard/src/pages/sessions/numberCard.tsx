@@ -1,10 +1,10 @@
 import type { Session } from '@switchboard/sdk/api';
 import type { ReactNode } from 'react';
 import { Lamp, type LampTone } from '../../components/lamp.tsx';
-import { Card, Facts } from '../../components/layout.tsx';
 import { Notice, type Tone } from '../../components/notice.tsx';
-import { Time } from '../../components/time.tsx';
-import { numberStrings } from '../../strings/numberState.ts';
+import { Card, Facts } from '../../components/page/layout.tsx';
+import { Time } from '../../components/text/time.tsx';
+import { numberStrings } from './numberStrings.ts';
 
 type Network = NonNullable<Session['network']>;
 

@@ -1,12 +1,12 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
-import { TextField } from '../../components/field.tsx';
-import { Form } from '../../components/form.tsx';
+import { TextField } from '../../components/form/field.tsx';
+import { Form } from '../../components/form/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
 import { chatStrings } from '../../strings/chats.ts';
-import { simulatorStrings } from '../../strings/simulator.ts';
 import { useSimulate } from './simulate.ts';
+import { simulatorStrings } from './strings.ts';
 
 /** Creates a group with the session in it, as another person. */
 export function GroupForm({ sessionId, onClose }: { readonly sessionId: string; readonly onClose: () => void }) {

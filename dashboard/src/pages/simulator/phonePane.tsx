@@ -9,15 +9,15 @@ import { EditForm } from '../../components/chat/editForm.tsx';
 import type { Extra } from '../../components/chat/extraDialog.tsx';
 import type { OutgoingMessage } from '../../components/chat/sendQueue.ts';
 import { Thread } from '../../components/chat/thread.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog/dialog.tsx';
 import { Menu, MenuItem, MenuLine } from '../../components/menu.tsx';
 import { plainName } from '../../model/displayName.ts';
 import { useMessages } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { sessionName } from '../../model/sessions.ts';
 import { chatStrings, emojis, messageStrings } from '../../strings/chats.ts';
-import { simulatorStrings } from '../../strings/simulator.ts';
 import { type Action, useSimulate, useSimulateAction } from './simulate.ts';
+import { simulatorStrings } from './strings.ts';
 
 interface PhonePaneProps {
   readonly session: Session;

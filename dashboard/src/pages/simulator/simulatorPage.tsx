@@ -7,21 +7,21 @@ import { Button, IconButton } from '../../components/button.tsx';
 import { ChatList } from '../../components/chat/chatList.tsx';
 import { PhoneNumberDialog } from '../../components/chat/phoneNumberDialog.tsx';
 import { TwoPanes } from '../../components/chat/twoPanes.tsx';
-import { Dialog } from '../../components/dialog.tsx';
+import { Dialog } from '../../components/dialog/dialog.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
 import { Menu, MenuItem } from '../../components/menu.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { SessionScopedPage } from '../../components/sessionScopedPage.tsx';
-import { Empty, Loaded } from '../../components/states.tsx';
+import { Empty, Loaded } from '../../components/page/states.tsx';
+import { SessionScopedPage } from '../../components/session/sessionScopedPage.tsx';
 import { useAction } from '../../model/actions.ts';
 import { useChats } from '../../model/chats.ts';
 import { useNames } from '../../model/names.ts';
 import { SANDBOX } from '../../model/sessions.ts';
 import { chatStrings } from '../../strings/chats.ts';
-import { simulatorStrings } from '../../strings/simulator.ts';
 import { GroupForm } from './groupForm.tsx';
 import { PhonePane } from './phonePane.tsx';
 import { useSimulateAction } from './simulate.ts';
+import { simulatorStrings } from './strings.ts';
 
 const route = getRouteApi('/shell/simulator');
 

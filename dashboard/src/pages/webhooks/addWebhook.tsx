@@ -2,20 +2,20 @@ import { useMutation } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api, fieldError } from '../../api.ts';
-import { Dialog } from '../../components/dialog.tsx';
-import { useEdits } from '../../components/edits.ts';
-import { SubscriptionField } from '../../components/eventTypeField.tsx';
-import { Form } from '../../components/form.tsx';
-import { OneTimeSecret } from '../../components/oneTimeSecret.tsx';
+import { Dialog } from '../../components/dialog/dialog.tsx';
+import { OneTimeSecret } from '../../components/dialog/oneTimeSecret.tsx';
+import { useEdits } from '../../components/form/edits.ts';
+import { Form } from '../../components/form/form.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { SubscriptionField } from '../../components/webhook/eventTypeField.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { usualTypes } from '../../strings/events.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
 import { destinationFieldNames, enteredCredentials, type Receiver, ReceiverFields } from './destinationFields.tsx';
 import { OptionFields } from './optionFields.tsx';
 import { noOptions, optionFieldNames, readOptions } from './options.ts';
 import { newSecret, SecretField } from './secretField.tsx';
 import { changedSettings, newSettings, SettingFields, settingFieldNames } from './settingFields.tsx';
+import { webhookStrings } from './strings.ts';
 
 interface AddWebhookProps {
   readonly open: boolean;

@@ -1,15 +1,15 @@
 import type { CircuitBreaker } from '@switchboard/sdk/api';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { api, errorText } from '../../api.ts';
-import { breakerQuery, breakerTones } from '../../components/breakerLamp.tsx';
 import { Button } from '../../components/button.tsx';
-import { type Column, DataTable } from '../../components/dataTable.tsx';
 import { Lamp } from '../../components/lamp.tsx';
-import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
-import { Loaded } from '../../components/states.tsx';
-import { duration, Time, useNow } from '../../components/time.tsx';
+import { type Column, DataTable } from '../../components/page/dataTable.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Loaded } from '../../components/page/states.tsx';
+import { duration, Time, useNow } from '../../components/text/time.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { breakerQuery, breakerTones } from '../../components/webhook/breakerLamp.tsx';
 import { breakerStrings } from '../../strings/breaker.ts';
 
 /** The state of the breaker with its reason and history, and the button to reset it. */

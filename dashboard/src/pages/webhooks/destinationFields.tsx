@@ -1,7 +1,7 @@
 import type { WebhookDestination } from '@switchboard/sdk/api';
-import { SelectField, TextArea, TextField } from '../../components/field.tsx';
-import { destinationStrings as strings } from '../../strings/destinations.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { SelectField, TextArea, TextField } from '../../components/form/field.tsx';
+import { destinationStrings as strings } from './destinationStrings.ts';
+import { webhookStrings } from './strings.ts';
 
 type Type = WebhookDestination['type'];
 type FieldName = Exclude<keyof WebhookDestination, 'type'>;

@@ -1,12 +1,12 @@
 import type { WebhookStats } from '@switchboard/sdk/api';
 import { useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
-import { Card } from '../../components/layout.tsx';
 import { LinkButton } from '../../components/linkButton.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { Loaded } from '../../components/page/states.tsx';
 import { Legend, Plot } from '../../components/plot.tsx';
-import { Loaded } from '../../components/states.tsx';
 import { attemptsByMinute, percent, statsQuery, sum } from '../../model/stats.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { webhookStrings } from './strings.ts';
 
 type WindowName = keyof WebhookStats['windows'];
 

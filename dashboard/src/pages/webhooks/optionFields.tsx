@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
 import { type ReactNode, useId, useState } from 'react';
-import { CheckField, FieldError, SelectField, TextArea, TextField } from '../../components/field.tsx';
-import { Phrase } from '../../components/prose.tsx';
+import { CheckField, FieldError, SelectField, TextArea, TextField } from '../../components/form/field.tsx';
+import { Phrase } from '../../components/text/prose.tsx';
 import { referenceQuery } from '../../openapi.ts';
 import type { Schema } from '../../schema.ts';
-import { webhookOptionStrings as strings } from '../../strings/webhookOptions.ts';
+import { webhookOptionStrings as strings } from './optionStrings.ts';
 import { choices, optionFieldNames, type WebhookOptions } from './options.ts';
 
 interface OptionFieldsProps {

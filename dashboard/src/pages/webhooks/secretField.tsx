@@ -1,8 +1,8 @@
 import { WandSparkles } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { Button } from '../../components/button.tsx';
-import { TextField } from '../../components/field.tsx';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { TextField } from '../../components/form/field.tsx';
+import { webhookStrings } from './strings.ts';
 
 const SECRET_BYTES = 24;
 

@@ -1,7 +1,7 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
-import { CheckField, TextField } from '../../components/field.tsx';
-import { SessionsField } from '../../components/sessionsField.tsx';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { CheckField, TextField } from '../../components/form/field.tsx';
+import { SessionsField } from '../../components/session/sessionsField.tsx';
+import { webhookStrings } from './strings.ts';
 
 /** The settings of any webhook, as they are entered. */
 export interface Settings extends Pick<WebhookEndpoint, 'sessionIds' | 'enabled' | 'paused' | 'ordering'> {

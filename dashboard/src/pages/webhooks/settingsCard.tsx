@@ -1,20 +1,20 @@
 import type { WebhookEndpoint } from '@switchboard/sdk/api';
 import { useMutation } from '@tanstack/react-query';
 import { api, fieldError } from '../../api.ts';
-import { useEdits } from '../../components/edits.ts';
-import { SubscriptionField } from '../../components/eventTypeField.tsx';
-import { Form } from '../../components/form.tsx';
-import { Card } from '../../components/layout.tsx';
+import { useEdits } from '../../components/form/edits.ts';
+import { Form } from '../../components/form/form.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { Card } from '../../components/page/layout.tsx';
 import { useToast } from '../../components/toast.tsx';
+import { SubscriptionField } from '../../components/webhook/eventTypeField.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { useKeyNames } from '../../model/apiKeys.ts';
 import { sharedStrings } from '../../strings/shared.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
 import { destinationFieldNames, enteredCredentials, ReceiverFields } from './destinationFields.tsx';
 import { OptionFields } from './optionFields.tsx';
 import { enteredOptions, optionFieldNames, readOptions } from './options.ts';
 import { changedSettings, enteredSettings, SettingFields, settingFieldNames } from './settingFields.tsx';
+import { webhookStrings } from './strings.ts';
 
 /** The URL, event types, sessions and limits of a webhook. */
 export function SettingsCard({ webhook }: { readonly webhook: WebhookEndpoint }) {

@@ -3,16 +3,16 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { BreakerLamp } from '../../components/breakerLamp.tsx';
 import { Button } from '../../components/button.tsx';
-import { ConfirmDialog } from '../../components/confirmDialog.tsx';
-import type { Column } from '../../components/dataTable.tsx';
-import { Card } from '../../components/layout.tsx';
-import { ListTable } from '../../components/listPage.tsx';
-import { Time } from '../../components/time.tsx';
+import { ConfirmDialog } from '../../components/dialog/confirmDialog.tsx';
+import type { Column } from '../../components/page/dataTable.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { ListTable } from '../../components/page/listPage.tsx';
+import { Time } from '../../components/text/time.tsx';
 import { useToast } from '../../components/toast.tsx';
-import { useLivePaged } from '../../livePaged.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { BreakerLamp } from '../../components/webhook/breakerLamp.tsx';
+import { useLivePaged } from '../../live/livePaged.ts';
+import { webhookStrings } from './strings.ts';
 
 /** A subscription begins and ends without an event. */
 const REFRESH_MS = 5000;

@@ -5,14 +5,14 @@ import { Send } from 'lucide-react';
 import { useState } from 'react';
 import { api, errorText } from '../../api.ts';
 import { Button } from '../../components/button.tsx';
-import { CodeSnippet } from '../../components/codeSnippet.tsx';
-import { SelectField } from '../../components/field.tsx';
-import { formatRequest } from '../../components/formatRequest.ts';
+import { SelectField } from '../../components/form/field.tsx';
 import { Lamp, type LampTone } from '../../components/lamp.tsx';
-import { Card } from '../../components/layout.tsx';
 import { Notice } from '../../components/notice.tsx';
+import { Card } from '../../components/page/layout.tsx';
+import { CodeSnippet } from '../../components/schema/codeSnippet.tsx';
+import { formatRequest } from '../../components/schema/formatRequest.ts';
 import type { EventType } from '../../strings/events.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
+import { webhookStrings } from './strings.ts';
 
 /** Sends a sample event now, and shows each stage of the request and the response. */
 export function TestCard({ webhookId, types }: { readonly webhookId: string; readonly types: readonly EventType[] }) {

@@ -3,16 +3,16 @@ import { Link } from '@tanstack/react-router';
 import { Webhook } from 'lucide-react';
 import { useState } from 'react';
 import { api } from '../../api.ts';
-import { BreakerLamp } from '../../components/breakerLamp.tsx';
-import { type Column, rowLinkClass } from '../../components/dataTable.tsx';
 import { Lamp, Tag } from '../../components/lamp.tsx';
-import { ListPage } from '../../components/listPage.tsx';
+import { type Column, rowLinkClass } from '../../components/page/dataTable.tsx';
+import { ListPage } from '../../components/page/listPage.tsx';
+import { BreakerLamp } from '../../components/webhook/breakerLamp.tsx';
 import { isSubscribed } from '../../model/subscription.ts';
 import { usePaged } from '../../paged.ts';
-import { destinationStrings } from '../../strings/destinations.ts';
 import { eventTypes } from '../../strings/events.ts';
-import { webhookStrings } from '../../strings/webhooks.ts';
 import { AddWebhook } from './addWebhook.tsx';
+import { destinationStrings } from './destinationStrings.ts';
+import { webhookStrings } from './strings.ts';
 import { SubscriptionsCard } from './subscriptionsCard.tsx';
 
 const columns: readonly Column<WebhookEndpoint>[] = [
