@@ -2,8 +2,8 @@ import type { Api, ApiOperation, Field } from './api.ts';
 
 /*
  * Writes a collection for Bruno (https://www.usebruno.com): a folder per tag and a file per operation, with the examples
- * of the API. Bruno and other clients import it. The files have no `seq`, so that a new operation changes no other file;
- * Bruno sorts them by name.
+ * of the API. Bruno and other clients import it. The files have no `seq`, so that a new operation changes no other file:
+ * Bruno shows requests in the order of their files.
  */
 
 const FOLDER = 'clients/bruno';
@@ -13,7 +13,6 @@ export function brunoFiles(api: Api): Record<string, string> {
   return {
     [`${FOLDER}/bruno.json`]: `${JSON.stringify({ version: '1', name: 'Switchboard', type: 'collection' }, null, 2)}\n`,
     [`${FOLDER}/collection.bru`]: collection,
-    [`${FOLDER}/environments/local.bru`]: environment,
     [`${FOLDER}/hello.txt`]: 'Hello\n',
     ...Object.fromEntries(
       tags.map(({ name, description }) => [`${FOLDER}/${name}/folder.bru`, folder(name, description)]),
@@ -21,6 +20,9 @@ export function brunoFiles(api: Api): Record<string, string> {
     ...Object.fromEntries(api.operations.map(requestFile)),
   };
 }
+
+/** Environments, which people change. */
+export const brunoEnvironments = (): Record<string, string> => ({ [`${FOLDER}/environments/local.bru`]: environment });
 
 const block = (name: string, lines: readonly string[]) =>
   lines.length === 0 ? '' : `${name} {\n${lines.map((line) => (line === '' ? '\n' : `  ${line}\n`)).join('')}}\n`;
