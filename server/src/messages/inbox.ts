@@ -12,7 +12,7 @@ import { Identities } from './identities/identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { type ApprovalDecision, decide, emitApproval } from './messages/approval.ts';
 import { messageReports } from './messages/messageInbox.ts';
-import { type Accepted, OutgoingProgress, type SentMessage } from './messages/outgoingProgress.ts';
+import { type Accepted, type Acknowledged, OutgoingProgress, type SentMessage } from './messages/outgoingProgress.ts';
 import { peopleReports } from './people/peopleInbox.ts';
 import { withTextLimits } from './reportLimits.ts';
 import type { Report, ReportHandler, ReportHandlers, ReportType } from './reports.ts';
@@ -24,8 +24,10 @@ import type { NewRow, SessionRef } from './store.ts';
 export interface Inbox {
   /** Stores a report and the events that follow from it. A repeated report changes nothing. */
   take(session: SessionRef, event: NetworkEvent, file?: StoredMedia): Promise<void>;
-  /** Marks an outgoing message as `sent`: the network accepted it. */
-  acknowledge(message: SentMessage, accepted: Accepted): Promise<void>;
+  /** Returns what `acknowledge` stores, with the running span. */
+  acknowledged(message: SentMessage, accepted: Accepted): Acknowledged;
+  /** Marks outgoing messages as `sent`, in one transaction: the network accepted them in this order. */
+  acknowledge(items: readonly Acknowledged[]): Promise<void>;
   /** Marks an outgoing message as `failed`: the network refused it. */
   refuse(message: SentMessage, error: string): Promise<void>;
   /** Queues a message whose time has come. Returns whether it was still scheduled. */
@@ -87,9 +89,9 @@ export function createInbox({
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);
     },
-    async acknowledge(message, accepted) {
-      const acknowledged = { message, accepted, trace: trace() };
-      await database.commitJointly(outgoing.acknowledge, acknowledged, message.session_id);
+    acknowledged: (message, accepted) => ({ message, accepted, trace: trace() }),
+    async acknowledge(items) {
+      await database.commitJointly(outgoing.acknowledge, items, items[0]?.message.session_id);
     },
     refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
     queue: (message) => database.commit((tx) => outgoing.queue(tx, message), message.session_id),

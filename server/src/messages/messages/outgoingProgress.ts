@@ -18,7 +18,7 @@ export type SentMessage = Pick<
   'account_id' | 'session_id' | 'message_id' | 'chat_id' | 'from_number' | 'to_id' | 'type'
 >;
 
-interface Acknowledged {
+export interface Acknowledged {
   /** `traceparent` of the span that sent it. */
   readonly trace: string | null;
   readonly message: SentMessage;
@@ -73,8 +73,9 @@ export class OutgoingProgress {
     this.#options = options;
   }
 
-  /** Marks messages as `sent`. A field, because the commit queue joins work by identity. */
-  readonly acknowledge = async (tx: Tx, items: readonly Acknowledged[]): Promise<boolean[]> => {
+  /** Marks messages as `sent`, in their order. A field, because the commit queue joins work by identity. */
+  readonly acknowledge = async (tx: Tx, lists: readonly (readonly Acknowledged[])[]): Promise<undefined[]> => {
+    const items = lists.flat();
     for (const { message, accepted } of items) {
       const { account_id: accountId, message_id: messageId } = message;
       const { networkId } = accepted;
@@ -86,22 +87,21 @@ export class OutgoingProgress {
       sent_at: accepted.timestamp,
     }));
     const sent = new Map((await markSent.all(tx, rows)).map((row) => [row.message_id, row]));
-    const areSent = items.map(({ message, accepted, trace }) => {
+    for (const { message, accepted, trace } of items) {
       const row = sent.get(message.message_id);
       // A receipt that arrived before the acknowledgement has already done this step.
-      if (row === undefined) return false;
+      if (row === undefined) continue;
       sent.delete(message.message_id);
       // The recipient's number may have changed since the message was dispatched.
       this.#emitStatus(tx, { ...message, ...row }, 'sent', accepted.timestamp, trace);
-      return true;
-    });
+    }
     await this.catchUp(
       tx,
       items.flatMap(({ message, accepted: { networkId } }) =>
         networkId === undefined ? [] : [{ session_id: message.session_id, network_id: networkId }],
       ),
     );
-    return areSent;
+    return lists.map(() => undefined);
   };
 
   /** Applies the receipts that arrived before these messages. */
