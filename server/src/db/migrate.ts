@@ -112,13 +112,14 @@ export async function migrate(
   const newest = Math.max(0, ...migrations.map(({ version }) => version));
   const applyNext = async (tx: OpenTransaction): Promise<number | undefined> => {
     await serialize(tx, 'migrate');
+    await tx.dialect.tableLocks?.limit(tx.connection);
     const { version, worksFrom } = await readVersion(tx);
     if (worksFrom > newest) throw new NewerSchemaError(version, newest);
     if (applied.length === 0 && version > 0 && version <= newest) await checkShape(tx, version, migrations);
     const next = migrations.find((migration) => migration.version > version);
     if (next === undefined) return undefined;
     if (version > 0) await beforeUpgrade(tx);
-    if (next.breaksOlder !== undefined && version > 0) await requireNoNodes(tx, next);
+    if (version > 0 && next.breaksOlder !== undefined) await requireNoNodes(tx, next);
     await upgrade(tx, next, version);
     const works = next.breaksOlder === undefined ? worksFrom : next.version;
     await sql`insert into schema_versions (version, name, works_from, applied_at)
@@ -127,7 +128,7 @@ export async function migrate(
   };
   for (;;) {
     const version = await untilLocked(store, { locksForMs, onWait }, () =>
-      inTransaction(store, undefined, applyNext, UNLIMITED),
+      inTransaction(store, undefined, (tx) => applyNext(tx).catch((error) => throwBrokenOff(tx, error)), UNLIMITED),
     );
     if (version === undefined) return applied;
     applied.push(version);
@@ -136,6 +137,11 @@ export async function migrate(
 
 /** Nodes that start together wait for the one that migrates. `tableLocks` limits the other waits. */
 const UNLIMITED: Limits = { lockMs: 0, statementMs: 0 };
+
+/** @throws {BrokenOffError} for an error of tables that others have locked; otherwise the error itself */
+function throwBrokenOff({ dialect }: OpenTransaction, error: unknown, work = 'The start'): never {
+  throw dialect.faultOf(error) === 'conflict' ? new BrokenOffError(work, error) : error;
+}
 
 /** Work on the schema was broken off, and nothing was changed. */
 class BrokenOffError extends Error {
@@ -218,12 +224,7 @@ async function createVersions({ connection }: Queryable): Promise<void> {
  * @throws {BrokenOffError}
  */
 async function checkShape(tx: OpenTransaction, version: number, migrations: readonly Migration[]): Promise<void> {
-  await tx.dialect.tableLocks?.limit(tx.connection);
-  try {
-    await requireShape(tx, version, migrations);
-  } catch (error) {
-    throw tx.dialect.faultOf(error) === 'conflict' ? new BrokenOffError('The check of the schema', error) : error;
-  }
+  await requireShape(tx, version, migrations).catch((error) => throwBrokenOff(tx, error, 'The check of the schema'));
 }
 
 /**

@@ -13,6 +13,7 @@ import { migrations } from '../../src/db/migrations/index.ts';
 import type { Migration } from '../../src/db/migrations/migration.ts';
 import { openPostgres } from '../../src/db/postgres/postgres.ts';
 import { query } from '../../src/db/query.ts';
+import { isAway } from '../../src/errors.ts';
 import { databaseConformance } from '../conformance/database.ts';
 import { describeOnEachDatabase, emptyHome, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -315,6 +316,18 @@ describe('faults', () => {
     assert.equal(dialect.faultOf(withCode('0A000', 'cached plan must not change result type')), 'conflict');
     assert.equal(dialect.faultOf(new Error('Connection terminated unexpectedly')), 'away');
     assert.equal(dialect.faultOf(new TypeError('a bug')), undefined);
+  });
+
+  it('of a connection to PostgreSQL that cannot be made are about no row', async (test) => {
+    const missing = openPostgres('postgres:///switchboard?host=/nonexistent&user=nobody');
+    test.after(() => missing.close());
+    await assert.rejects(missing.reader.connection.query('select 1', []), (error) => isAway(error));
+    await assert.rejects(missing.begin(undefined), (error: NodeJS.ErrnoException) => {
+      assert.equal(error.code, 'ENOENT');
+      return missing.dialect.faultOf(error) === 'away';
+    });
+    const isOfSocket = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'connect' });
+    assert.equal(missing.dialect.faultOf(isOfSocket), 'away');
   });
 
   it('of SQLite are about a row only if it refuses the values', async (test) => {

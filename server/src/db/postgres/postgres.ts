@@ -12,7 +12,17 @@ import {
 } from '../dialect.ts';
 import { comparedWithNothing } from '../emptyLists.ts';
 import { FirstStatistics } from './firstStatistics.ts';
-import { codeOf, connectionOn, deadline, getTypeParser, isStale, PIPELINED, QUERY_MS } from './postgresConnection.ts';
+import {
+  codeOf,
+  connect,
+  connectionOf,
+  deadline,
+  getTypeParser,
+  isStale,
+  isUnconnected,
+  PIPELINED,
+  QUERY_MS,
+} from './postgresConnection.ts';
 import { endTransactions, nodeFence } from './postgresFence.ts';
 import { logPositions, readNewest, readServer, readState } from './postgresLog.ts';
 import { PostgresTransaction } from './postgresTransaction.ts';
@@ -167,7 +177,7 @@ export const postgres: Dialect = {
     const code = codeOf(error);
     // A stale statement shares its code with features that PostgreSQL lacks.
     if (isStale(error) || CONFLICT.test(code)) return 'conflict';
-    if (AWAY.test(code) || isBrokenConnection(error)) return 'away';
+    if (isUnconnected(error) || AWAY.test(code) || isBrokenConnection(error)) return 'away';
     if (ROW.test(code)) return 'row';
     return /^[\dA-Z]{5}$/.test(code) ? 'other' : undefined;
   },
@@ -182,8 +192,8 @@ export const postgres: Dialect = {
 const ROW = /^(22|23|54000)/;
 /** Broken off: rolled back, not locked in time, canceled, idle or open for too long, or no longer in a transaction. */
 const CONFLICT = /^(40|55P03|57014|25P)/;
-/** Connection exceptions, insufficient resources, operator intervention, a read-only standby; or a socket error. */
-const AWAY = /^(08|53|57P|58|25006|ECONN|EPIPE|ETIMEDOUT|ENOTFOUND|EHOSTUNREACH|ENETUNREACH|EAI_)/;
+/** Connection exceptions, insufficient resources, operator intervention, a read-only standby; or an error of a socket. */
+const AWAY = /^(08|53|57P|58|25006|ECONN|EPIPE|ETIMEDOUT|EAI_|ERR_SSL_)/;
 
 // pg reports these without a code.
 function isBrokenConnection(error: unknown): boolean {
@@ -212,10 +222,12 @@ function limitSession(client: pg.ClientBase): void {
 
 /** Returns the statement that checks the connection during a transaction, or nothing if the system lacks the check. */
 async function connectionCheck(pool: pg.Pool): Promise<string> {
-  const { rowCount } = await pool.query(`select from pg_settings where name = 'client_connection_check_interval'`);
+  const connection = connectionOf(pool, false, QUERY_MS);
+  const setting = `select from pg_settings where name = 'client_connection_check_interval'`;
+  const { changed: rowCount } = await connection.query(setting, []);
   if (rowCount === 0) return '';
   const text = `; set local client_connection_check_interval = ${CONNECTION_CHECK_MS}`;
-  return pool.query(`begin${text}; rollback`).then(
+  return pool.query({ text: `begin${text}; rollback`, ...deadline(QUERY_MS) }).then(
     () => text,
     (error: unknown) => (codeOf(error) === '' ? Promise.reject(error) : ''),
   );
@@ -276,10 +288,10 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
 
   /** If one connection breaks, the idle ones may be broken as well, and each would fail one more query. */
   async function discardIdle(): Promise<void> {
-    for (let left = pool.idleCount; left > 0; left--) (await pool.connect()).release(true);
+    for (let left = pool.idleCount; left > 0; left--) (await connect(pool)).release(true);
   }
 
-  const pooled = fresh(connectionOn(pool, mayPrepare, QUERY_MS), poolSize);
+  const pooled = fresh(connectionOf(pool, mayPrepare, QUERY_MS), poolSize);
   const reader = queryable(postgres, answering(postgres, pooled));
   const statistics = new FirstStatistics(pooled);
   const onStale = () => void discardIdle().catch(() => {}); // broken ones fail their next query
@@ -293,7 +305,7 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
     async begin(as, limits) {
       // A pooler shares the session, so its settings hold for one transaction.
       if (!mayPrepare) settings ??= await connectionCheck(pool);
-      const client = await (limits?.isUrgent === true ? urgentPool : pool).connect();
+      const client = await connect(limits?.isUrgent === true ? urgentPool : pool);
       try {
         return await PostgresTransaction.begin(client, { ...shared, as, limits, settings: settings ?? '' });
       } catch (error) {
@@ -306,11 +318,11 @@ export function openPostgres(url: string, { directUrl = url, poolSize = 10, clie
       async notify(channel, payload) {
         await pool.query({ text: NOTIFY, values: [channel, payload], ...deadline(NOTIFY_MS) });
       },
-      heartbeat: queryable(postgres, connectionOn(urgentPool, mayPrepare, HEARTBEAT_QUERY_MS)),
+      heartbeat: queryable(postgres, connectionOf(urgentPool, mayPrepare, HEARTBEAT_QUERY_MS)),
     },
     poolUse: () => ({ total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount }),
     async rewrite() {
-      const client = await pool.connect();
+      const client = await connect(pool);
       try {
         await client.query('set statement_timeout = 0');
         await client.query('vacuum full secrets, webhooks, sessions, session_store');

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { allEnded } from '../../async.ts';
 import type { Connection } from '../dialect.ts';
 
 // Times and counts are bigint columns with values far below 2^53, so they are read as numbers.
@@ -28,12 +29,28 @@ export function isStale(error: unknown): boolean {
 
 /** A database that vanished does not close its connections, so they time out. */
 export const QUERY_MS = 30_000;
+/** PostgreSQL ends a statement this long before it times out here. */
+const SOONER_MS = 500;
 
-export function connectionOn(
-  client: pg.Pool | pg.PoolClient,
-  mayPrepare: boolean,
-  timeoutMs: number | undefined,
-): Connection {
+/** The errors of connections that could not be made: of a socket, of TLS or of a login. Their codes do not matter. */
+const unconnected = new WeakSet<object>();
+
+/** Whether an error is about the connection and not about a statement. */
+export function isUnconnected(error: unknown): boolean {
+  return error instanceof Error && (unconnected.has(error) || 'syscall' in error);
+}
+
+/** @throws an error that `isUnconnected` recognizes */
+export async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    if (error instanceof Error) unconnected.add(error);
+    throw error;
+  }
+}
+
+export function connectionOn(client: pg.PoolClient, mayPrepare: boolean, timeoutMs: number | undefined): Connection {
   return {
     async query(text, parameters, name) {
       const { rows, rowCount } = await client.query({
@@ -45,4 +62,33 @@ export function connectionOn(
       return { rows, changed: rowCount ?? 0 };
     },
   };
+}
+
+/** Runs each query on any connection of the pool. A connection whose query has failed is closed. */
+export function connectionOf(pool: pg.Pool, mayPrepare: boolean, timeoutMs: number): Connection {
+  return {
+    async query(text, parameters, name) {
+      const client = await connect(pool);
+      try {
+        const query = () => connectionOn(client, mayPrepare, timeoutMs).query<never>(text, parameters, name);
+        const result = await (mayPrepare ? query() : limited(client, timeoutMs, query));
+        client.release();
+        return result;
+      } catch (error) {
+        client.release(true);
+        throw error;
+      }
+    },
+  };
+}
+
+/** A pooler shares the session, so a limit holds for one transaction. The three statements are sent together. */
+async function limited<T>(client: pg.PoolClient, timeoutMs: number, query: () => Promise<T>): Promise<T> {
+  const limit = `begin; set local statement_timeout = ${timeoutMs - SOONER_MS}`;
+  const [, result] = await allEnded(
+    client.query({ text: limit, ...deadline(timeoutMs) }),
+    query(),
+    client.query({ text: 'commit', ...deadline(timeoutMs) }),
+  );
+  return result;
 }
