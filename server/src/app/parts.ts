@@ -81,7 +81,7 @@ function createDeletions(foundation: Foundation, emit: Emit): Deletions {
   const isStopped = () => deletions.isStopped;
   deletions.handle('chat', chatDeletion({ emit, clock }, database.commit, isStopped));
   deletions.handle('label', labelDeletion({ emit, clock }, database, isStopped));
-  deletions.handle('webhook', webhookDeletion(database, clock));
+  deletions.handle('webhook', webhookDeletion(database, clock, isStopped));
   deletions.handle('queue', queueDeletion({ emit, clock }, database.commit, isStopped));
   return deletions;
 }

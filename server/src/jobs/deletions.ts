@@ -44,6 +44,8 @@ const RETRY_MS = 60_000;
 const STOP_MS = 5000;
 /** Deletions that a poll continues. */
 const MOST = 10;
+/** They run one after the other. */
+const QUEUE = '';
 
 interface Run {
   readonly details: string;
@@ -169,10 +171,9 @@ export class Deletions {
       await this.#freeAbandoned();
       for (const resourceId of this.#running.keys())
         await database.commit((tx) => claim.run(tx, { resourceId, forMs: CLAIM_MS }));
-      for (const row of await unclaimed.all(database.reader, {
-        kinds: JSON.stringify([...this.#handlers.keys()]),
-        limit: MOST,
-      }))
+      if (this.#queue.length(QUEUE) > 0) return; // those that were found before
+      const kinds = JSON.stringify([...this.#handlers.keys()]);
+      for (const row of await unclaimed.all(database.reader, { kinds, limit: MOST }))
         if (!this.#running.has(row.resourceId)) void this.#continue(row);
     } catch (error) {
       log[isAway(error) ? 'warn' : 'error']({ err: error }, 'failed to look for interrupted deletions; retrying');
@@ -189,7 +190,7 @@ export class Deletions {
 
   /** Runs interrupted deletions one at a time. */
   #continue(deletion: Deletion): Promise<void> {
-    return this.#queue.run('', async () => {
+    return this.#queue.run(QUEUE, async () => {
       const { database, log } = this.#options;
       const { resourceId, kind } = deletion;
       try {

@@ -3,6 +3,7 @@ import type { Commit, Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import { LISTED_ROWS, MESSAGES, Pace } from '../db/pace.ts';
 import { listed, query, unindexed } from '../db/query.ts';
+import { AppError } from '../errors.ts';
 import type { Deletions } from '../jobs/deletions.ts';
 import { removeRows } from '../messages/chats/chatRemoval.ts';
 import type { SessionRef } from '../messages/store.ts';
@@ -52,12 +53,18 @@ export const deletionOf = ({ accountId, sessionId }: SessionRef) => ({
 /**
  * Deletes in batches that keep the database available, the session itself last. Running it again continues.
  * @param complete ends the record of the deletion, in the last transaction
+ * @throws {AppError} `shutting_down` between two transactions once `isStopped`
  */
 export async function deleteSessionRows(
-  { commit, longReader }: Pick<Database, 'commit' | 'longReader'>,
+  { commit: commitAny, longReader }: Pick<Database, 'commit' | 'longReader'>,
   { accountId, sessionId }: SessionRef,
   complete: (tx: Tx) => Promise<void> = async () => {},
+  isStopped: () => boolean = () => false,
 ): Promise<void> {
+  const commit: Commit = async (work, key) => {
+    if (isStopped()) throw new AppError('shutting_down');
+    return commitAny(work, key);
+  };
   const pace = new Pace(MESSAGES);
   for (;;) {
     const rows = await someMessages.all(longReader, { sessionId });

@@ -181,10 +181,10 @@ export class Sessions implements LeaseWorker {
 
   /** Handles recorded deletions of sessions. */
   async #delete({ accountId, resourceId }: Deletion, complete: (tx: Tx) => Promise<void>): Promise<void> {
-    const { database } = this.#options;
+    const { database, deletions } = this.#options;
     const session = { accountId, sessionId: resourceId };
     if ((await findSession(database.reader, session)) !== undefined) await this.#forget(session);
-    await deleteSessionRows(database, session, complete);
+    await deleteSessionRows(database, session, complete, () => deletions.isStopped);
     this.sole.forget(accountId);
   }
 

@@ -4,6 +4,7 @@ import type { Queryable } from '../../db/dialect.ts';
 import { FIRST_ROWS, Pace } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
+import { AppError } from '../../errors.ts';
 import type { Deletion, DeletionHandler } from '../../jobs/deletions.ts';
 import { cancelPending, type WebhookRef } from '../queue/queue.ts';
 import type { WebhookContext } from './destinations.ts';
@@ -86,14 +87,16 @@ export async function cancelLeft({ deletions, log }: Context, left: readonly Del
 
 /** Returns the handler of recorded deletions of webhooks, which cancels what is still pending. */
 export const webhookDeletion =
-  ({ commit }: Pick<Database, 'commit'>, { now }: WebhookContext['clock']): DeletionHandler =>
+  ({ commit }: Pick<Database, 'commit'>, { now }: WebhookContext['clock'], isStopped: () => boolean): DeletionHandler =>
   async ({ resourceId: webhookId, accountId, details }, _isResumed, complete) => {
     const { reason = REMOVED }: { reason?: string } = JSON.parse(details); // earlier versions stored none
-    await new Pace().repeat(commit, async (tx, rows) => {
+    const cancelSome = async (tx: Tx, rows: number) => {
       const cancelled = await cancelPending(tx, { accountId, webhookId }, reason, now(), rows);
       if (cancelled < rows) await complete(tx);
       return cancelled;
-    });
+    };
+    await new Pace().repeat(commit, cancelSome, { isStopped });
+    if (isStopped()) throw new AppError('shutting_down');
   };
 
 const remove = query((db, p: WebhookRef) =>

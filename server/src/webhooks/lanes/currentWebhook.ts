@@ -29,7 +29,8 @@ export class CurrentWebhook {
   readonly #webhookId: string;
   #webhook: Webhook | undefined;
   #stored: Pick<Breaker, 'state' | 'generation'> = { state: 'closed', generation: 0 };
-  #mayHaveFailed = false;
+  /** Whether deliveries may wait for retries that an outage has made meaningless. */
+  mayHaveFailed = false;
 
   constructor(webhookId: string, options: Options) {
     this.#webhookId = webhookId;
@@ -51,18 +52,9 @@ export class CurrentWebhook {
     return this.#webhook?.isActive === true && this.#webhook.breaker.state === 'closed';
   }
 
-  /** Whether something is done about its deliveries when they are read, so that none is added without being read. */
+  /** Whether its deliveries need preparation (order, added fields), so that none is added without being read. */
   get isPrepared(): boolean {
     return this.#webhook !== undefined && (this.#webhook.isStrict || this.#webhook.include.length > 0);
-  }
-
-  /** Whether deliveries may wait for retries that an outage has made meaningless. */
-  get mayHaveFailed(): boolean {
-    return this.#mayHaveFailed;
-  }
-
-  set mayHaveFailed(value: boolean) {
-    this.#mayHaveFailed = value;
   }
 
   permit(): Permit {
@@ -93,7 +85,7 @@ export class CurrentWebhook {
     this.#webhook = found && { ...found, breaker: clampToClock(found.breaker, this.#options.steady.now()) };
     this.#stored = found?.breaker ?? { state: 'closed', generation: 0 };
     // Open, or closed so recently that the server may have stopped before it brought them forward.
-    this.#mayHaveFailed = found !== undefined && (found.breaker.state !== 'closed' || found.breaker.slowStart !== null);
+    this.mayHaveFailed = found !== undefined && (found.breaker.state !== 'closed' || found.breaker.slowStart !== null);
   }
 
   /** Applies the outcome of an attempt that began under `generation`. Returns how the breaker has changed. */
@@ -104,7 +96,7 @@ export class CurrentWebhook {
     const breaker = onOutcome(webhook.breaker, outcome, generation, webhook.maxInFlight, steady.now(), policy);
     this.#webhook = { ...webhook, breaker };
     if (breaker.state === webhook.breaker.state) return 'same state';
-    this.#mayHaveFailed = true;
+    this.mayHaveFailed = true;
     if (breaker.state !== 'open') return 'other state';
     const fields = { webhook: this.#webhookId, reason: breaker.reason, error: outcome.message };
     if (webhook.breaker.state === 'half_open') log.debug(fields, 'probe failed');
@@ -121,8 +113,8 @@ export class CurrentWebhook {
   }
 
   /**
-   * Remembers the conversation of a failed probe, or that the latest attempt was none. Stored with the breaker, because
-   * the lane may move to another node before the next probe.
+   * Remembers the conversation of a failed probe, or clears it if the latest attempt was not a failed probe. Stored with
+   * the breaker, because the lane may move to another node before the next probe.
    */
   noteProbe(failedProbe: string | null): void {
     const breaker = this.#webhook?.breaker;

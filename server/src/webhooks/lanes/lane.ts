@@ -19,9 +19,9 @@ import { Backlog } from './backlog.ts';
 import { CurrentWebhook } from './currentWebhook.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import { cancelLate, readDeliveries, readProbe } from './laneReads.ts';
-import { type Ended, Outcomes } from './outcomes.ts';
 import { QueueState } from './queueState.ts';
 import { isFinalFor, requestOf, type ShowOccurrence } from './requests.ts';
+import { type Ended, Settlements } from './settlements.ts';
 import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import type { Webhook } from './webhook.ts';
 
@@ -64,9 +64,9 @@ const REFUSED_RETRY_MS = 30_000;
  * Processes the deliveries of one webhook.
  *
  * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
- * backlog, whenever it is half empty (`QueueState` says what the lane knows of them). The engine starts a ready one when
+ * backlog, whenever it is half empty (`QueueState` tracks which of them are in memory). The engine starts a ready one when
  * it is the lane's turn. When its attempt ends, the outcome moves the breaker (`CurrentWebhook`), and the next delivery
- * of its conversation is ready. Outcomes are settled in batches (`Outcomes`). A delivery that has to be retried is back
+ * of its conversation is ready. Outcomes are settled in batches (`Settlements`). A delivery that has to be retried is back
  * in the database then, and is read again when it is due.
  *
  * Nothing is written before an attempt. Whatever the lane forgets, by a stop or a crash, is still pending.
@@ -80,7 +80,7 @@ export class Lane {
   readonly #backlog = new Backlog();
   readonly #webhook: CurrentWebhook;
   readonly #queue = new QueueState();
-  readonly #outcomes: Outcomes;
+  readonly #settlements: Settlements;
   #life: 'running' | 'stopped' | 'abandoned' = 'running';
   #inFlight = 0;
   readonly #requests = new AbortController();
@@ -95,7 +95,7 @@ export class Lane {
     this.webhookId = webhookId;
     this.#deps = deps;
     this.#webhook = new CurrentWebhook(webhookId, deps);
-    this.#outcomes = new Outcomes({
+    this.#settlements = new Settlements({
       database: deps.database,
       clock: deps.clock,
       steady: deps.steady,
@@ -170,16 +170,20 @@ export class Lane {
     for (const cancel of this.#putBacks) cancel();
     this.#backlog.forgetWaiting();
     this.#changed.notify();
-    await this.#changed.until(() => !this.#outcomes.isSettling && !this.#queue.isReading);
+    await this.#changed.until(() => !this.#settlements.isSettling && !this.#queue.isReading);
   }
 
-  /** Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`. */
+  /**
+   * Starts nothing more. Resolves once the deliveries in flight are settled, or abandons them after `graceMs`, and reads
+   * and settlements in progress after as long again.
+   */
   async drain(graceMs: number): Promise<void> {
-    await this.stop();
-    const settled = this.#changed.until(() => this.#inFlight === 0 && !this.#outcomes.isSettling);
+    const settled = this.stop().then(() =>
+      this.#changed.until(() => this.#inFlight === 0 && !this.#settlements.isSettling),
+    );
     await settledWithin(systemClock, graceMs, settled);
     this.#life = 'abandoned';
-    await this.stop();
+    await settledWithin(systemClock, graceMs, this.stop());
   }
 
   /** Starts nothing more and settles nothing, because another node owns the lane. */
@@ -206,7 +210,7 @@ export class Lane {
     if (this.#queue.isReading) return;
     if (this.#queue.isStale) {
       // Outcomes are settled first, because they apply to the breaker that a load replaces.
-      if (!this.#outcomes.isSettling) void this.#read();
+      if (!this.#settlements.isSettling) void this.#read();
       return;
     }
     const allowed = this.#webhook.permit();
@@ -258,8 +262,7 @@ export class Lane {
     const fresh = mayGoOut ? this.#withoutKnown(due, FIRST_DUE) : [];
     this.#add(fresh);
     if (fresh.length === 0) {
-      this.#queue.fallBehind();
-      this.#queue.knowsNextRetry = false;
+      this.#queue.fallBehindWithRetries();
     } else if (nextDueAt !== undefined) this.#wakeAt(nextDueAt);
   }
 
@@ -272,11 +275,10 @@ export class Lane {
     if (this.#webhook.mayHaveFailed) await this.#bringFailedForward();
     const limit = Math.max(1, this.#capacity - this.#backlog.size);
     const now = steady.now(); // one for both reads, so that no retry is due between them
-    const wanted = { now, limit, beginRead: () => this.#backlog.beginRead() };
+    const wanted = { now, limit, known: () => this.#backlog.beginRead() };
     const { due, hasHeld } = await (isProbeDue ? readProbe : readDeliveries)(this.#deps, webhook, wanted);
     if (hasHeld) {
-      this.#queue.fallBehind();
-      this.#queue.knowsNextRetry = false;
+      this.#queue.fallBehindWithRetries();
     }
     if (this.#queue.isStale || this.#isStopped) return;
     // Another number of deliveries may go out, or a failed one goes first.
@@ -303,7 +305,7 @@ export class Lane {
     }
   }
 
-  /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled meanwhile. */
+  /** Returns the deliveries of a read, of at most `limit`, that are neither in the backlog nor settled since it began. */
   #withoutKnown(due: readonly Due[], limit: number): Due[] {
     if (due.length === limit) this.#queue.fallBehind();
     return this.#queue.withoutSettled(due).filter(({ deliveryId }) => !this.#backlog.has(deliveryId));
@@ -315,15 +317,25 @@ export class Lane {
   }
 
   async #attempt(webhook: Webhook, due: Due): Promise<void> {
-    const { clock, metrics } = this.#deps;
+    const { clock, release } = this.#deps;
     const startedAt = clock.now();
-    const outcome = await this.#outcomeOf(webhook, due, startedAt).finally(() => {
-      this.#inFlight--;
+    let outcome: Outcome | undefined;
+    try {
+      try {
+        outcome = await this.#outcomeOf(webhook, due, startedAt);
+      } finally {
+        this.#inFlight--;
+      }
+      // Without a wait in between: the outcome is either in flight or waits to be settled.
+      if (outcome !== undefined) this.#onOutcome(webhook, due, startedAt, outcome);
+    } finally {
       this.#changed.notify();
-      this.#deps.release(webhook.accountId);
-    });
-    if (outcome === undefined) return;
-    metrics.attemptSeconds.observe({ class: outcome.class }, outcome.durationMs / 1000);
+      release(webhook.accountId);
+    }
+  }
+
+  #onOutcome(webhook: Webhook, due: Due, startedAt: number, outcome: Outcome): void {
+    this.#deps.metrics.attemptSeconds.observe({ class: outcome.class }, outcome.durationMs / 1000);
     // Aborted by a stop: it stays pending and is sent again.
     if (outcome.class !== 'unknown_outcome' && this.#life !== 'abandoned')
       this.#onEnded(webhook, due, startedAt, outcome);
@@ -376,14 +388,14 @@ export class Lane {
     // A read may have left the conversation out while it had no room.
     if (!holdsBack && this.#backlog.moveUp(due)) this.#queue.fallBehind();
     const ended = { due, outcome, startedAt, endedAt: now, dueAt: now, steps: due.steps, ...settled };
-    this.#outcomes.add({ ...ended, holdsBack, releases });
+    this.#settlements.add({ ...ended, holdsBack, releases });
     this.#advance();
   }
 
   /** Decides what follows an attempt, before the breaker moves. */
   #verdictOf(webhook: Webhook, due: Due, outcome: Outcome, now: number) {
     const current = this.#webhook.value;
-    // A failure at a URL that was replaced meanwhile says nothing about the new one, so the delivery goes there now.
+    // A failure at a URL that was replaced since then is not one of the new URL, so the delivery goes there now.
     const hasNewUrl = outcome.class !== 'ok' && current !== undefined && !isSameReceiver(current, webhook);
     if (hasNewUrl) return { state: 'pending' } as const;
     if (isFinalFor(webhook, outcome)) return { state: 'failed' } as const;
@@ -411,13 +423,12 @@ export class Lane {
       this.#backlog.remove(due);
       this.#queue.onSettled(due, holdsBack);
       if (state === 'pending') {
-        this.#queue.fallBehind();
-        this.#queue.knowsNextRetry = false;
+        this.#queue.fallBehindWithRetries();
       } else metrics.settled.inc({ state });
     }
   }
 
-  /** Commits settlements together with the breaker. If it was reset or the URL changed meanwhile, that wins. */
+  /** Commits settlements together with the breaker. A reset or a new URL since the last read wins. */
   async #commit(settlements: readonly Ended[]): Promise<void> {
     const { database, clock, steady, settleLanes } = this.#deps;
     const breaker = this.#webhook.value?.breaker;
@@ -462,7 +473,7 @@ export class Lane {
   #checkIdle(): void {
     if (this.#isStopped) return;
     const { isReading, isComplete } = this.#queue;
-    const isBusy = this.#backlog.size > 0 || isReading || this.#outcomes.isSettling || !isComplete;
+    const isBusy = this.#backlog.size > 0 || isReading || this.#settlements.isSettling || !isComplete;
     if (!isBusy && this.#cancelTimer === undefined && this.#inFlight === 0) this.#deps.idle(this);
   }
 

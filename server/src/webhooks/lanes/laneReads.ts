@@ -19,8 +19,8 @@ interface Wanted {
   /** Steady time. */
   readonly now: number;
   readonly limit: number;
-  /** Calls it before each read. */
-  beginRead(): Known;
+  /** Returns what must not be read. Called before each read. */
+  known(): Known;
 }
 
 /** The due deliveries of a lane, with the fields that its webhook adds. */
@@ -57,10 +57,10 @@ export async function readProbe(deps: Deps, webhook: Webhook, wanted: Omit<Wante
 async function readStored(
   { database, room }: Deps,
   { webhookId, accountId, isStrict }: Webhook,
-  { now, limit, beginRead }: Wanted,
+  { now, limit, known: knownNow }: Wanted,
   without: readonly string[] = [],
 ): Promise<Found> {
-  const { deliveryIds, conversations } = beginRead();
+  const { deliveryIds, conversations } = knownNow();
   const known = { deliveryIds, conversations: [...conversations, ...without] };
   if (!isStrict) return { due: await readDue(database.reader, webhookId, now, limit, known), hasHeld: false };
   const rows = await readDueInOrder(database.reader, webhookId, now, Math.max(limit, room()), known);

@@ -1,7 +1,7 @@
 import type { Due } from '../queue/due.ts';
 
 /**
- * The knowledge of a lane about its queue in the database, and the read in progress.
+ * A lane's view of its queue in the database, and the read in progress.
  *
  * ```text
  *            load               fill
@@ -50,6 +50,12 @@ export class QueueState {
   /** Something may be due that is not in the backlog. */
   fallBehind(): void {
     if (!this.isStale) this.#knowledge = 'behind';
+  }
+
+  /** Like `fallBehind`, if deliveries may also become due before the timer looks for them. */
+  fallBehindWithRetries(): void {
+    this.fallBehind();
+    this.knowsNextRetry = false;
   }
 
   /** Begins to read what is missing. Returns whether that is the webhook, or its deliveries. */

@@ -7,7 +7,7 @@ import { brokerRequest, type Webhook } from './webhook.ts';
 
 /**
  * Returns the body of an event for its subscriber, or the reason why it may not see the event, if its API key has been
- * revoked or limited meanwhile.
+ * revoked or limited since.
  */
 export type ShowOccurrence = (delivery: {
   readonly webhook: Webhook;
@@ -51,7 +51,7 @@ function refused(reason: string): Outcome {
 
 /**
  * Whether a subscriber does not want a delivery again, or may not have it. Unlike at a webhook, 410 concerns only this
- * delivery, and says nothing about the receiver.
+ * delivery, and not the receiver.
  */
 export function isFinalFor({ subscription }: Webhook, { class: kind, status }: Outcome): boolean {
   return (

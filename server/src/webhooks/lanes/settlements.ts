@@ -48,8 +48,8 @@ const FAILURES_AT_ONCE = 2;
 const GATHER_MS = 20;
 const GATHERED_ENOUGH = 256;
 
-/** The attempts of a lane that have ended, until they are stored. Those that end meanwhile share the next transaction. */
-export class Outcomes {
+/** The attempts of a lane that have ended, until they are stored. Those that end in between share the next transaction. */
+export class Settlements {
   readonly #options: Options;
   #waiting: Ended[] = [];
   #isSettling = false;
@@ -68,7 +68,7 @@ export class Outcomes {
     if (!this.#isSettling) void this.#settle();
   }
 
-  /** Stores all that wait, and those that are added meanwhile. Retries while the database is away. */
+  /** Stores all that wait, and those that are added in between. Retries while the database is away. */
   async #settle(): Promise<void> {
     const { changed, isStopped, isAbandoned, store, report, clock, onIdle } = this.#options;
     this.#isSettling = true;
@@ -115,21 +115,26 @@ export class Outcomes {
       try {
         await store([ended]);
       } catch (error) {
-        if (!isAway(error)) await this.#storeWithoutDetails(ended);
-        else if (this.#isDown(error) || steady.now() - ended.endedAt < SETTLE_MS) failed.push(ended);
-        else this.#giveUp(ended, error);
+        const last = isAway(error) ? error : await this.#storeWithoutDetails(ended);
+        if (last === undefined) continue;
+        if (this.#isDown(last) || (isAway(last) && steady.now() - ended.endedAt < SETTLE_MS)) failed.push(ended);
+        else this.#giveUp(ended, last);
       }
     }
     return [...untried, ...failed];
   }
 
-  /** The database refuses values of the outcome. Only those that the receiver has sent can differ from all others. */
-  async #storeWithoutDetails(ended: Ended): Promise<void> {
+  /**
+   * The database refuses values of the outcome. Only those that the receiver has sent can differ from all others.
+   * @returns the error of storing the rest
+   */
+  async #storeWithoutDetails(ended: Ended): Promise<unknown> {
     const outcome = { ...ended.outcome, message: 'The details of the attempt could not be stored', response: null };
     try {
       await this.#options.store([{ ...ended, outcome }]);
+      return undefined;
     } catch (error) {
-      this.#giveUp(ended, error);
+      return error;
     }
   }
 
