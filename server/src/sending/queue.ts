@@ -157,29 +157,31 @@ export class SendQueue {
     const isRunning = this.#sending.has(sessionId);
     this.#sending.set(sessionId, isRunning);
     if (isRunning) return;
-    this.#sendAll({ accountId, sessionId })
-      .catch((error) => {
-        this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages; trying again');
-        this.recheck({ accountId, sessionId });
-      })
-      .finally(() => this.#sending.delete(sessionId));
+    this.#sendAll({ accountId, sessionId }).catch((error) => {
+      this.#sending.delete(sessionId);
+      this.#options.log.error({ err: error, session: sessionId }, 'failed to send queued messages; trying again');
+      this.recheck({ accountId, sessionId });
+    });
   }
 
   /** Repeats while more is queued. A pause that one message asks for applies to the whole session. */
   async #sendAll(session: SessionRef): Promise<void> {
     const { database, live } = this.#options;
+    const { sessionId } = session;
     do {
-      this.#sending.set(session.sessionId, false);
-      this.#unsure.get(session.sessionId)?.();
-      this.#unsure.delete(session.sessionId);
+      this.#sending.set(sessionId, false);
+      this.#unsure.get(sessionId)?.();
+      this.#unsure.delete(sessionId);
       const connected = live.find(session);
-      if (connected === undefined) return;
+      if (connected === undefined) break;
       const isLong = (await hasMany.first(database.reader, session)) !== undefined;
       const chats = await chatsWithQueued.all(isLong ? database.longReader : database.reader, session);
       const heldMs = await this.#sendChats(connected, chats);
       if (heldMs !== undefined) this.#pause(session, heldMs);
       else if (!connected.isOpen()) this.wake(session);
-    } while (this.#sending.get(session.sessionId) && !this.#pauses.has(session.sessionId));
+    } while (this.#sending.get(sessionId) && !this.#pauses.has(sessionId));
+    // Without a wait after the check: a wake-up in between would be lost.
+    this.#sending.delete(sessionId);
   }
 
   /** @returns how long the session has to pause, in ms */
@@ -350,8 +352,16 @@ const queuedBefore = query(
       .limit(p.limit),
 );
 
-const sessionsWithQueued = query((db, _: object) =>
-  db.selectFrom('messages').select(['account_id', 'session_id']).distinct().where('status', '=', isQueued),
+/** Jumps in the index from session to session, because each can have a hundred thousand queued messages. */
+const sessionsWithQueued = query<object, Pick<MessageRow, 'account_id' | 'session_id'>>(
+  () => sql<Pick<MessageRow, 'account_id' | 'session_id'>>`
+    with recursive queued (session_id) as (
+      select min(session_id) from messages where status = 'queued'
+      union all
+      select (select min(m.session_id) from messages m where m.status = 'queued' and m.session_id > queued.session_id)
+      from queued where queued.session_id is not null
+    )
+    select s.account_id, s.session_id from queued join sessions s on s.session_id = queued.session_id`,
 );
 
 const lineOf = ({ session_id, chat_id }: Line) => `${session_id} ${chat_id}`;
