@@ -138,6 +138,12 @@ const postgresProblems: readonly PostgresProblem[] = [
     repeats: true,
     advice: 'Make the user "{user}" the owner of the database "{database}".',
   },
+  {
+    pattern: /^(40P01|55P03|57014)$/,
+    problem: 'broke off a statement, because other connections hold locks',
+    repeats: true,
+    advice: 'Wait until they are done, or end them with pg_terminate_backend(pid). Then start again.',
+  },
   { pattern: /^57P03$/, problem: 'is not ready', repeats: true, advice: 'Start the server again in a moment.' },
   {
     pattern: /^53\w{3}$/,

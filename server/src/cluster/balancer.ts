@@ -14,6 +14,8 @@ export class Balancer {
   readonly #log: Log;
   /** Nodes came or went since the last round: leases move even if the shares are only slightly uneven. */
   #isChanged = true;
+  /** Leases of nodes that are gone could not be freed, and wait for the next heartbeat. */
+  #hasOrphans = false;
   #lastRoundAt = 0;
   #mustRun = false;
   #running: Promise<void> | undefined;
@@ -31,7 +33,7 @@ export class Balancer {
   }
 
   get isDue(): boolean {
-    return this.#isChanged || performance.now() - this.#lastRoundAt > INTERVAL_MS;
+    return this.#isChanged || this.#hasOrphans || performance.now() - this.#lastRoundAt > INTERVAL_MS;
   }
 
   /** Runs a round now, or after the current one. Resolves when no round is left to run. */
@@ -55,7 +57,8 @@ export class Balancer {
       this.#isChanged = false;
       this.#lastRoundAt = performance.now();
       try {
-        await Promise.all(this.#leases.map((leases) => leases.balance(this.#peers.workers, wasChanged)));
+        const left = await Promise.all(this.#leases.map((leases) => leases.balance(this.#peers.workers, wasChanged)));
+        this.#hasOrphans = left.includes(true);
       } catch (error) {
         this.#isChanged ||= wasChanged;
         throw error;

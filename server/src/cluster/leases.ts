@@ -149,12 +149,29 @@ export class NodeLeases implements Leases {
     this.#generation++;
   }
 
-  /** Acquires free leases up to this node's share, and releases its surplus. `isChanged`: nodes came or went. */
-  async balance(workers: readonly Member[], isChanged: boolean): Promise<void> {
+  /**
+   * Acquires free leases up to this node's share, and releases its surplus.
+   * @param isChanged whether nodes came or went
+   * @returns whether leases of nodes that are gone are left, because something else has locked their rows
+   */
+  async balance(workers: readonly Member[], isChanged: boolean): Promise<boolean> {
     await this.#freeStopped();
-    if (this.#isEnding) return;
-    const counts = await this.#rows.count(this.#options.database.reader);
-    await this.#freeOrphans(counts.keys());
+    if (this.#isEnding) return false;
+    const { reader } = this.#options.database;
+    let counts = await this.#rows.count(reader);
+    if (this.#hasOrphans(counts)) {
+      await this.#freeOrphans();
+      counts = await this.#rows.count(reader);
+    }
+    await this.#settleShare(workers, counts, isChanged);
+    return this.#hasOrphans(counts);
+  }
+
+  async #settleShare(
+    workers: readonly Member[],
+    counts: ReadonlyMap<string | null, number>,
+    isChanged: boolean,
+  ): Promise<void> {
     const mine = counts.get(this.#nodeId) ?? 0;
     if (mine !== this.#owned.size + this.#leaving.size) await this.#reconcile();
     const share = shareOf(this.#nodeId, workers, counts);
@@ -170,10 +187,14 @@ export class NodeLeases implements Leases {
     await Promise.all(this.#beginning);
   }
 
-  /** @param owners of leases, of which some may be gone */
-  async #freeOrphans(owners: Iterable<string | null>): Promise<void> {
-    const { database, peers, signals } = this.#options;
-    if ([...owners].every((owner) => owner === null || peers.knows(owner))) return;
+  /** Whether some owners of leases may be gone. */
+  #hasOrphans(counts: ReadonlyMap<string | null, number>): boolean {
+    const { peers } = this.#options;
+    return [...counts.keys()].some((owner) => owner !== null && !peers.knows(owner));
+  }
+
+  async #freeOrphans(): Promise<void> {
+    const { database, signals } = this.#options;
     if (await database.commitNow(freeOrphans)) signals.send('nodes', this.#nodeId);
   }
 

@@ -54,6 +54,17 @@ export class CopiedFolderError extends OperatorError {
   }
 }
 
+/** Something else has locked the rows of nodes for so long that this one could not join. */
+export class NodesInUseError extends OperatorError {
+  constructor(holders: readonly string[], cause: unknown) {
+    const list = holders.length === 0 ? 'none is visible now' : holders.join(', ');
+    super(
+      `DATABASE_URL: the node could not join, because other connections have locked the rows of nodes (${list}). Wait until they are done, or end them with pg_terminate_backend(pid). Then start again.`,
+      { cause },
+    );
+  }
+}
+
 /**
  * Adds this node in place of an earlier one on the same data folder, which is dead, or is this node after an eviction.
  * @throws {OtherSecretError}

@@ -15,7 +15,17 @@ import { begunSoon, type Cluster, type Workers } from './cluster.ts';
 import { leasable } from './leaseRows.ts';
 import { NodeLeases } from './leases.ts';
 import { LeaseTerm } from './leaseTerm.ts';
-import { announce, beat, CopiedFolderError, evictDead, type Joining, join, leave, shortenLeases } from './members.ts';
+import {
+  announce,
+  beat,
+  CopiedFolderError,
+  evictDead,
+  type Joining,
+  join,
+  leave,
+  NodesInUseError,
+  shortenLeases,
+} from './members.ts';
 import { Peers } from './peers.ts';
 
 /*
@@ -30,6 +40,8 @@ import { Peers } from './peers.ts';
  */
 
 const RETRY_MS = 250;
+/** Time limit of a start for rows of nodes that others have locked. */
+const LOCKS_FOR_MS = 60_000;
 /** Beyond this, signatures and visible times are noticeably off. */
 const TOLERATED_SKEW_MS = 1000;
 
@@ -150,13 +162,30 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
     this.signals.send('nodes', this.nodeId);
   }
 
+  /** Joins at the start, once others no longer lock the rows of nodes. */
+  async #joinAtStart(): Promise<void> {
+    const { dialect, connection } = this.#options.database.reader;
+    const givesUpAt = performance.now() + LOCKS_FOR_MS;
+    for (let isLogged = false; ; isLogged = true) {
+      try {
+        return await this.#joinOnOwnFolder();
+      } catch (error) {
+        if (dialect.faultOf(error) !== 'conflict') throw error;
+        const holders = (await dialect.tableLocks?.holders(connection)) ?? [];
+        if (performance.now() > givesUpAt) throw new NodesInUseError(holders, error);
+        if (!isLogged) this.#options.log.warn({ holders }, 'waiting for rows that other connections have locked');
+      }
+      await sleep(systemClock, RETRY_MS);
+    }
+  }
+
   /**
    * Joins once no other node runs on this data folder. A node there that does not renew its lease is dead, so this
    * waits for the lease to end.
    * @param lastEnd when that lease was to end at the last attempt
    * @throws {CopiedFolderError} if a node there renews its lease
    */
-  async #joinAtStart(lastEnd = Number.POSITIVE_INFINITY): Promise<void> {
+  async #joinOnOwnFolder(lastEnd = Number.POSITIVE_INFINITY): Promise<void> {
     try {
       await this.#join();
     } catch (error) {
@@ -164,7 +193,7 @@ export class ClusterNode extends EventEmitter<{ lost: [] }> implements Cluster {
       if (error.expiresAt !== lastEnd)
         this.#options.log.info('waiting for the lease of another node on this data folder to end');
       await sleep(systemClock, RETRY_MS);
-      await this.#joinAtStart(error.expiresAt);
+      await this.#joinOnOwnFolder(error.expiresAt);
     }
   }
 
