@@ -240,7 +240,7 @@ export class App {
     await keeper.stop();
     await retention.stop();
     await this.#parts.wordMove.stop();
-    logEpochs.stop();
+    await logEpochs.stop();
     await forward.close();
     this.#parts.converter.stop();
     await linkPreviews.stop();

@@ -66,6 +66,7 @@ import { createEmit, type Emit } from '../webhooks/log/emit.ts';
 import { EventLog } from '../webhooks/log/eventLog.ts';
 import { Feed } from '../webhooks/log/feed.ts';
 import { LogEpochs } from '../webhooks/log/logEpochs.ts';
+import { SeenPosition } from '../webhooks/log/seenPosition.ts';
 import { Retention } from '../webhooks/retention/retention.ts';
 import type { Foundation } from './foundation.ts';
 
@@ -169,7 +170,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   });
   const deliver = tracing?.deliver(any) ?? any;
   const addFields = createAddFields({ reader: database.reader, log: foundation.log, connectorsOf });
-  const logEpochs = new LogEpochs(foundation);
+  const logEpochs = new LogEpochs({ ...foundation, seenPosition: new SeenPosition(settings.dataDir) });
   const eventLog = new EventLog(database.reader, logEpochs);
   const showOccurrence = createShowOccurrence({
     reader: database.reader,

@@ -74,7 +74,7 @@ export interface Dialect {
     state(connection: Connection): Promise<LogState>;
     /** The last position that was drawn, which may be beyond the horizon. */
     newest(connection: Connection): Promise<number>;
-    /** Identifies the server and its timeline; null if a file is the database. */
+    /** Identifies the server, its timeline and the database; null if a file is the database. */
     server(connection: Connection): Promise<string | null>;
     /** The transaction that wrote a row, as SQL; the present one, as an expression. */
     readonly writer: string;

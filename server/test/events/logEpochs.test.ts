@@ -8,7 +8,7 @@ import { createClient } from '../../../sdk/src/client.ts';
 import { backUp } from '../../src/backup.ts';
 import { readSettings } from '../../src/config.ts';
 import { restore } from '../../src/restore.ts';
-import { type DatabaseName, type Home, newHome } from '../support/databases/databases.ts';
+import { type DatabaseName, type Home, newHome, onServer } from '../support/databases/databases.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { makeKey, rpcOf } from '../support/mcp/mcpEvents.ts';
 import { queryOf } from '../support/processes/nodes.ts';
@@ -128,6 +128,53 @@ it('reports truncation when an older copy of the SQLite file was put back', asyn
   copyFileSync(join(copy, 'switchboard.db'), join(home.dataDir, 'switchboard.db'));
   const second = await start();
   assert.equal((await sentSince(bearer(second.url, token), late)).truncated, true);
+});
+
+it('reports truncation when an older copy of the files of PostgreSQL was put back', async (test) => {
+  const { home, start, first, call, token } = await scene(test, 'postgres');
+  const early = await cursorAt(call);
+  const kept = await send(call, 'kept');
+  const [position] = (await cursorAt(call)).split('.');
+  await send(call, 'lost');
+  const late = await cursorAt(call);
+  await first.stop();
+  // Such a copy has the rows of the same transactions.
+  await queryOf(home)(`
+    delete from events where position > ${position};
+    select setval('event_positions', ${position})`);
+  const second = await start();
+  const again = bearer(second.url, token);
+  const since = await send(again, 'after the copy');
+  const overtaken = await sentSince(again, late);
+  assert.equal(overtaken.truncated, true);
+  assert.ok(overtaken.ids.includes(since), 'nothing is skipped');
+  const behind = await sentSince(again, early);
+  assert.deepEqual([...new Set(behind.ids)], [kept, since]);
+  await second.stop();
+  const third = await start();
+  const { truncated } = await sentSince(bearer(third.url, token), overtaken.nextCursor);
+  assert.equal(truncated, undefined, 'a restart begins no epoch');
+});
+
+it('reports truncation when the database was replaced by a copy of it on the same server', async (test) => {
+  const { home, start, first, token } = await scene(test, 'postgres');
+  await first.stop();
+  const at = home.databaseUrl.lastIndexOf('/');
+  const [admin, name] = [home.databaseUrl.slice(0, at), home.databaseUrl.slice(at + 1)];
+  await onServer(admin, `create database ${name}_copy template ${name}`);
+  const second = await start();
+  const again = bearer(second.url, token);
+  await send(again, 'lost');
+  const late = await cursorAt(again);
+  await second.stop();
+  rmSync(join(home.dataDir, 'log-position')); // as on a machine that starts for the first time
+  await onServer(admin, `drop database ${name} with (force)`);
+  await onServer(admin, `alter database ${name}_copy rename to ${name}`);
+  const third = await start();
+  const since = await send(bearer(third.url, token), 'after the copy');
+  const overtaken = await sentSince(bearer(third.url, token), late);
+  assert.equal(overtaken.truncated, true);
+  assert.ok(overtaken.ids.includes(since), 'nothing is skipped');
 });
 
 it('ends open readers and begins an epoch, when PostgreSQL fails over under a running server', async (test) => {

@@ -80,11 +80,14 @@ export async function readState(connection: Connection): Promise<LogState> {
   return row;
 }
 
-/** Returns the identity of the server, and of its timeline, which a promotion and a recovery to a moment change. */
+/**
+ * Returns the identity of the server, of its timeline, which a promotion and a recovery to a moment change, and of the
+ * database, of which a template makes copies.
+ */
 export async function readServer(connection: Connection): Promise<string> {
   const { rows } = await connection.query<{ server: string }>(
-    `select system_identifier::text || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) as server
-      from pg_control_system()`,
+    `select system_identifier::text || ' ' || left(pg_walfile_name(pg_current_wal_lsn()), 8) || ' ' || d.oid as server
+      from pg_control_system(), pg_database d where d.datname = current_database()`,
     [],
   );
   const [row] = rows;

@@ -1,19 +1,22 @@
 import { randomBytes } from 'node:crypto';
 import { sql } from 'kysely';
-import type { Clock } from '../../clock.ts';
+import { withTimeout } from '../../async.ts';
+import { type Clock, systemClock } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import type { LogState, Queryable } from '../../db/dialect.ts';
 import { firstIdAt } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
+import type { SeenPosition } from './seenPosition.ts';
 
 /*
  * After a restored backup, or a failover that lost transactions, the log draws positions that it has drawn before, for
  * other events. A reader that kept a cursor from then would skip them. So the log has epochs, and a cursor says which
  * one it is of. Whatever the database contains goes back with it, so an epoch ends when the database itself shows that
- * it is another one: on PostgreSQL by the server, its timeline, and the transaction that wrote the row of the epoch; on
- * SQLite by the missing `switchboard.commits`, which a backup does not contain.
+ * it is another one: on PostgreSQL by the server, its timeline, the database, and the transaction that wrote the row of
+ * the epoch; on SQLite by the missing `switchboard.commits`, which a backup does not contain. A copy of PostgreSQL's own
+ * files shows nothing of that. Then the log ends before the position that this node has noted in its data folder.
  */
 
 /** The cursor before all events. */
@@ -25,6 +28,7 @@ const EVERY_MS = 10_000;
  * this one noticed. They get some events twice.
  */
 const OVERLAP_MS = 60_000;
+const STOP_MS = 1000;
 /** A savepoint hides the transaction that wrote a row, so it is written again. */
 const MAX_WRITES = 3;
 
@@ -33,6 +37,7 @@ interface Options {
   readonly clock: Clock;
   readonly steady: SteadyClock;
   readonly log: Log;
+  readonly seenPosition: SeenPosition;
 }
 
 export interface Resumed {
@@ -49,6 +54,8 @@ export class LogEpochs {
     { epoch: '', startsAfter: BEGINNING },
   ];
   #seen: LogState | undefined;
+  /** The newest position at the last look. Later ones can get lost if PostgreSQL crashes. */
+  #lookedAt: number | undefined;
   #checking: Promise<void> | undefined;
   #ending = new AbortController();
   #cancelTimer = () => {};
@@ -65,9 +72,15 @@ export class LogEpochs {
     this.#lookLater();
   }
 
-  stop(): void {
+  async stop(): Promise<void> {
+    if (!this.#isRunning) return;
     this.#isRunning = false;
     this.#cancelTimer();
+    // Nothing is being written now.
+    const { reader } = this.#options.database;
+    await withTimeout(systemClock, STOP_MS, reader.dialect.log.state(reader.connection))
+      .then(({ newest }) => this.#note(newest))
+      .catch(() => {}); // the position of the last look stays
   }
 
   /** Empty in the first epoch. */
@@ -120,13 +133,19 @@ export class LogEpochs {
     const server = await reader.dialect.log.server(reader.connection);
     let rows = await readEpochs(reader);
     let written: string | undefined;
-    for (let writes = 0; writes < MAX_WRITES && !this.#isOf(rows.at(-1), server, written); writes++) {
+    const isKnown = async () => {
+      const newest = rows.at(-1);
+      const isWhole = newest?.epoch === written || !(await this.#hasGoneBack(reader, newest));
+      return isWhole && this.#isOf(newest, server, written) && (server === null || newest?.server === server);
+    };
+    for (let writes = 0; writes < MAX_WRITES && !(await isKnown()); writes++) {
       written = await database.commit((tx) => this.#write(tx, server, written));
       rows = await readEpochs(reader);
     }
     database.keptEpoch();
     const before = this.current;
     this.#epochs = rows.map(({ epoch, starts_after }) => ({ epoch, startsAfter: starts_after }));
+    if (this.current !== before) this.#lookedAt = undefined;
     if (this.current === before || !this.#isRunning) return;
     this.#options.log.warn(
       { epoch: this.current },
@@ -139,7 +158,23 @@ export class LogEpochs {
   /** Whether the newest epoch is of this database. */
   #isOf(newest: EpochRow | undefined, server: string | null, written?: string): boolean {
     if (server === null) return newest?.epoch === written || !this.#options.database.wasReplaced();
-    return newest?.server === server && newest.written_by === newest.xmin;
+    if (newest === undefined) return false;
+    // Earlier versions did not store the database, which is last.
+    const isServer = newest.server === server || (newest.server !== null && server.startsWith(`${newest.server} `));
+    return isServer && newest.written_by === newest.xmin;
+  }
+
+  /** Whether the log ends before a position that this node has seen in its newest epoch. */
+  async #hasGoneBack(on: Queryable, newest: EpochRow | undefined): Promise<boolean> {
+    const { log } = on.dialect;
+    if (!log.drawsPositions) return false;
+    const position = await log.newest(on.connection);
+    return this.#options.seenPosition.isAheadOf({ position, epoch: newest?.epoch ?? '' });
+  }
+
+  #note(position: number): void {
+    if (this.#options.database.reader.dialect.log.drawsPositions)
+      this.#options.seenPosition.note({ position, epoch: this.current });
   }
 
   /** Begins another epoch, unless another node has, or the newest one has no server yet. Returns the newest one. */
@@ -149,7 +184,9 @@ export class LogEpochs {
     for (const statement of log.lockEpochs) await tx.connection.query(statement, []);
     const newest = (await readEpochs(tx)).at(-1);
     const isOurs = newest?.epoch === written || (server !== null && newest?.server === null);
-    if (newest !== undefined && (isOurs || (server !== null && this.#isOf(newest, server)))) {
+    const isKept = async () =>
+      isOurs || (server !== null && this.#isOf(newest, server) && !(await this.#hasGoneBack(tx, newest)));
+    if (newest !== undefined && (await isKept())) {
       await tx.kysely
         .updateTable('log_epochs')
         .set({ server, written_by: log.transaction })
@@ -183,10 +220,15 @@ export class LogEpochs {
   async #look(): Promise<void> {
     const { reader } = this.#options.database;
     // The database may be unavailable and be replaced during the outage.
-    await reader.dialect.log
-      .state(reader.connection)
-      .then((state) => this.observe(state))
-      .catch(() => {});
+    try {
+      const state = await reader.dialect.log.state(reader.connection);
+      const before = this.current;
+      await this.observe(state);
+      if (this.#lookedAt !== undefined && this.current === before) this.#note(this.#lookedAt);
+      this.#lookedAt = state.newest;
+    } catch {
+      // looked at again
+    }
     if (this.#isRunning) this.#lookLater();
   }
 }
