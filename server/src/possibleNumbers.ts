@@ -23,7 +23,10 @@ export function plausibilityOf(digits: string): Plausibility {
   const parsed = parsePhoneNumberFromString(`+${digits}`);
   const isPossible = parsed?.isPossible() === true;
   const shortened = parsed?.number.slice(1);
-  const plausibility = { isPossible, withoutTrunkPrefix: isPossible && shortened !== digits ? shortened : undefined };
+  // Behind one prefix there may be another, such as in `+49 00170 1234567`.
+  const hasPrefix = isPossible && shortened !== undefined && shortened.length < digits.length;
+  const withoutTrunkPrefix = hasPrefix ? (plausibilityOf(shortened).withoutTrunkPrefix ?? shortened) : undefined;
+  const plausibility = { isPossible, withoutTrunkPrefix };
   remembered.set(digits, plausibility);
   return plausibility;
 }

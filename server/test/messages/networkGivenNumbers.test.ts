@@ -216,6 +216,23 @@ describeOnEachDeployment('a number that the network gave', (_, database) => {
     const planned = await call('GET', `/messages/${bare.body.results[0].messageId}`);
     assert.equal(planned.body.to, '491701234567');
   });
+
+  it('means it even after a message was sent to the digits, unless it arrived', async () => {
+    const { server, call } = await setUp();
+    const { body } = await call('POST', '/messages/send', { to: '491701234567', message: 'hi' });
+    const { database } = server.app.services;
+    const change = (values: object) =>
+      database.commit(async ({ kysely }) => {
+        await kysely.updateTable('messages').set(values).where('message_id', '=', body.messageId).execute();
+      });
+    const sentTo = async () =>
+      (await call('POST', '/messages/send', { to: '4901701234567', message: 'hi' })).body.to as string;
+    // An earlier version has stored it like this.
+    await change({ chat_id: '4901701234567', to_id: '4901701234567', delivered_at: null, read_at: null });
+    assert.equal(await sentTo(), '491701234567');
+    await change({ delivered_at: 1 });
+    assert.equal(await sentTo(), '4901701234567');
+  });
 });
 
 describeOnEachDatabase('the numbers that an account was shown', (newHome) => {

@@ -153,17 +153,25 @@ const notedNumbers = query((db, p: { accountId: string; numbers: string }, diale
     .where('phone_number', 'in', dialect.texts(p.numbers)),
 );
 
+/** Number of messages, the newest of a chat, that are searched for one that reached the person. */
+const CHAT_MESSAGES = 100;
+
 /** By the indexes of messages, reactions and votes. */
 const storedPerson = query((db, p: { accountId: string; phoneNumber: string }) => {
-  const isIn = (table: 'messages' | 'reactions' | 'poll_votes', column: 'from_number' | 'chat_id') => sql<boolean>`
+  const isIn = (table: 'messages' | 'reactions' | 'poll_votes', column: 'from_number') => sql<boolean>`
     exists (select 1 from ${sql.table(table)}
       where account_id = ${p.accountId} and ${sql.ref(column)} = ${p.phoneNumber})`;
+  // A message that a caller has sent to a number proves nothing unless it arrived.
+  const hasChat = sql<boolean>`exists (select 1 from (
+    select direction, delivered_at, read_at from messages
+    where account_id = ${p.accountId} and chat_id = ${p.phoneNumber} order by message_id desc limit ${sql.lit(CHAT_MESSAGES)}
+  ) as newest where direction = 'incoming' or delivered_at is not null or read_at is not null)`;
   return db
     .selectNoFrom((eb) => eb.lit(1).as('found'))
     .where((eb) =>
       eb.or([
         isIn('messages', 'from_number'),
-        isIn('messages', 'chat_id'),
+        hasChat,
         isIn('reactions', 'from_number'),
         isIn('poll_votes', 'from_number'),
       ]),
