@@ -44,6 +44,18 @@ export function requireRecipient({ caller }: { readonly caller: Caller }, recipi
     throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
 }
 
+/**
+ * For texts that everybody sees.
+ * @throws {AppError} `permission_denied` if the caller's key may send only to some recipients
+ */
+export function requireAnyRecipient({ caller }: { readonly caller: Caller }, what: string): void {
+  if (scopeOf(caller)?.recipients !== undefined)
+    throw new AppError(
+      'permission_denied',
+      `${what} reaches everybody, and this API key can send only to some recipients`,
+    );
+}
+
 /** Undefined if the account has no such message, which the operation reports. */
 async function chatOfMessage(on: Queryable, accountId: string, messageId: string): Promise<string | undefined> {
   return (await chatById.first(on, { accountId, messageId }))?.chat_id;

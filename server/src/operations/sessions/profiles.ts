@@ -5,6 +5,7 @@ import { MediaPart } from '../../events/parts.ts';
 import { named, notBlank, object, onlyTrue, optional, orNull, string } from '../../invoke/input/fields.ts';
 import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import { requireAnyRecipient } from '../../invoke/recipients.ts';
 import { mediaPart, storedMedia } from '../../messages/content.ts';
 import { noteAdded, PictureMediaId, pictureOf } from '../shared/pictures.ts';
 import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
@@ -79,6 +80,7 @@ export const updateProfile = defineOperation({
   async run(ctx, { sessionId, name, about, pictureMediaId, business }) {
     if ([name, about, pictureMediaId, business].every((change) => change === undefined))
       throw invalidField('name', 'Pass at least one of `name`, `about`, `pictureMediaId` and `business`', 'required');
+    requireAnyRecipient(ctx, 'The profile');
     const { session } = ctx;
     if (business !== undefined) await ctx.liveSessions.requireCapability(session, 'business_profile');
     const profiles = await ctx.liveSessions.part(session, 'profiles');
