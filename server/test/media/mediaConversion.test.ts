@@ -228,6 +228,10 @@ describe('hostile files', () => {
       [9000, 9000],
     ] as const)
       assert.match(await reasonOf(prepare('image', 'image/png', pngHeader(width, height))), /^(refused|unreadable)$/);
+    for (const side of [8000, 12_000, 20_000]) {
+      const error = await prepare('image', 'image/png', pngHeader(side, side)).catch((cause) => cause);
+      assert.deepEqual([error.reason, error.message], ['refused', 'it has more than 50000000 pixels'], String(side));
+    }
     assert.equal(await reasonOf(prepare('sticker', 'image/gif', await gifOf(301, 1))), 'refused');
   });
 

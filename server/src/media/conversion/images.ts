@@ -127,7 +127,7 @@ class Picture {
 
   #requireLimits(): void {
     const pixels = this.width * this.height;
-    if (pixels > MAX_PIXELS) throw new ConversionError('refused', `it has more than ${MAX_PIXELS} pixels`);
+    if (pixels > MAX_PIXELS) throw tooLarge();
     if (this.frames > MAX_FRAMES) throw new ConversionError('refused', `it has more than ${MAX_FRAMES} frames`);
     if (pixels * this.frames > MAX_ANIMATION_PIXELS)
       throw new ConversionError('refused', `its frames together have more than ${MAX_ANIMATION_PIXELS} pixels`);
@@ -147,7 +147,7 @@ async function jpegWithin(image: Picture, maxBytes: number) {
 async function bitmapAsPng(content: Uint8Array): Promise<Uint8Array> {
   const ffmpeg = await Ffmpeg.open(content, 'image/bmp');
   const [{ width = 0, height = 0 } = {}] = ffmpeg.probe().streams;
-  if (width * height > MAX_PIXELS) throw new ConversionError('refused', `it has more than ${MAX_PIXELS} pixels`);
+  if (width * height > MAX_PIXELS) throw tooLarge();
   const [png] = ffmpeg.convert([], [['-frames:v', '1', '-c:v', 'png', '-f', 'image2pipe']]);
   return png ?? new Uint8Array();
 }
@@ -158,6 +158,10 @@ const limits = (more: SharpOptions): SharpOptions => ({
   ...more,
 });
 
-function damaged(): never {
+/** @throws {ConversionError} that says what is wrong with a picture which sharp refuses */
+function damaged(error: unknown): never {
+  if (error instanceof Error && /pixel limit/.test(error.message)) throw tooLarge();
   throw new ConversionError('unreadable', 'its content is damaged');
 }
+
+const tooLarge = () => new ConversionError('refused', `it has more than ${MAX_PIXELS} pixels`);
