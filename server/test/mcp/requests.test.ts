@@ -55,6 +55,13 @@ describe('rate limits over MCP', () => {
   for (const version of Object.keys(protocolVersions) as ProtocolVersion[]) {
     const headers = { 'mcp-protocol-version': version };
 
+    it(`treat null arguments of a tool as none (${version})`, async (test) => {
+      const { server, token } = await started(test);
+      const message = messageOf(version, 'tools/call', { name: 'sessions_list', arguments: null });
+      const text = await (await post(server, token, message, { headers })).text(); // some versions get a stream
+      assert.match(text, /"structuredContent":\{"data":\[\]/);
+    });
+
     it(`count every call and every other request once, whatever its result (${version})`, async (test) => {
       const { server, token } = await started(test);
       const send = (message: Message, more = {}) => post(server, token, message, { headers: { ...headers, ...more } });

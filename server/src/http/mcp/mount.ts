@@ -73,6 +73,7 @@ export function addMcp(app: FastifyInstance, deps: McpDeps): void {
       handler: async (request, reply) => {
         const admitted = admit(request, reply, deps);
         const { body, headers } = request;
+        for (const message of Array.isArray(body) ? body : [body]) dropNullArguments(message);
         const wrong = Array.isArray(body) ? findWrong(body, headers['mcp-protocol-version']) : undefined;
         if (wrong !== undefined) return reply.code(400).send(rpcError(INVALID_REQUEST, wrong));
         handler ??= loadHandler().catch((error: unknown) => {
@@ -152,6 +153,12 @@ async function answer(
 
 function methodOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'method' in body ? body.method : undefined;
+}
+
+/** `null` counts as left out, like in the optional fields of tools. The protocol library would refuse it. */
+function dropNullArguments(message: unknown): void {
+  const { params } = (message ?? {}) as { params?: { arguments?: unknown } | null };
+  if (typeof params === 'object' && params?.arguments === null) delete params.arguments;
 }
 
 /** The only version with batches. Its clients, and older ones, send no header. */
