@@ -9,6 +9,7 @@ import type { DerivedSessions } from './derivedSession.ts';
 import type { Filters } from './filters.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
 import type { EarlierRun, Idempotency } from './idempotency.ts';
+import { withDigits } from './input/canonicalNumbers.ts';
 import { isStorable, validator } from './input/validate.ts';
 import type { Key } from './keyReleases.ts';
 import type { NetworkIds } from './networkIds.ts';
@@ -229,6 +230,7 @@ class Invocation {
     this.#input = await networkIds.replace(operation, caller, this.#input);
     this.#input = await derivedSessions.derive(operation, this.#call, this.#input);
     this.#input = await filters.check(operation, caller, this.#input);
+    this.#input = withDigits(operation, this.#input);
   }
 
   /** Checks that the caller's key may reach what the input names, and asks its user if it has to. */

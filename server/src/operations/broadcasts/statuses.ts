@@ -19,7 +19,7 @@ import {
   time,
 } from '../../invoke/input/fields.ts';
 import { COLOR } from '../../invoke/input/patterns.ts';
-import { PhoneNumberInput, PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput, PhoneNumberList } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, isContentHidden } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
@@ -182,8 +182,7 @@ export const listStatuses = defineOperation({
     const sessionIds = await listedSessions(ctx, input.sessionId);
     const own = ctx.database.longReader.kysely.selectFrom('statuses').where('account_id', '=', ctx.accountId);
     let present = own.selectAll().where(isOfSessions(ctx, sessionIds)).where('expires_at', '>', ctx.clock.now());
-    if (input.phoneNumber !== undefined)
-      present = present.where('from_number', '=', phoneNumber('phoneNumber', input.phoneNumber));
+    if (input.phoneNumber !== undefined) present = present.where('from_number', '=', input.phoneNumber);
     if (input.by !== undefined) present = present.where('is_own', '=', Number(input.by === 'me'));
     const show = async (rows: readonly StatusTable[]) => {
       const ids = JSON.stringify(rows.flatMap((row) => (row.is_own === 1 ? row.status_id : [])));
@@ -317,7 +316,7 @@ async function audienceOf(
   session: SessionRef,
   given: readonly string[] | undefined,
 ): Promise<readonly string[]> {
-  const numbers = given?.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)) ?? [];
+  const numbers = [...(given ?? [])];
   if (given === undefined) {
     const contacts = await reachableContacts.all(ctx.database.reader, { ...session, most: MAX_AUDIENCE + 1 });
     numbers.push(...contacts.map(({ phone_number }) => phone_number));

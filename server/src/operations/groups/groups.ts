@@ -22,7 +22,7 @@ import {
   string,
   time,
 } from '../../invoke/input/fields.ts';
-import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberList } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
@@ -160,7 +160,7 @@ export const createGroup = defineOperation({
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const { session } = ctx;
-    const phoneNumbers = normalize(input.phoneNumbers);
+    const { phoneNumbers } = input;
     // The network reports the new group to the session, which stores it and emits the event.
     const groups = await ctx.liveSessions.part(session, 'groups');
     const { networkId } = await groups.create(input.subject, phoneNumbers);
@@ -246,7 +246,7 @@ export const updateParticipants = defineOperation({
   }),
   async run(ctx, { groupId, action, phoneNumbers }) {
     const { row, groups } = await reachGroup(ctx, groupId);
-    const results = await groups.updateParticipants(row.network_id, action, normalize(phoneNumbers));
+    const results = await groups.updateParticipants(row.network_id, action, phoneNumbers);
     return { groupId, results: [...results] };
   },
 });
@@ -399,10 +399,6 @@ function settingsOf(row: GroupTable): GroupSettings {
     ...(row.member_add !== null && { memberAdd: row.member_add }),
     ...(row.disappearing_seconds !== null && { disappearingSeconds: row.disappearing_seconds }),
   };
-}
-
-export function normalize(phoneNumbers: readonly string[]): string[] {
-  return phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
 }
 
 export async function findGroup(ctx: Context, groupId: string): Promise<GroupTable> {

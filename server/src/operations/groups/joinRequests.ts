@@ -5,7 +5,7 @@ import type { GroupTable } from '../../db/schema.ts';
 import { boolean, entries, object, oneOf, onlyTrue, optional, string, time } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { adoptJoinRequests, endJoinRequest } from '../../messages/groups/joinRequests.ts';
-import { changing, findGroup, GroupId, normalize, PhoneNumbers } from './groups.ts';
+import { changing, findGroup, GroupId, PhoneNumbers } from './groups.ts';
 
 export const listJoinRequests = defineOperation({
   id: 'groups.list_join_requests',
@@ -80,7 +80,7 @@ export const rejectJoinRequests = defineOperation({
 
 async function decide(ctx: Context, groupId: string, decision: 'approve' | 'reject', given: readonly string[]) {
   const { row, session, requests } = await reachRequests(ctx, groupId);
-  const results = await requests.decide(row.network_id, decision, [...new Set(normalize(given))]);
+  const results = await requests.decide(row.network_id, decision, [...new Set(given)]);
   const change = decision === 'approve' ? 'approved' : 'rejected';
   // The network may report the outcome as well; the first report of it counts.
   await ctx.database.commit(async (tx) => {

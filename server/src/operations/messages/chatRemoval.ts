@@ -2,7 +2,6 @@ import { allows } from '../../auth/permissions.ts';
 import { listed, unindexed } from '../../db/query.ts';
 import { AppError } from '../../errors.ts';
 import { integer, object, onlyTrue } from '../../invoke/input/fields.ts';
-import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation, type SessionContext } from '../../invoke/operation.ts';
 import { requireMessage } from '../../invoke/resources.ts';
 import { changeChat } from '../../messages/chats/chatChanges.ts';
@@ -68,9 +67,8 @@ export const markChatUnread = defineOperation({
   input: { chatId: ChatId, sessionId: OptionalSessionId },
   output: object({ chatId: ChatId, markedUnread: onlyTrue(), synchronized: Synchronized }),
   errors: ['not_found', 'session_required', 'session_state', 'send_failed'],
-  async run(ctx, { chatId: given }) {
+  async run(ctx, { chatId }) {
     const { session } = ctx;
-    const chatId = recipientOf(given, 'chatId');
     await requireChat(ctx, session, chatId);
     const synchronized = await passOn(ctx, session, chatId, (chats, { chat, last }) =>
       chats.update(chat, { markedUnread: true }, last),
@@ -80,9 +78,8 @@ export const markChatUnread = defineOperation({
   },
 });
 
-async function remove(ctx: SessionContext, { chatId: given }: { readonly chatId: string }, isWhole: boolean) {
+async function remove(ctx: SessionContext, { chatId }: { readonly chatId: string }, isWhole: boolean) {
   const { session } = ctx;
-  const chatId = recipientOf(given, 'chatId');
   await finishIdentities(ctx.deletions, session);
   await requireChat(ctx, session, chatId);
   // A message that arrives from now on is new, and stays.

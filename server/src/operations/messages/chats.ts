@@ -20,7 +20,7 @@ import {
   string,
   time,
 } from '../../invoke/input/fields.ts';
-import { recipientOf, typed } from '../../invoke/input/phoneNumbers.ts';
+import { typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireNoApproval } from '../../invoke/operation.ts';
@@ -153,7 +153,7 @@ export const getChat = defineOperation({
   output: Chat,
   errors: ['not_found', 'session_required'],
   async run(ctx, { chatId }) {
-    return readChat(ctx, ctx.session, recipientOf(chatId, 'chatId'));
+    return readChat(ctx, ctx.session, chatId);
   },
 });
 
@@ -197,16 +197,15 @@ export const updateChat = defineOperation({
     const { session } = ctx;
     const until = typeof mutedUntil === 'string' ? parseTime('mutedUntil', mutedUntil) : mutedUntil;
     const settings = { archived, pinned, mutedUntil: until };
-    const chat = recipientOf(chatId, 'chatId');
-    await readChat(ctx, session, chat); // before the network changes anything
-    if (seconds !== undefined) await changeTimer(ctx, session, chat, seconds);
+    await readChat(ctx, session, chatId); // before the network changes anything
+    if (seconds !== undefined) await changeTimer(ctx, session, chatId, seconds);
     const change = definedOf(settings);
     const synchronized =
       Object.keys(change).length === 0
         ? seconds !== undefined
-        : await passOn(ctx, session, chat, (chats, { chat: at, last }) => chats.update(at, change, last));
-    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chat, settings), session.sessionId);
-    return { ...(await readChat(ctx, session, chat)), synchronized };
+        : await passOn(ctx, session, chatId, (chats, { chat, last }) => chats.update(chat, change, last));
+    await ctx.database.commit((tx) => changeChat(ctx, tx, session, chatId, settings), session.sessionId);
+    return { ...(await readChat(ctx, session, chatId)), synchronized };
   },
 });
 
@@ -259,10 +258,9 @@ export const setTyping = defineOperation({
   example: { chatId: '491707654321', state: 'typing' },
   async run(ctx, { chatId, state }) {
     const { session } = ctx;
-    const to = recipientOf(chatId, 'chatId');
     const setTyping = await ctx.liveSessions.part(session, 'setTyping');
-    await setTyping(await chatOf(ctx.database.reader, session, to), state);
-    return { chatId: to, state };
+    await setTyping(await chatOf(ctx.database.reader, session, chatId), state);
+    return { chatId, state };
   },
 });
 
@@ -286,9 +284,8 @@ export const markChatRead = defineOperation({
     read: integer('Number of messages that were unread before.'),
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'send_failed'],
-  async run(ctx, { chatId: given }) {
+  async run(ctx, { chatId }) {
     const { session } = ctx;
-    const chatId = recipientOf(given, 'chatId');
     await finishIdentities(ctx.deletions, session);
     const chat = await ctx.database.reader.kysely
       .selectFrom('chats as c')

@@ -77,7 +77,7 @@ export const listContacts = defineOperation({
   async run(ctx, input) {
     const sessionIds = await listedSessions(ctx, input.sessionId);
     const { q, blocked } = input;
-    const number = input.phoneNumber === undefined ? undefined : phoneNumber('phoneNumber', input.phoneNumber);
+    const number = input.phoneNumber;
     const filters = [q === undefined ? [] : isNamed(q), blocked === false ? sql<boolean>`r.blocked = 0` : []].flat();
     const list = {
       ...byNumber,
@@ -180,7 +180,7 @@ export const checkContacts = defineOperation({
   example: { phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const { session } = ctx;
-    const numbers = [...new Set(input.phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text)))];
+    const numbers = [...new Set(input.phoneNumbers)];
     const now = ctx.clock.now();
     const stored = await contactsOf.all(ctx.database.reader, { ...session, numbers: JSON.stringify(numbers) });
     const known = new Map(
@@ -240,7 +240,7 @@ export const setContactBlocked = defineOperation({
   example: { phoneNumber: '491707654321', blocked: true },
   async run(ctx, input) {
     const { session } = ctx;
-    const number = phoneNumber('phoneNumber', input.phoneNumber);
+    const number = input.phoneNumber;
     const setBlocked = await ctx.liveSessions.part(session, 'setBlocked');
     await setBlocked(number, input.blocked);
     // The network may have reported only now that it knows the number by another one.

@@ -15,7 +15,6 @@ import {
   string,
   time,
 } from '../../invoke/input/fields.ts';
-import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
@@ -123,7 +122,7 @@ export const sendAlbum = defineOperation({
     const session = await requireSendable(ctx, input, 'image');
     await requireSendable(ctx, input, 'video');
     await requireFeature(ctx, session, 'albums');
-    const to = recipientOf(input.to);
+    const { to } = input;
     const startsAt = input.sendAt === undefined ? ctx.clock.now() : futureTime(ctx, input.sendAt);
     const contents = await contentsOf(ctx, session, input.files);
     const [albumId, ...ids] = albumIds(ctx, contents.length);

@@ -4,7 +4,7 @@ import type { MessageRow } from '../../db/schema.ts';
 import { aboutFile } from '../../db/sealing.ts';
 import { AppError } from '../../errors.ts';
 import { integer, object, optional, string, time } from '../../invoke/input/fields.ts';
-import { recipientOf, typed } from '../../invoke/input/phoneNumbers.ts';
+import { typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { requireMessage } from '../../invoke/resources.ts';
@@ -47,9 +47,8 @@ export const requestChatHistory = defineOperation({
   }),
   errors: ['not_found', 'session_required', 'session_not_connected', 'not_supported', 'rate_limited', 'send_failed'],
   example: { chatId: '491707654321', count: 100 },
-  async run(ctx, { chatId: given, count = 50 }) {
+  async run(ctx, { chatId, count = 50 }) {
     const { session } = ctx;
-    const chatId = recipientOf(given, 'chatId');
     const request = await ctx.liveSessions.part(session, 'requestHistory');
     const oldest = await oldestOnNetwork.first(ctx.database.longReader, { ...session, chatId });
     if (oldest === undefined)

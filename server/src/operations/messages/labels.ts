@@ -3,7 +3,6 @@ import { unindexed } from '../../db/query.ts';
 import type { LabelTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import { integer, list, named, notBlank, object, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
-import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, type SessionContext, sessionsOf } from '../../invoke/operation.ts';
 import { requireMessage } from '../../invoke/resources.ts';
@@ -208,7 +207,7 @@ async function setOnChat(
   isSet: boolean,
 ) {
   const { session } = ctx;
-  const chatId = recipientOf(input.chatId, 'chatId');
+  const { chatId } = input;
   await requireChat(ctx, session, chatId);
   const label = await requireLabel(ctx, session, input.labelId);
   const labels = await ctx.liveSessions.part(session, 'labels');

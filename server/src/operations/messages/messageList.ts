@@ -4,7 +4,7 @@ import { listed } from '../../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../../db/schema.ts';
 import { invalidField } from '../../errors.ts';
 import { notForAgents, oneOf, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
-import { phoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
+import { typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../../invoke/operation.ts';
@@ -105,7 +105,7 @@ function messagesOf(ctx: Context, filters: Filters, path?: Path) {
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
   else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
-  if (from !== undefined) select = select.where('m.from_number', '=', phoneNumber('from', from));
+  if (from !== undefined) select = select.where('m.from_number', '=', from);
   if (direction !== undefined) select = select.where('m.direction', '=', direction);
   if (type !== undefined) select = select.where('m.type', '=', type);
   if (status !== undefined) select = select.where('m.status', '=', status);
@@ -142,7 +142,7 @@ function pathOf({ sessionId, chatId, from, type, status, origin, starred }: Filt
   if (rare !== undefined) return { index: 'messages_status', where: hasRareStatus(rare, 'm') };
   if (starred === true) return { index: 'messages_starred', where: sql`m.starred_at is not null` };
   if (chatId !== undefined) return { index: 'messages_chat', where: sql`m.chat_id = ${chatId}` };
-  if (from !== undefined) return { index: 'messages_from', where: sql`m.from_number = ${phoneNumber('from', from)}` };
+  if (from !== undefined) return { index: 'messages_from', where: sql`m.from_number = ${from}` };
   if (type !== undefined && type !== 'text')
     return { index: 'messages_type', where: sql`m.type = ${type} and m.type <> 'text'` };
   if (sessionId !== undefined)

@@ -6,7 +6,7 @@ import { AppError, invalidField } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import { isGroupId } from '../../ids.ts';
 import { IdempotencyKey, optional, string, time } from '../../invoke/input/fields.ts';
-import { isPhoneNumber, notPhoneNumber, recipientOf, typed } from '../../invoke/input/phoneNumbers.ts';
+import { isPhoneNumber, notPhoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { isGroupAddress } from '../../invoke/networkIds.ts';
@@ -124,11 +124,10 @@ export async function requireSendable(ctx: SessionContext, envelope: Envelope, t
 /** Where, when and in reply to what a message is sent. */
 async function addressOf(ctx: SessionContext, { to, replyTo, sendAt }: Envelope) {
   const { session } = ctx;
-  const recipient = recipientOf(to);
-  if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, recipient);
+  if (replyTo !== undefined) await requireQuotable(ctx, session, replyTo, to);
   return {
     session,
-    to: recipient,
+    to,
     replyTo: replyTo ?? null,
     sendAt: sendAt === undefined ? undefined : futureTime(ctx, sendAt),
     messageId: ctx.resourceId === undefined ? ctx.newId('msg') : `msg_${ctx.resourceId}`,

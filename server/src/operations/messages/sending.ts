@@ -5,7 +5,7 @@ import { mediaTypes } from '../../connectors/contract/content.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import { integer, list, number, oneOf, optional, string, token } from '../../invoke/input/fields.ts';
-import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberList } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, requireContent } from '../../invoke/operation.ts';
 import { requireMessage, resolveSession } from '../../invoke/resources.ts';
@@ -128,7 +128,7 @@ export const sendContact = defineOperation({
   },
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
   run(ctx, input) {
-    const phoneNumbers = input.phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
+    const { phoneNumbers } = input;
     return send(ctx, input, { type: 'contact', text: '', content: { contact: { name: input.name, phoneNumbers } } });
   },
 });
@@ -203,7 +203,7 @@ export const forwardMessage = defineOperation({
 
 function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};
-  return { mentions: mentions.map((text, index) => phoneNumber(`mentions.${index}`, text)) };
+  return { mentions };
 }
 
 /** The file of a message, or the URL from which it is fetched once the message is approved. */

@@ -4,7 +4,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import { MediaPart } from '../../events/parts.ts';
 import { boolean, entries, integer, list, named, object, optional, orNull } from '../../invoke/input/fields.ts';
-import { PhoneNumberList, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberList } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { findSession } from '../../invoke/resources.ts';
@@ -141,13 +141,12 @@ export const lookUpContacts = defineOperation({
     if (phoneNumbers.length + lids.length === 0)
       throw invalidField('phoneNumbers', 'Pass at least one of `phoneNumbers` and `lids`', 'required');
     const { session } = ctx;
-    const numbers = phoneNumbers.map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
-    for (const [index, number] of numbers.entries())
+    for (const [index, number] of phoneNumbers.entries())
       if (isPlaceholder(number)) throw invalidField(`phoneNumbers.${index}`, 'is a LID; pass it in `lids`', 'lid');
     for (const [index, lid] of lids.entries())
       if (!LID.test(lid))
         throw invalidField(`lids.${index}`, `must be a LID, such as 123456789012345@lid, not "${lid}"`, 'lid');
-    const people = await idsOf(ctx, session, numbers, lids.map(lidDigits));
+    const people = await idsOf(ctx, session, phoneNumbers, lids.map(lidDigits));
     return {
       data: people.map(({ phoneNumber: digits, lid }) => ({
         phoneNumber: digits,

@@ -13,7 +13,7 @@ import {
   orNull,
   string,
 } from '../../invoke/input/fields.ts';
-import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { defineOperation, type SessionContext } from '../../invoke/operation.ts';
 import { OptionalSessionId } from '../shared/sessionFields.ts';
 
@@ -166,8 +166,7 @@ export const listCollections = defineOperation({
 });
 
 async function reachBusiness({ liveSessions, session }: SessionContext, input: { phoneNumber: string }) {
-  const number = phoneNumber('phoneNumber', input.phoneNumber);
-  return { number, business: await liveSessions.part(session, 'business') };
+  return { number: input.phoneNumber, business: await liveSessions.part(session, 'business') };
 }
 
 const CURSOR = 'catalog~';

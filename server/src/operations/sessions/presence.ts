@@ -1,7 +1,7 @@
 import { isoTime } from '../../clock.ts';
 import { presences } from '../../connectors/contract/presence.ts';
 import { boolean, named, object, oneOf, orNull, string, time } from '../../invoke/input/fields.ts';
-import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
@@ -71,7 +71,7 @@ export const followPresence = defineOperation({
   example: { phoneNumber: '491707654321', followed: true },
   async run(ctx, input) {
     const { session } = ctx;
-    const number = phoneNumber('phoneNumber', input.phoneNumber);
+    const number = input.phoneNumber;
     const known = ctx.liveSessions.find(session)?.connection.numberOf?.(number) ?? number;
     if (input.followed) await ctx.followedPresences.follow(session, known);
     else await ctx.followedPresences.unfollow(session, known);
@@ -92,7 +92,7 @@ export const contactPresence = defineOperation({
   errors: ['not_found', 'session_required'],
   async run(ctx, input) {
     const { session } = ctx;
-    return readPresence(ctx, session, phoneNumber('phoneNumber', input.phoneNumber));
+    return readPresence(ctx, session, input.phoneNumber);
   },
 });
 

@@ -3,7 +3,7 @@ import type { NetworkMedia } from '../../connectors/contract/networkMedia.ts';
 import { invalidField } from '../../errors.ts';
 import { MediaPart } from '../../events/parts.ts';
 import { named, notBlank, object, onlyTrue, optional, orNull, string } from '../../invoke/input/fields.ts';
-import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { requireAnyRecipient } from '../../invoke/recipients.ts';
 import { mediaPart, storedMedia } from '../../messages/content.ts';
@@ -41,7 +41,7 @@ export const contactProfile = defineOperation({
   example: { phoneNumber: '491707654321' },
   async run(ctx, input) {
     const { session } = ctx;
-    const number = phoneNumber('phoneNumber', input.phoneNumber);
+    const number = input.phoneNumber;
     const profiles = await ctx.liveSessions.part(session, 'profiles');
     const { about, picture } = await profiles.read(number);
     return { phoneNumber: number, about, picture: picture === null ? null : await keepPicture(ctx, picture) };

@@ -1,7 +1,7 @@
 import { isoTime } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
 import { integer, object, optional, string, time } from '../../invoke/input/fields.ts';
-import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { defineOperation } from '../../invoke/operation.ts';
 import { findSession } from '../../invoke/resources.ts';
 import { SessionId } from '../shared/sessionFields.ts';
@@ -89,7 +89,7 @@ export const requestPairingCode = defineOperation({
   async run(ctx, input) {
     const { session } = ctx;
     const request = await ctx.liveSessions.part(session, 'requestPairingCode');
-    const { code, expiresAt } = await request(phoneNumber('phoneNumber', input.phoneNumber));
+    const { code, expiresAt } = await request(input.phoneNumber);
     await ctx.sessions.announcePairingCode(session, { code, expiresAt });
     return { code, expiresAt: isoTime(expiresAt) };
   },

@@ -19,7 +19,7 @@ import {
   string,
   time,
 } from '../../invoke/input/fields.ts';
-import { PhoneNumberInput, phoneNumber } from '../../invoke/input/phoneNumbers.ts';
+import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { validator } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireNoApproval, sessionsOf } from '../../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../../invoke/pages.ts';
@@ -151,7 +151,7 @@ export const createSession = defineOperation({
       session_id: sessionId,
       name: input.name ?? null,
       connector,
-      phone_number: input.phoneNumber === undefined ? null : phoneNumber('phoneNumber', input.phoneNumber),
+      phone_number: input.phoneNumber ?? null,
       status: 'created',
       wanted: 0,
       connected_at: null,

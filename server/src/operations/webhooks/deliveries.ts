@@ -23,7 +23,6 @@ import {
   token,
   unnumbered,
 } from '../../invoke/input/fields.ts';
-import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, sessionsOf } from '../../invoke/operation.ts';
@@ -144,7 +143,7 @@ export const listDeliveries = defineOperation({
       const ids = JSON.stringify(await aboutMessage(ctx, messageId)); // it may have no deliveries
       select = select.where('d.delivery_id', 'in', longReader.dialect.texts(ids));
     }
-    if (input.chatId !== undefined) select = select.where(isOfChat(recipientOf(input.chatId, 'chatId')));
+    if (input.chatId !== undefined) select = select.where(isOfChat(input.chatId));
     const from = afterTime === undefined ? undefined : parseTime('afterTime', afterTime);
     const to = beforeTime === undefined ? undefined : parseTime('beforeTime', beforeTime);
     if (from !== undefined) select = select.where('d.created_at', '>=', from);
