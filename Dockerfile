@@ -19,6 +19,13 @@ COPY server/package.json server/
 # With `--build-arg WITHOUT_OPTIONAL=1`, the packages that THIRD-PARTY.md names are left out.
 ARG WITHOUT_OPTIONAL=
 RUN npm ci --omit=dev ${WITHOUT_OPTIONAL:+--omit=optional} --ignore-scripts --workspace server
+# The package leaves ffmpeg to its users. The image has the one of its two builds that the server loads.
+RUN --mount=type=bind,from=build,source=/app/node_modules/@ffmpeg/core,target=/ffmpeg \
+  if [ -z "$WITHOUT_OPTIONAL" ]; then \
+    mkdir -p node_modules/@ffmpeg/core/dist \
+    && cp /ffmpeg/package.json node_modules/@ffmpeg/core \
+    && cp -r /ffmpeg/dist/esm node_modules/@ffmpeg/core/dist; \
+  fi
 
 # Node needs only its binary and these libraries. Without npm there is less to keep up to date.
 FROM debian:bookworm-slim

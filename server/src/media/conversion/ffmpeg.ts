@@ -171,7 +171,10 @@ async function load() {
     const { default: create } = await import('@ffmpeg/core');
     return { create, wasmBinary };
   } catch (cause) {
-    const error = new ConversionError('missing', 'the server has no @ffmpeg/core, which converts audio and video');
+    const error = new ConversionError(
+      'missing',
+      'the server has no @ffmpeg/core, which converts audio and video; install it with `npm install @ffmpeg/core`',
+    );
     error.cause = cause;
     throw error;
   }
