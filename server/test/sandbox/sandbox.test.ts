@@ -15,8 +15,8 @@ import {
 } from '../support/server.ts';
 
 /**
- * Two nodes agree on steady time by heartbeats in real time. Beside a clock that only tests advance, one can be ahead of
- * the other by what was advanced since its last heartbeat.
+ * Two nodes synchronize their steady clocks with heartbeats in real time. The fake clock advances between heartbeats, so
+ * one node can be ahead of the other by that much.
  */
 const BEYOND_SKEW_MS = 30_000;
 

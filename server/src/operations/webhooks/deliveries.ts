@@ -446,8 +446,8 @@ function toDelivery(row: ShownRow, steady: SteadyClock) {
 }
 
 /**
- * When the next attempt is due, as a time of day. A delivery is due since it was stored if it never waited, or if those
- * that held it are settled: it goes out after the few that were released before it.
+ * Returns when the next attempt is due, as a time of day. A delivery is due from its storage on if it never waited, or if
+ * the earlier ones that held it are settled: it goes out after the few that were released before it.
  */
 const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
   row.due_at === 0 || row.held_behind !== null ? row.created_at : steady.toWall(row.due_at);

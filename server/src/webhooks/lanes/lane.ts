@@ -66,8 +66,8 @@ const REFUSED_RETRY_MS = 30_000;
  * read → start → attempt → settle, each step independent of the others: due deliveries are read in batches into the
  * backlog, whenever it is half empty (`QueueState` tracks which of them are in memory). The engine starts a ready one when
  * it is the lane's turn. When its attempt ends, the outcome moves the breaker (`CurrentWebhook`), and the next delivery
- * of its conversation is ready. Outcomes are settled in batches (`Settlements`). A delivery that has to be retried is back
- * in the database then, and is read again when it is due.
+ * of its conversation is ready. Outcomes are settled in batches (`Settlements`). A retry goes back
+ * to the database, and is read again when it is due.
  *
  * Nothing is written before an attempt. Whatever the lane forgets, by a stop or a crash, is still pending.
  *

@@ -24,7 +24,7 @@ describe('the state of a queue', () => {
     assert.deepEqual([stateOf(queue), queue.isLoading, queue.isReading], ['complete', false, false]);
   });
 
-  it('reads deliveries when it is behind, and meanwhile others may start', () => {
+  it('reads deliveries when it is behind, while others may start', () => {
     const queue = completeQueue();
     queue.fallBehind();
     assert.equal(stateOf(queue), 'behind');
