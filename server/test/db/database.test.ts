@@ -12,6 +12,7 @@ import { migrate, TablesInUseError } from '../../src/db/migrate.ts';
 import { migrations } from '../../src/db/migrations/index.ts';
 import type { Migration } from '../../src/db/migrations/migration.ts';
 import { openPostgres } from '../../src/db/postgres/postgres.ts';
+import { connectionOf, PIPELINED } from '../../src/db/postgres/postgresConnection.ts';
 import { query } from '../../src/db/query.ts';
 import { isAway } from '../../src/errors.ts';
 import { databaseConformance } from '../conformance/database.ts';
@@ -328,6 +329,24 @@ describe('faults', () => {
     });
     const isOfSocket = Object.assign(new Error('too many open files'), { code: 'EMFILE', syscall: 'connect' });
     assert.equal(missing.dialect.faultOf(isOfSocket), 'away');
+  });
+
+  it('of a statement behind a pooler come from PostgreSQL, which ends it in time', async (test) => {
+    const home = await newHome('postgres');
+    const pool = new pg.Pool({ connectionString: home.databaseUrl, max: 1, ...PIPELINED });
+    test.after(async () => {
+      await pool.end();
+      await home.remove();
+    });
+    const connection = connectionOf(pool, false, 1500);
+    await assert.rejects(connection.query('select pg_sleep(60)', []), { code: '57014' });
+    const { rows } = await connection.query<{ limit: string }>(
+      `select current_setting('statement_timeout') as limit`,
+      [],
+    );
+    assert.equal(rows[0]?.limit, '1s');
+    const outside = await pool.query(`select current_setting('statement_timeout') as limit`);
+    assert.equal(outside.rows[0].limit, '0', 'the session keeps no setting');
   });
 
   it('of SQLite are about a row only if it refuses the values', async (test) => {

@@ -57,7 +57,13 @@ describeOnEachDatabase('the deletion of a session', (newHome, database) => {
       most = Math.max(most, before - (await left(sessionId)));
       return result;
     };
-    await deleteSessionRows({ commit, longReader: stored.longReader }, { accountId, sessionId });
+    const deletedFrom = { commit, longReader: stored.longReader };
+    // A stop ends it between two transactions.
+    const isStopped = () => most > 0;
+    const stopped = deleteSessionRows(deletedFrom, { accountId, sessionId }, undefined, isStopped);
+    await assert.rejects(stopped, { code: 'shutting_down' });
+    assert.ok((await left(sessionId)) > 0);
+    await deleteSessionRows(deletedFrom, { accountId, sessionId });
     assert.deepEqual([await left(sessionId), await left(otherId)], [0, 1]);
     assert.ok(most > 0 && most <= 500, `${most} in one transaction`);
     assert.equal((await call('GET', `/sessions/${sessionId}`)).status, 404);
