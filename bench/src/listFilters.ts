@@ -138,6 +138,7 @@ export const listCases: readonly ListCase[] = [
   ...list('channels.messages', ({ channelId }) => `/channels/${channelId}/messages`, busy),
   ...list('status.list', '/status', quiet, `phoneNumber=${NOBODY}`, 'by=me', 'by=others'),
   ...list('status.views', ({ statusId }) => `/status/${statusId}/views`, busy),
+  ...list('messages.receipts', ({ messageId }) => `/messages/${messageId}/receipts`),
   ...list('labels.list', '/labels', quiet),
   ...list('api_keys.list', '/api-keys'),
   ...list('api_keys.list_calls', ({ keyId }) => `/api-keys/${keyId}/calls`, 'tool=groups_list', 'outcome=failed'),

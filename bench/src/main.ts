@@ -23,6 +23,7 @@ import { sends, sendsPostgres } from './figures/sends.ts';
 import { sockets } from './figures/sockets.ts';
 import { standstill } from './figures/standstill.ts';
 import { startup } from './figures/startup.ts';
+import { whatsappGroup } from './figures/whatsappGroup.ts';
 import { whatsappIdle } from './figures/whatsappIdle.ts';
 import { whatsappLatency } from './figures/whatsappLatency.ts';
 import { writes, writesPostgres } from './figures/writes.ts';
@@ -66,6 +67,7 @@ const figures: Readonly<Record<string, Figure>> = {
   history,
   whatsappIdle,
   whatsappLatency,
+  whatsappGroup,
   idle,
 };
 

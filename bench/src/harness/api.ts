@@ -16,6 +16,7 @@ export interface Answers {
   readonly state: string;
   readonly qr: string;
   readonly pending: number;
+  readonly data: readonly { readonly message: string; readonly status: string }[];
   readonly history: { readonly state: string; readonly messages: number };
 }
 

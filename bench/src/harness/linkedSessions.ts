@@ -17,6 +17,8 @@ interface Answers {
   readonly mediaHost: string;
   readonly ca: string;
   readonly online: number;
+  readonly connections: number;
+  readonly group: string;
   readonly isOpen: boolean;
   readonly at: number;
   readonly ms: number;

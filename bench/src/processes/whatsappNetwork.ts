@@ -17,9 +17,11 @@ interface Order {
   readonly text: string;
   readonly messages: number;
   readonly chats: number;
+  readonly members: readonly string[];
+  readonly addressing: 'lid' | 'number';
 }
 
-const NOTHING: Order = { number: '', qr: '', to: '', text: '', messages: 0, chats: 0 };
+const NOTHING: Order = { number: '', qr: '', to: '', text: '', messages: 0, chats: 0, members: [], addressing: 'lid' };
 
 const orders: Readonly<Record<string, (order: Order) => unknown>> = {
   '/network': () => ({
@@ -27,6 +29,7 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
     mediaHost: whatsapp.mediaHost,
     ca,
     online: whatsapp.online,
+    connections: whatsapp.counters.connections,
     troubles: whatsapp.troubles.length,
   }),
   '/phone': ({ number }) => ({ number: whatsapp.phone(number).number }),
@@ -45,6 +48,11 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
           atS: now - 60 - (k * chats + n) * 10,
         })),
       );
+  },
+  /** Creates a group. The phones of its members are off, so that they take no CPU time. */
+  '/group': ({ number, members, addressing }) => {
+    for (const member of members) whatsapp.phone(member).switchOff();
+    return { group: whatsapp.phone(number).groups.create('Large', members, addressing) };
   },
   '/say': async ({ number, to, text }) => {
     const at = performance.timeOrigin + performance.now();
