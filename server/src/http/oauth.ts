@@ -3,7 +3,7 @@ import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from
 import { Buckets } from '../auth/buckets.ts';
 import { networkOf } from '../auth/network.ts';
 import { AppError } from '../errors.ts';
-import type { Services } from '../invoke/context.ts';
+import type { Services } from '../invoke/services.ts';
 import { ClientMetadataError, readClientMetadata } from '../oauth/clientMetadata.ts';
 import type { OAuth } from '../oauth/oauth.ts';
 import { authorizationQuery, paths, SESSION_COOKIE, tokenForm } from '../oauth/requests.ts';

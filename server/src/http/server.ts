@@ -1,13 +1,13 @@
 import type { Duplex } from 'node:stream';
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { isInRanges } from '../addressRanges.ts';
 import type { NodeSignatures } from '../cluster/nodeSignature.ts';
 import type { Settings } from '../config.ts';
+import { isInRanges } from '../egress/addressRanges.ts';
 import { AppError, toProblem } from '../errors.ts';
 import type { Confirmations } from '../invoke/confirmations.ts';
-import type { Services } from '../invoke/context.ts';
 import type { Invoke } from '../invoke/operation.ts';
 import type { Owners } from '../invoke/owners.ts';
+import type { Services } from '../invoke/services.ts';
 import type { ToolCalls } from '../invoke/toolCalls.ts';
 import { type Log, redactUrl } from '../log.ts';
 import { operations } from '../operations/index.ts';

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Clock } from '../clock.ts';
+import { checkUrl, createLookup, type Lookup, type TargetPolicy, TargetRefused } from '../egress/target.ts';
 import { AppError, invalidField } from '../errors.ts';
-import { checkUrl, createLookup, type Lookup, type TargetPolicy, TargetRefused } from '../target.ts';
 import { version } from '../version.ts';
 import { type Content, dispositionName, tooLarge } from './content.ts';
 
@@ -25,7 +25,7 @@ interface FetchOptions {
 
 /**
  * Fetches files for accounts. The account chooses the URL, so the URL and each redirect are vetted like a webhook's
- * (see `target.ts`). They must also use https.
+ * (see `egress/target.ts`). They must also use https.
  */
 export function createUseFetched(options: FetchOptions): UseFetched {
   const { policy, maxBytes, timeoutMs, clock, lookup, field = 'url' } = options;

@@ -1,5 +1,5 @@
 import { buffer } from 'node:stream/consumers';
-import { checkUrl, createLookup, isLoopbackRange, type TargetPolicy } from '../target.ts';
+import { checkUrl, createLookup, isLoopbackRange, type TargetPolicy } from '../egress/target.ts';
 import { version } from '../version.ts';
 import { readClientMetadata } from './clientMetadata.ts';
 
@@ -7,7 +7,7 @@ const TIMEOUT_MS = 5000;
 const MAX_BYTES = 16 * 1024;
 
 /**
- * Fetches client ID metadata documents. Strangers choose the URL, so it is vetted like a webhook's (see `target.ts`):
+ * Fetches client ID metadata documents. Strangers choose the URL, so it is vetted like a webhook's (see `egress/target.ts`):
  * only https, no redirects, no private addresses, and limits of size and time.
  */
 export class ClientDocuments {

@@ -1,4 +1,4 @@
-import { isLoopback } from '../target.ts';
+import { isLoopback } from '../egress/target.ts';
 
 /*
  * The description of a client, from a registration or from its metadata document. All of it is written by strangers: it

@@ -134,7 +134,7 @@ describeOnEachDatabase('flights to brokers', (newHome) => {
       await home.remove();
     });
     const { services } = server.app;
-    await services.webhooks.engine.stop(0);
+    await services.engine.stop(0);
     const { call } = await server.account();
     const { body } = await call('POST', '/webhooks/endpoints', { webhookUrl: server.url, events: ['message.sent'] });
     const { webhookId } = body;

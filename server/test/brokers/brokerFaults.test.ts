@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { createTargetPolicy, type Lookup } from '../../src/target.ts';
+import { createTargetPolicy, type Lookup } from '../../src/egress/target.ts';
 import { BrokerDeliver } from '../../src/webhooks/delivery/brokers/brokerDeliver.ts';
 import { HttpDeliver } from '../../src/webhooks/delivery/deliver.ts';
 import type { BrokerDestination, Credentials } from '../../src/webhooks/delivery/destination.ts';

@@ -3,7 +3,7 @@ import { createServer, type Socket } from 'node:net';
 import { after, afterEach, before, describe, it } from 'node:test';
 import { Writer } from '@platformatic/kafka';
 import { systemClock } from '../../src/clock.ts';
-import { createTargetPolicy } from '../../src/target.ts';
+import { createTargetPolicy } from '../../src/egress/target.ts';
 import { BrokerDeliver } from '../../src/webhooks/delivery/brokers/brokerDeliver.ts';
 import { HttpDeliver } from '../../src/webhooks/delivery/deliver.ts';
 import type { BrokerDestination, Credentials } from '../../src/webhooks/delivery/destination.ts';

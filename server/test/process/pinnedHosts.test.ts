@@ -4,7 +4,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { after, before, beforeEach, it } from 'node:test';
 import { downloadContentFromMessage } from 'baileys';
 import { Agent, type Dispatcher, request } from 'undici';
-import { isPinned, PinnedHostError, pinHosts } from '../../src/pinnedHosts.ts';
+import { isPinned, PinnedHostError, pinHosts } from '../../src/egress/pinnedHosts.ts';
 import { type FileServer, startFileServer } from '../support/connections/fileServer.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { it } from 'node:test';
 import { buildConnector, Pool } from 'undici';
-import { createLookup, createTargetPolicy, type Lookup } from '../../src/target.ts';
+import { createLookup, createTargetPolicy, type Lookup } from '../../src/egress/target.ts';
 
 it('rejects a webhook host whose DNS answer changes to a private address after the webhook is set', async () => {
   const policy = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });

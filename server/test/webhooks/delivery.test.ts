@@ -205,7 +205,7 @@ describeOnEachDeployment('delivery', (_, database) => {
       clock,
       steady,
       metrics,
-      wake: (webhookId, stored) => server.app.services.webhooks.engine.wake(webhookId, stored),
+      wake: (webhookId, stored) => server.app.services.engine.wake(webhookId, stored),
       announce: () => {},
     });
     const emitOne = (n: number) =>

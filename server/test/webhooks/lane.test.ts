@@ -34,7 +34,7 @@ describe('a lane', () => {
         ...services,
         settleLanes: createSettleLanes(services),
         showOccurrence: async () => ({ refusal: 'no subscription' }),
-        deliver: services.webhooks.deliver,
+        deliver: services.deliver,
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
         readStart,
@@ -79,7 +79,7 @@ describe('a lane', () => {
       settleLanes: createSettleLanes(services),
       showOccurrence: async () => ({ refusal: 'no subscription' }),
       deliver: {
-        ...services.webhooks.deliver,
+        ...services.deliver,
         attempt: async ({ body }) => {
           sent.push(body);
           return { class: 'ok', status: 200, durationMs: 1, message: '', response: null, retryAfterMs: null };
@@ -167,7 +167,7 @@ describe('a lane', () => {
       database: { ...services.database, reader: { ...services.database.reader, connection: { query } } },
       settleLanes: createSettleLanes(services),
       showOccurrence: async () => ({ refusal: 'no subscription' }),
-      deliver: services.webhooks.deliver,
+      deliver: services.deliver,
       retry: { stepsMs: [], random: Math.random },
       breaker: { openMs: 1000, random: Math.random },
       readStart: startsOf(services),

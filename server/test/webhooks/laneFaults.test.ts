@@ -28,7 +28,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
   test.after(() => server.stop());
   const { services } = server.app;
   const { database, steady } = services;
-  await services.webhooks.engine.stop(0);
+  await services.engine.stop(0);
   const { call, accountId } = await server.account();
   const { body } = await call('POST', '/webhooks/endpoints', { webhookUrl: server.url, events: ['message.sent'] });
   const webhookId: string = body.webhookId;
@@ -39,7 +39,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
     settleLanes: createSettleLanes(services),
     showOccurrence: async () => ({ refusal: 'no subscription' }),
     deliver: {
-      ...services.webhooks.deliver,
+      ...services.deliver,
       attempt: ({ body: text }) => {
         sent.push(text);
         return new Promise((resolve) => inFlight.push({ body: text, end: resolve }));
@@ -117,7 +117,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
     );
   /** Makes the webhook a subscription of an MCP client, whose key does not exist. */
   const subscribe = async () => {
-    await services.webhooks.keeper.stop();
+    await services.subscriptionKeeper.stop();
     await database.commit(({ kysely }) =>
       kysely
         .updateTable('webhooks')

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { systemClock } from '../../src/clock.ts';
-import { createTargetPolicy } from '../../src/target.ts';
+import { createTargetPolicy } from '../../src/egress/target.ts';
 import { type Deliver, HttpDeliver } from '../../src/webhooks/delivery/deliver.ts';
 import type { Outcome } from '../../src/webhooks/queue/outcome.ts';
 import {

@@ -5,7 +5,7 @@ import type { WebSocket } from 'ws';
 import type { Caller } from '../../auth/authenticate.ts';
 import { type Clock, isoTime } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import type { Services } from '../../invoke/context.ts';
+import type { Services } from '../../invoke/services.ts';
 import { listEvents, NOW } from '../../operations/webhooks/events.ts';
 import { API_PREFIX } from '../../version.ts';
 import type { LoggedEvent } from '../../webhooks/log/eventLog.ts';

@@ -151,25 +151,41 @@ function parsed(json: Uint8Array): object {
   }
 }
 
-let wasm: Promise<{ readonly create: typeof createCore; readonly wasmBinary: Uint8Array }> | undefined;
+/** Compiled once per process, which takes longer than most conversions. A module is code only: memory is its instance's. */
+let wasm: Promise<{ readonly create: typeof createCore; readonly module: WebAssembly.Module }> | undefined;
 
 /** A new instance for every file, so that a file finds nothing of the one before. */
 async function newCore(): Promise<Core> {
-  wasm ??= load();
-  const { create, wasmBinary } = await wasm;
-  const core = await create({ wasmBinary });
+  wasm ??= load().catch((error) => {
+    wasm = undefined;
+    throw error;
+  });
+  const { create, module } = await wasm;
+  const core = await create({
+    instantiateWasm: (imports, receive) => {
+      const instance = new WebAssembly.Instance(module, imports);
+      receive(instance, module);
+      return instance.exports;
+    },
+  });
   core.setLogger(() => {});
   return core;
 }
 
 async function load() {
+  const { create, code } = await readPackage();
+  const module = await WebAssembly.compile(code);
+  limitMemory();
+  return { create, module };
+}
+
+async function readPackage() {
   try {
-    const wasmBinary = await readFile(fileURLToPath(import.meta.resolve('@ffmpeg/core/wasm')));
-    limitMemory();
+    const code = await readFile(fileURLToPath(import.meta.resolve('@ffmpeg/core/wasm')));
     // The library is for browsers' workers, and looks for this name.
     Object.assign(globalThis, { self: { location: { href: 'file:///' } } });
     const { default: create } = await import('@ffmpeg/core');
-    return { create, wasmBinary };
+    return { create, code };
   } catch (cause) {
     const error = new ConversionError(
       'missing',

@@ -11,6 +11,12 @@ declare module '@ffmpeg/core' {
       readFile(path: string): Uint8Array;
     };
   }
-  const createCore: (options: { readonly wasmBinary: Uint8Array }) => Promise<Core>;
+  const createCore: (options: {
+    /** Instantiates the WebAssembly module and passes it on. @returns the exports */
+    readonly instantiateWasm: (
+      imports: WebAssembly.Imports,
+      receive: (instance: WebAssembly.Instance, module: WebAssembly.Module) => void,
+    ) => object;
+  }) => Promise<Core>;
   export default createCore;
 }

@@ -4,7 +4,7 @@ import type { buildConnector } from 'undici';
 import createConnector from 'undici/lib/core/connect.js';
 import Client from 'undici/lib/dispatcher/client.js';
 import Pool from 'undici/lib/dispatcher/pool.js';
-import { createLookup, type TargetPolicy } from '../../target.ts';
+import { createLookup, type TargetPolicy } from '../../egress/target.ts';
 import { isUnrequestedAnswer } from '../queue/outcome.ts';
 
 const POOLS_KEPT = 1000;

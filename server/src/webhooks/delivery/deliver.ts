@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
-import { checkUrl, type TargetPolicy, type Verdict } from '../../target.ts';
+import { checkUrl, type TargetPolicy, type Verdict } from '../../egress/target.ts';
 import type { Outcome } from '../queue/outcome.ts';
 import { Attempt, type AttemptRequest } from './attempt.ts';
 import { ReceiverConnections } from './connections.ts';

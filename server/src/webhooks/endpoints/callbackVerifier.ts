@@ -2,7 +2,7 @@ import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../clock.ts';
 import type { OutcomeClass } from '../../db/schema.ts';
-import type { OutgoingConnections } from '../../outgoing.ts';
+import type { OutgoingConnections } from '../../egress/outgoing.ts';
 import type { Deliver } from '../delivery/deliver.ts';
 import { signedHeaders } from '../lanes/subscription.ts';
 import type { Outcome } from '../queue/outcome.ts';

@@ -5,15 +5,12 @@ import type { Queryable } from '../../db/dialect.ts';
 import { FIRST_ROWS, Pace } from '../../db/pace.ts';
 import type { DeliveryRow, WebhookTable } from '../../db/schema.ts';
 import { aboutWebhook } from '../../db/sealing.ts';
+import { originOf } from '../../egress/target.ts';
 import { AppError } from '../../errors.ts';
 import type { Include } from '../../events/addedFields.ts';
 import type { NewId } from '../../ids.ts';
-import type { Deletions } from '../../jobs/deletions.ts';
 import type { Log } from '../../log.ts';
-import type { OutgoingConnections } from '../../outgoing.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import { originOf } from '../../target.ts';
-import type { Deliver } from '../delivery/deliver.ts';
 import {
   type Credentials,
   type Destination,
@@ -44,9 +41,11 @@ export interface WebhookContext {
   readonly newId: NewId;
   readonly emit: Emit;
   readonly log: Log;
-  readonly deletions: Deletions;
-  readonly webhooks: { readonly engine: Engine; readonly deliver: Deliver; readonly outgoing: OutgoingConnections };
+  readonly engine: Engine;
 }
+
+/** The context of changes to a webhook's row. */
+export type ChangeContext = Pick<WebhookContext, 'accountId' | 'clock' | 'engine'>;
 
 /** The new configuration of a webhook. A field that is left out does not change. */
 export interface WebhookChange {
@@ -123,7 +122,7 @@ export async function findLaneRow(
 const noWebhook = (webhookId: string) => new AppError('not_found', `The webhook ${webhookId} does not exist`);
 
 export async function insertWebhook(
-  ctx: WebhookContext,
+  ctx: Omit<WebhookContext, 'emit' | 'log'>,
   tx: Tx,
   isDefault: boolean,
   {
@@ -153,7 +152,7 @@ export async function insertWebhook(
   const breaker = newBreaker(ctx.steady.now());
   const prefix = subscription === undefined ? 'whk' : SUBSCRIPTION_PREFIX;
   const webhookId = ctx.resourceId === undefined ? ctx.newId(prefix) : `${prefix}_${ctx.resourceId}`;
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  tx.afterCommit(() => ctx.engine.reload(webhookId));
   return tx.kysely
     .insertInto('webhooks')
     .values({
@@ -201,11 +200,11 @@ export async function insertWebhook(
 }
 
 /** Cancels a pending delivery. Returns false if it is settled. */
-export async function cancelDelivery(ctx: WebhookContext, tx: Tx, row: DeliveryRow): Promise<boolean> {
+export async function cancelDelivery(ctx: ChangeContext, tx: Tx, row: DeliveryRow): Promise<boolean> {
   const { delivery_id: deliveryId, webhook_id: webhookId, conversation } = row;
   if (!(await cancelOne(tx, ctx.accountId, deliveryId, 'It was cancelled by request', ctx.clock.now()))) return false;
   await release(tx, [{ webhookId, conversation }]);
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  tx.afterCommit(() => ctx.engine.reload(webhookId));
   return true;
 }
 
@@ -261,7 +260,11 @@ function queueChanges(
 }
 
 /** The columns that a change sets. */
-function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange): Partial<WebhookTable> {
+function columnsOf(
+  ctx: Pick<WebhookContext, 'database'>,
+  webhookId: string,
+  change: WebhookChange,
+): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight, acceptRedirects } = change;
   const { destination, credentials, filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
   return {
@@ -293,7 +296,7 @@ function columnsOf(ctx: WebhookContext, webhookId: string, change: WebhookChange
 }
 
 export async function rotateSecret(
-  ctx: WebhookContext,
+  ctx: ChangeContext & Pick<WebhookContext, 'database'>,
   tx: Tx,
   present: WebhookTable,
   secret: string,
@@ -323,17 +326,17 @@ export async function resetBreaker(ctx: WebhookContext, tx: Tx, row: WebhookTabl
   const { webhook_id: webhookId, breaker_state: previousState } = row;
   const released = previousState === 'closed' ? 0 : held;
   await closeBreaker(ctx, tx, row, 'reset');
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  tx.afterCommit(() => ctx.engine.reload(webhookId));
   return { previousState, state: 'closed' as const, released };
 }
 
 export async function updateRow(
-  ctx: WebhookContext,
+  ctx: ChangeContext,
   tx: Tx,
   { webhook_id: webhookId }: WebhookTable,
   values: Partial<WebhookTable>,
 ): Promise<WebhookTable> {
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  tx.afterCommit(() => ctx.engine.reload(webhookId));
   return tx.kysely
     .updateTable('webhooks')
     .set({ ...values, updated_at: ctx.clock.now() })
@@ -378,7 +381,7 @@ const dropping = (deliveries: UnwantedDeliveries): QueueChange => ({
  * still go out, and held ones are read again within an hour.
  */
 async function inPieces(
-  ctx: WebhookContext,
+  ctx: Pick<WebhookContext, 'database' | 'log' | 'engine'>,
   tx: Tx,
   { webhook_id: webhookId }: WebhookTable,
   steps: readonly QueueChange[],
@@ -386,16 +389,20 @@ async function inPieces(
   const left = [...steps];
   while (left[0] !== undefined && (await left[0].begin(tx))) left.shift();
   if (left.length === 0) return;
-  const { database, log, webhooks } = ctx;
+  const { database, log, engine } = ctx;
   const goOn = async () => {
     for (const change of left) await change.finish(database);
-    webhooks.engine.reload(webhookId);
+    engine.reload(webhookId);
   };
   tx.afterCommit(() => {
     goOn().catch((error) => log.error({ err: error, webhook: webhookId }, 'failed to update the queue of a webhook'));
   });
 }
 
-function sealed({ database }: WebhookContext, webhookId: string, secret: string | null): string | null {
+function sealed(
+  { database }: Pick<WebhookContext, 'database'>,
+  webhookId: string,
+  secret: string | null,
+): string | null {
   return secret && database.seal.close(secret, aboutWebhook(webhookId));
 }

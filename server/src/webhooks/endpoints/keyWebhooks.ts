@@ -1,7 +1,7 @@
 import type { Tx } from '../../db/commit.ts';
 import { query } from '../../db/query.ts';
 import type { WebhookContext } from './destinations.ts';
-import { cancelLeft, removeRows } from './removal.ts';
+import { cancelLeft, type RemovalContext, removeRows } from './removal.ts';
 
 /* The webhooks that an API key has set. Its subscriptions are in `subscriptionKeeper.ts`. */
 
@@ -10,10 +10,6 @@ interface OwnKey {
   readonly keyId: string;
 }
 
-type Context = Pick<WebhookContext, 'database' | 'clock' | 'log' | 'deletions'> & {
-  readonly webhooks: Pick<WebhookContext['webhooks'], 'engine'>;
-};
-
 export const PAUSED_BY_KEY =
   'The API key that set this webhook may no longer set webhooks. Check the webhook, then resume it.';
 
@@ -21,13 +17,16 @@ export const PAUSED_BY_KEY =
  * Pauses the webhooks of a key, in the transaction that takes the permission for them from the key. Their deliveries
  * wait until a person resumes them.
  */
-export async function pauseWebhooksOf({ webhooks }: Context, tx: Tx, key: OwnKey): Promise<void> {
+export async function pauseWebhooksOf({ engine }: Pick<WebhookContext, 'engine'>, tx: Tx, key: OwnKey): Promise<void> {
   const paused = await pause.all(tx, key);
-  for (const { webhook_id: webhookId } of paused) tx.afterCommit(() => webhooks.engine.reload(webhookId));
+  for (const { webhook_id: webhookId } of paused) tx.afterCommit(() => engine.reload(webhookId));
 }
 
 /** Removes the webhooks of a key in one transaction, and cancels their pending deliveries. @returns how many there were */
-export async function removeWebhooksOf(ctx: Context, key: OwnKey): Promise<number> {
+export async function removeWebhooksOf(
+  ctx: RemovalContext & Pick<WebhookContext, 'database'>,
+  key: OwnKey,
+): Promise<number> {
   const { accountId } = key;
   const { removed, left } = await ctx.database.commit(async (tx) => {
     const ids = (await webhooksOf.all(tx, key)).map(({ webhook_id: id }) => id);

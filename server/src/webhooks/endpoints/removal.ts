@@ -5,7 +5,7 @@ import { FIRST_ROWS, Pace } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
-import type { Deletion, DeletionHandler } from '../../jobs/deletions.ts';
+import type { Deletion, DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import { cancelPending, type WebhookRef } from '../queue/queue.ts';
 import type { WebhookContext } from './destinations.ts';
 
@@ -14,9 +14,7 @@ import type { WebhookContext } from './destinations.ts';
  * cancelled by a recorded deletion, which continues after a crash.
  */
 
-type Context = Pick<WebhookContext, 'clock' | 'log' | 'deletions'> & {
-  readonly webhooks: Pick<WebhookContext['webhooks'], 'engine'>;
-};
+export type RemovalContext = Pick<WebhookContext, 'clock' | 'log' | 'engine'> & { readonly deletions: Deletions };
 
 interface Removal {
   /** Ids of the webhooks that existed. */
@@ -32,25 +30,25 @@ const REMOVED = 'The webhook was removed';
  * @throws {MovedError} if another node delivers to it
  */
 export async function removeWebhook(
-  ctx: WebhookContext,
+  ctx: RemovalContext & Pick<WebhookContext, 'accountId' | 'database'>,
   find: (on: Queryable) => Promise<WebhookTable | undefined>,
 ): Promise<boolean> {
-  const { database, accountId, webhooks } = ctx;
+  const { database, accountId, engine } = ctx;
   const known = await find(database.reader);
   if (known === undefined) return false;
-  await webhooks.engine.requireOwner(known.webhook_id);
+  await engine.requireOwner(known.webhook_id);
   const { removed, left } = await database.commit(async (tx) => {
     const row = await find(tx);
     return removeRows(ctx, tx, accountId, row === undefined ? [] : [row.webhook_id], REMOVED);
   }, accountId);
   void cancelLeft(ctx, left);
-  for (const webhookId of removed) await webhooks.engine.retire(webhookId);
+  for (const webhookId of removed) await engine.retire(webhookId);
   return removed.length > 0;
 }
 
 /** Removes webhooks in a transaction. Pass what is left to `cancelLeft` afterwards. An attempt in flight may still arrive. */
 export async function removeRows(
-  { clock, deletions, webhooks }: Context,
+  { clock, deletions, engine }: RemovalContext,
   tx: Tx,
   accountId: string,
   webhookIds: readonly string[],
@@ -69,13 +67,13 @@ export async function removeRows(
     left.push(deletion);
   }
   tx.afterCommit(() => {
-    for (const webhookId of removed) webhooks.engine.removed(webhookId);
+    for (const webhookId of removed) engine.removed(webhookId);
   });
   return { removed, left };
 }
 
 /** Cancels the other deliveries of removed webhooks. A failed deletion is retried later. */
-export async function cancelLeft({ deletions, log }: Context, left: readonly Deletion[]): Promise<void> {
+export async function cancelLeft({ deletions, log }: RemovalContext, left: readonly Deletion[]): Promise<void> {
   for (const deletion of left) {
     await deletions
       .run(deletion)

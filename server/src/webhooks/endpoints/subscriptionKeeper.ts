@@ -117,11 +117,10 @@ export class SubscriptionKeeper {
    * @param notice why, for the client; undefined if it knows
    */
   async end(row: WebhookTable, notice?: string): Promise<void> {
-    const { database, engine } = this.#options;
+    const ctx = this.#options;
     const { account_id: accountId, webhook_id: webhookId } = row;
-    const ctx = { ...this.#options, webhooks: { engine } };
     const remove = (tx: Tx) => removeRows(ctx, tx, accountId, [webhookId], 'The subscription has ended');
-    const { removed, left } = await database.commit(remove, accountId);
+    const { removed, left } = await ctx.database.commit(remove, accountId);
     // Only one of several nodes that end a subscription removes it, and tells the client.
     if (removed.length > 0 && notice !== undefined) this.#notify(row, notice);
     await cancelLeft(ctx, left);

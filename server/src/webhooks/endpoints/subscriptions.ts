@@ -11,7 +11,7 @@ import { insertDeliveries } from '../log/emit.ts';
 import { type EventLog, earlierOf, type LoggedEvent } from '../log/eventLog.ts';
 import { filteredBy, passesFilters, type WebhookFilters } from '../log/filters.ts';
 import { firstPendingEvent, pendingOf } from '../queue/queue.ts';
-import { insertWebhook, resetBreaker, updateRow, type WebhookContext } from './destinations.ts';
+import { type ChangeContext, insertWebhook, resetBreaker, updateRow, type WebhookContext } from './destinations.ts';
 
 /* Creates, refreshes and reads the subscriptions of MCP clients. `SubscriptionKeeper` ends them. */
 
@@ -37,7 +37,7 @@ const MAX_IN_FLIGHT = 4;
  * across retries.
  */
 export function insertSubscription(
-  ctx: WebhookContext,
+  ctx: Omit<WebhookContext, 'emit' | 'log'>,
   tx: Tx,
   { kind, sessionIds, filters }: Selected,
   { url, secret, ...subscription }: NewSubscription & { readonly url: string; readonly secret: string },
@@ -59,7 +59,7 @@ export function insertSubscription(
 
 /** Starts delivering: first the given events of the log, then those that were queued meanwhile, each once. */
 export async function activate(
-  ctx: WebhookContext,
+  ctx: ChangeContext & Pick<WebhookContext, 'newId'>,
   tx: Tx,
   row: WebhookTable,
   replayed: readonly LoggedEvent[],

@@ -1,8 +1,10 @@
 import { isoTime } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
+import type { OutgoingConnections } from '../../egress/outgoing.ts';
 import { withFields } from '../../events/addedFields.ts';
 import type { EventKind } from '../../events/events.ts';
 import { sampleEvent, sampleFields } from '../../events/samples.ts';
+import type { Deliver } from '../delivery/deliver.ts';
 import { destinationOf, isSameReceiver } from '../delivery/destination.ts';
 import { deliveryHeaders } from '../lanes/sign.ts';
 import { brokerRequest, storeBreakers, type Webhook } from '../lanes/webhook.ts';
@@ -11,12 +13,17 @@ import type { Outcome } from '../queue/outcome.ts';
 import { settle } from '../queue/queue.ts';
 import { findWebhookRow, type WebhookContext } from './destinations.ts';
 
+interface TestDeliveryContext extends WebhookContext {
+  readonly deliver: Deliver;
+  readonly outgoing: OutgoingConnections;
+}
+
 const HIDDEN = '(hidden)';
 /** The conversation of sample events. */
 const TEST = 'test';
 
 /** Sends a sample event now, outside the queue and whatever the state of the breaker, and logs it as a test. */
-export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: EventKind) {
+export async function sendTest(ctx: TestDeliveryContext, webhook: Webhook, kind: EventKind) {
   const { url, accountId, timeoutMs, acceptRedirects } = webhook;
   const now = ctx.clock.now();
   const eventId = ctx.newId('evt');
@@ -25,8 +32,8 @@ export async function sendTest(ctx: WebhookContext, webhook: Webhook, kind: Even
   const data = withFields(sample.data, sampleFields(sample), webhook.include);
   const body = JSON.stringify({ ...sample, data });
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
-  const { outcome, stages } = await ctx.webhooks.outgoing.use(accountId, () =>
-    ctx.webhooks.deliver.probe({
+  const { outcome, stages } = await ctx.outgoing.use(accountId, () =>
+    ctx.deliver.probe({
       url,
       headers,
       body,
@@ -110,5 +117,5 @@ async function noteSuccess(ctx: WebhookContext, tx: Tx, webhook: Webhook): Promi
   if (next === breaker) return;
   const { state: from, generation } = breaker;
   await storeBreakers(ctx, tx, [{ webhookId, breaker: next, from, generation }]);
-  tx.afterCommit(() => ctx.webhooks.engine.reload(webhookId));
+  tx.afterCommit(() => ctx.engine.reload(webhookId));
 }

@@ -1,9 +1,9 @@
 import type { Cluster } from '../../cluster/cluster.ts';
 import { type LeaseWorker, MovedError } from '../../cluster/leases.ts';
+import type { OutgoingConnections } from '../../egress/outgoing.ts';
 import { isAway } from '../../errors.ts';
 import { timeOfId } from '../../ids.ts';
 import type { Totals } from '../../metrics.ts';
-import type { OutgoingConnections } from '../../outgoing.ts';
 import type { Flights } from '../delivery/flights.ts';
 import type { Emit } from '../log/emit.ts';
 import type { Due } from '../queue/due.ts';

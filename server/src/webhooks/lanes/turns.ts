@@ -1,4 +1,4 @@
-import type { OutgoingConnections } from '../../outgoing.ts';
+import type { OutgoingConnections } from '../../egress/outgoing.ts';
 
 /** The part of a lane that takes turns. */
 interface Starter {

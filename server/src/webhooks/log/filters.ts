@@ -84,4 +84,7 @@ const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
   ['presence.updated', false],
   ['call.incoming', false],
   ['call.ended', false],
+  ['chat.opened', false],
+  ['call.permission', false],
+  ['contact.marketing', false],
 ]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { isInRanges, parseAddressRange } from '../../../src/addressRanges.ts';
+import { isInRanges, parseAddressRange } from '../../../src/egress/addressRanges.ts';
 
 describe('a range of addresses', () => {
   const cases: readonly [range: string, inside: readonly string[], outside: readonly string[]][] = [

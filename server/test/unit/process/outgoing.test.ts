@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { OutgoingConnections } from '../../../src/outgoing.ts';
+import { OutgoingConnections } from '../../../src/egress/outgoing.ts';
 
 const takeAll = (connections: OutgoingConnections, accountId: string) => {
   let taken = 0;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { checkUrl, createLookup, createTargetPolicy, type Lookup } from '../../../src/target.ts';
+import { checkUrl, createLookup, createTargetPolicy, type Lookup } from '../../../src/egress/target.ts';
 
 const strict = createTargetPolicy({ host: '0.0.0.0', allowedCidrs: [] });
 const local = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
-import { OutgoingConnections } from '../../../src/outgoing.ts';
+import { OutgoingConnections } from '../../../src/egress/outgoing.ts';
 import { Turns } from '../../../src/webhooks/lanes/turns.ts';
 
 /** Lanes whose starts are recorded and whose attempts end on command. */

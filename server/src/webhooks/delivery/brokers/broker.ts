@@ -1,4 +1,4 @@
-import type { createLookup, TargetPolicy } from '../../../target.ts';
+import type { createLookup, TargetPolicy } from '../../../egress/target.ts';
 import type { Described } from '../../queue/outcome.ts';
 import type { BrokerDestination, Credentials } from '../destination.ts';
 import type { UnexpectedData } from './inspection.ts';

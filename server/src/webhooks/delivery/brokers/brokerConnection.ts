@@ -1,5 +1,5 @@
 import type { Clock } from '../../../clock.ts';
-import { createLookup, type Lookup, type TargetPolicy } from '../../../target.ts';
+import { createLookup, type Lookup, type TargetPolicy } from '../../../egress/target.ts';
 import { type Described, describeError } from '../../queue/outcome.ts';
 import type { BrokerRequest } from '../attempt.ts';
 import type { BrokerDestination } from '../destination.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Clock } from '../../../clock.ts';
-import { OutgoingConnections } from '../../../outgoing.ts';
-import { checkUrl, hostOf, type Lookup, type TargetPolicy } from '../../../target.ts';
+import { OutgoingConnections } from '../../../egress/outgoing.ts';
+import { checkUrl, hostOf, type Lookup, type TargetPolicy } from '../../../egress/target.ts';
 import type { Described, Outcome } from '../../queue/outcome.ts';
 import type { AttemptRequest, BrokerRequest } from '../attempt.ts';
 import { connectionSteps, type Deliver, type Stage, toStages } from '../deliver.ts';

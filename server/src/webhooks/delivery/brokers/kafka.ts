@@ -1,7 +1,8 @@
 import { isIP, type Socket } from 'node:net';
 import type { Connection, produceV9 as Produced } from '@platformatic/kafka';
 import { Condition } from '../../../async.ts';
-import { checkUrl } from '../../../target.ts';
+import { checkUrl } from '../../../egress/target.ts';
+import { loadParts } from '../../../slowPackages.ts';
 import { version } from '../../../version.ts';
 import { type Described, describeError as describeSocketError } from '../../queue/outcome.ts';
 import { type BrokerDestination, brokers } from '../destination.ts';
@@ -44,6 +45,7 @@ const METADATA_MAX_AGE_MS = 5 * 60_000;
 const isOver = () => new Error('the attempt is over');
 
 export const openKafka: Open<Kafka> = async (opening) => {
+  await loadParts('@platformatic/kafka');
   const library = await import('@platformatic/kafka');
   const nodes = new KafkaNodes(library, opening);
   try {

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { AppError } from './errors.ts';
+import { AppError } from '../errors.ts';
 
 /*
  * Connections that the server opens for accounts: webhook attempts, webhook tests, files behind URLs. The number of

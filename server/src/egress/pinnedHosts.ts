@@ -1,5 +1,5 @@
 import type { Dispatcher } from 'undici';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../clock.ts';
 
 /*
  * URLs that come from a network are chosen by strangers: the sender of a message, or somebody who plays the phone of a
