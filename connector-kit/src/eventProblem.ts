@@ -50,6 +50,7 @@ const change = { networkId: id, from: digits, timestamp: time };
 const statusContent = shape({ type: oneOf('text', 'image', 'video', 'voice'), text });
 const channel = shape({ networkId: id, name: text, role: nullable(oneOf('follower', 'admin', 'owner')), muted: flag });
 const post = shape({ type: oneOf('text', 'image', 'video'), text });
+const approach = { networkId: text, chat, from: digits, timestamp: time };
 const call = { callId: id, chat, from: digits, isVideo: flag, timestamp: time };
 
 const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Check>>>> = {
@@ -97,8 +98,13 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   label_assigned: { labelId: id, chat, message: optional(id), isSet: flag },
   contact_named: { phoneNumber: digits, name: text },
   presence: { chat, from: digits, presence: oneOf(...presences), lastSeen: optional(time), timestamp: time },
+  status_mentioned: { chat, from: digits, status: nullable(id), timestamp: time },
+  number_requested: { chat, from: digits, timestamp: time },
   call,
   call_ended: { ...call, outcome: oneOf(...callOutcomes) },
+  chat_opened: approach,
+  call_permission: { ...approach, isGranted: flag, expiresAt: optional(time) },
+  marketing_choice: { ...approach, isStopped: flag },
   status: { ...change, isOwn: optional(flag), senderName: optional(text), content: statusContent },
   status_deleted: change,
   status_viewed: change,

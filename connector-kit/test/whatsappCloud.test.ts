@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { after, before, describe, it } from 'node:test';
 import { createWhatsappCloud } from '../../server/src/connectors/whatsapp-cloud/whatsappCloud.ts';
-import { createTargetPolicy } from '../../server/src/target.ts';
+import { createTargetPolicy } from '../../server/src/egress/target.ts';
 import { callbackBody, type Report } from '../../server/test/support/fakeGraph/callbacks.ts';
 import { startFakeGraphs } from '../../server/test/support/fakeGraph/fakeGraph.ts';
 import { type FakeNetwork, type TestSession, testConnector } from '../src/testing.ts';
@@ -25,7 +25,7 @@ describe('the connector whatsapp-cloud', () => {
     { describe, it },
     {
       createConnector: () =>
-        createWhatsappCloud({ baseUrl: new URL(graphs.url), version: 'v25.0', maxFileBytes: 1_000_000, targets }),
+        createWhatsappCloud({ baseUrl: new URL(graphs.url), version: 'v26.0', maxFileBytes: 1_000_000, targets }),
       start,
       gaps: {
         nobody: 'the Cloud API tells only by a status who is on WhatsApp',

@@ -135,6 +135,9 @@ describe('messages of a chat', async () => {
       ['three', 'two', 'one'],
       'newest first',
     );
+    // The server has the last message before the page knows.
+    const unsent = () => page.evaluate(() => Object.keys(sessionStorage).filter((key) => key.startsWith('unsent:')));
+    await assertSoon(async () => (await unsent()).length, 0);
     await page.goto(`/chats?chat=${FRIEND}`);
     await page.getByRole('article').getByText('three').waitFor();
     assert.equal(await page.getByText(/^Not sent/).count(), 0);
@@ -222,6 +225,49 @@ describe('messages of a chat', async () => {
     await box.press('Enter');
     await page.getByRole('article').getByText('second').waitFor();
     assert.deepEqual((await messages()).length, 1);
+  });
+
+  it('lists messages that fail after the chat was left and opened again, with their files', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { messages, simulate } = await openSandbox(call);
+    const other = '491700000099';
+    for (const from of [FRIEND, other]) await simulate({ action: 'incoming', from, message: `from ${from}` });
+    await page.goto(`/chats?chat=${FRIEND}`);
+    const box = page.getByLabel('Message', { exact: true });
+    const { promise: failed, resolve: fail } = Promise.withResolvers<void>();
+    await page.route('**/api/v1/m*/**', async (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      await failed;
+      return route.abort();
+    });
+    await box.fill('a text');
+    await page.keyboard.press('Enter');
+    await page
+      .locator('input[type=file]')
+      .setInputFiles({ name: 'plan.pdf', mimeType: 'application/pdf', buffer: Buffer.from('%PDF-1.4') });
+    await page.getByText(/^Attached/).waitFor();
+    await page.getByRole('button', { name: 'Send', exact: true }).click();
+    await page.getByText(`from ${other}`).first().click();
+    await page.getByRole('article').getByText(`from ${other}`).waitFor();
+    await page.getByText(`from ${FRIEND}`).first().click();
+    await page.getByRole('article').getByText(`from ${FRIEND}`).waitFor();
+    fail();
+    const unsent = page.getByRole('list', { name: 'Unsent messages' });
+    await assertSoon(() => unsent.getByRole('listitem').count(), 2);
+    assert.equal(await box.inputValue(), '');
+    await page.unroute('**/api/v1/m*/**');
+    for (const left of [1, 0]) {
+      await unsent.getByRole('button', { name: 'Send again' }).first().click();
+      await assertSoon(() => unsent.getByRole('listitem').count(), left);
+    }
+    await assertSoon(
+      async () =>
+        (await messages())
+          .map(({ type }: { type: string }) => type)
+          .toSorted()
+          .join(),
+      'document,text,text,text',
+    );
   });
 
   it('keeps the dialog of a message that scrolls out of view', async (test) => {

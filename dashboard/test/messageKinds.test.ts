@@ -18,6 +18,10 @@ describe('kinds of messages in a chat', async () => {
     await incoming({ order: { items: [{ retailerId: 'tea', quantity: 2, price: 4.5, currency: 'EUR' }], total: 9 } });
     await incoming({ groupInvite: { networkGroupId: '1@g.us', code: 'Abc', subject: 'Tea lovers' } });
     await incoming({ message: 'Yes', choice: { kind: 'button', id: 'yes' } });
+    await incoming({
+      message: 'Is it fresh?',
+      referral: { adId: '1202', headline: 'Tea of the month', url: 'https://fb.me/tea' },
+    });
     await incoming({ message: 'for the tea', rawType: 'requestPaymentMessage' });
     await page.goto(`/chats?chat=${FRIEND}`);
     const messages = page.getByRole('article');
@@ -28,6 +32,8 @@ describe('kinds of messages in a chat', async () => {
       'Total 9',
       'Tea lovers',
       'Pressed a button',
+      'Tea of the month',
+      'Came from an ad: 1202',
     ])
       await messages.getByText(text).first().waitFor();
     await messages.getByText('Unknown kind: requestPaymentMessage').waitFor();

@@ -465,6 +465,12 @@ const change = {
   fromMe: false,
   timestamp,
 };
+const approach = {
+  sessionId: 'ses_1',
+  chatId: '491700000000',
+  from: '491700000000',
+  timestamp: '2026-01-01T00:00:00.000Z',
+};
 const call = {
   callId: 'c1',
   sessionId: 'ses_1',
@@ -542,6 +548,7 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'message.pinned': { ...change, pinnedUntil: timestamp },
   'label.updated': { labelId: 'lbl_1', sessionId: 'ses_1', name: 'Paid', color: 2, timestamp },
   'contact.updated': { sessionId: 'ses_1', phoneNumber: '491701234567', name: 'Ann', blocked: false, timestamp },
+  'contact.number_request': { sessionId: 'ses_1', chatId: '491701234567', from: '491701234567', timestamp },
   'presence.updated': {
     sessionId: 'ses_1',
     chatId: '491701234567',
@@ -583,9 +590,19 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
   'group.join_request': { ...group, phoneNumber: '491701234567', change: 'created' },
   'call.incoming': call,
   'call.ended': { ...call, outcome: 'missed' },
+  'chat.opened': approach,
+  'call.permission': { ...approach, granted: true, expiresAt: '2026-01-01T00:00:00.000Z' },
+  'contact.marketing': { ...approach, stopped: true },
   'status.received': { ...status, fromMe: false, type: 'text', message: 'Hello', expiresAt: timestamp },
   'status.deleted': { ...status, fromMe: false },
   'status.viewed': { ...status, emoji: '👍' },
+  'status.mentioned': {
+    sessionId: 'ses_1',
+    chatId: '491701234567',
+    from: '491701234567',
+    fromMe: false,
+    timestamp,
+  },
   'channel.message': {
     postId: 'pst_1',
     channelId: 'chn_1',
@@ -607,6 +624,7 @@ const nullable = [
   'contact.updated name',
   'session.status reason',
   'session.history error',
+  'call.permission expiresAt',
   'template.updated status',
   'template.updated previousStatus',
   'template.updated category',
@@ -780,10 +798,19 @@ describe('parsing', () => {
         case 'call.incoming':
         case 'call.ended':
           return event.data.callId;
+        case 'chat.opened':
+          return event.data.referral?.adId ?? event.data.from;
+        case 'call.permission':
+          return event.data.expiresAt ?? `${event.data.granted}`;
+        case 'contact.marketing':
+          return `${event.data.stopped}`;
         case 'status.received':
         case 'status.deleted':
         case 'status.viewed':
           return event.data.statusId;
+        case 'status.mentioned':
+        case 'contact.number_request':
+          return event.data.chatId;
         case 'channel.message':
           return event.data.channelId;
         case 'webhook.circuit_opened':
@@ -817,10 +844,13 @@ describe('parsing', () => {
         'msg_1',
         'Paid',
         'Ann',
+        '491701234567',
         'typing',
         'disconnected',
       ],
-      ...['importing', 'Tea house', 'Reviewed', 'add', 'created', 'c1', 'c1', 'sts_1', 'sts_1', 'sts_1', 'chn_1'],
+      ...['importing', 'Tea house', 'Reviewed', 'add', 'created', 'c1', 'c1'],
+      ...['491700000000', '2026-01-01T00:00:00.000Z', 'true'],
+      ...['sts_1', 'sts_1', 'sts_1', '491701234567', 'chn_1'],
       ...['https://example.com', 'https://example.com'],
     ]);
   });

@@ -42,24 +42,39 @@ function watch(changed: () => void): () => void {
   return () => watchers.delete(changed);
 }
 
-/** The unsent messages of a chat, oldest first. */
-export function useUnsent(chat: string) {
+/** The unsent messages by key, with the files and quoted messages that only this page has. */
+const whole = new Map<string, Unsent>();
+
+/**
+ * The unsent messages of a chat, oldest first.
+ * @typeParam Whole a message with everything that belongs to it
+ */
+export function useUnsent<Whole extends Unsent>(chat: string) {
   const place = `${PREFIX}${useAccount().accountId}:${chat}`;
   return {
     entries: useSyncExternalStore(watch, () => read(place)),
-    add: (entry: Unsent) => write(place, [...read(place).filter(({ key }) => key !== entry.key), entry]),
-    remove: (key: string) =>
+    add: (entry: Unsent, message: Whole) => {
+      whole.set(entry.key, message);
+      write(place, [...read(place).filter(({ key }) => key !== entry.key), entry]);
+    },
+    remove: (key: string) => {
+      whole.delete(key);
       write(
         place,
         read(place).filter((entry) => entry.key !== key),
-      ),
+      );
+    },
+    /** Undefined after the page was loaded again. Only `add` stores here. */
+    wholeOf: (key: string) => whole.get(key) as Whole | undefined,
   };
 }
 
 /** Deletes the unsent messages of all accounts except this one. */
 export function clearUnsent(exceptAccountId: string | null): void {
   for (const place of Object.keys(sessionStorage)) {
-    if (place.startsWith(PREFIX) && !place.startsWith(`${PREFIX}${exceptAccountId}:`)) write(place, NONE);
+    if (!place.startsWith(PREFIX) || place.startsWith(`${PREFIX}${exceptAccountId}:`)) continue;
+    for (const { key } of read(place)) whole.delete(key);
+    write(place, NONE);
   }
 }
 

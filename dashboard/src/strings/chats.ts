@@ -130,6 +130,7 @@ export const messageStrings = {
   pinned: 'pinned',
   forwarded: 'Forwarded',
   earlier: 'Earlier message',
+  status: (text: string) => `Status: ${text}`,
   you: 'You',
   reactedBy: (emoji: string, from: string) => `${emoji} by ${from}`,
   file: 'File',

@@ -64,12 +64,21 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.callId;
     case 'call.ended':
       return event.data.outcome;
+    case 'chat.opened':
+      return event.data.referral?.adId ?? event.data.from;
+    case 'call.permission':
+      return event.data.expiresAt ?? `${event.data.granted}`;
+    case 'contact.marketing':
+      return `${event.data.stopped}`;
     case 'status.received':
     case 'channel.message':
       return event.data.message;
     case 'status.deleted':
     case 'status.viewed':
       return event.data.statusId;
+    case 'status.mentioned':
+    case 'contact.number_request':
+      return event.data.chatId;
     case 'webhook.circuit_opened':
       return event.data.error ?? event.data.reason;
     case 'webhook.circuit_closed':

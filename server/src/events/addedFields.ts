@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { contractKinds } from './events.ts';
-import { messageContent } from './parts.ts';
+import { messageContent } from './fields.ts';
 
 /** The fields of each group, all optional. */
 export const addedFields = {

@@ -1,5 +1,6 @@
 import { type TObject, type TSchema, Type } from 'typebox';
-import { SessionId, Test, Timestamp } from './parts.ts';
+import { Timestamp } from './fields.ts';
+import { SessionId, Test } from './parts.ts';
 
 const orNull = <T extends TSchema>(schema: T, description: string) =>
   Type.Union([schema, Type.Null()], { description });

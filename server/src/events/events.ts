@@ -1,13 +1,12 @@
 import { type Static, type TObject, Type } from 'typebox';
+import { Digits, messageContent, Timestamp } from './fields.ts';
 import { optInEvents } from './optIn.ts';
 import {
   ChatId,
-  Digits,
   FromHistory,
   GroupChange,
   MessageId,
   MessageStatusChange,
-  messageContent,
   messageParts,
   Participant,
   RemoteMedia,
@@ -16,7 +15,6 @@ import {
   SentElsewhere,
   SessionId,
   Test,
-  Timestamp,
   TypeOfMessage,
   Unidentified,
 } from './parts.ts';

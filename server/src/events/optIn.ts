@@ -1,16 +1,15 @@
 import { type TObject, Type } from 'typebox';
 import { businessEvents } from './businessEvents.ts';
+import { contentPartSchemas } from './contentParts/contentParts.ts';
+import { customerEvents } from './customerEvents.ts';
+import { Digits, Flag, messageContent, OptionalContent, Text, Timestamp } from './fields.ts';
 import {
   ChatId,
-  Digits,
   LocationPart,
   MessageId,
   MessageStatusChange,
-  messageContent,
-  OptionalContent,
   SessionId,
   Test,
-  Timestamp,
   TypeOfMessage,
   Unidentified,
 } from './parts.ts';
@@ -75,10 +74,14 @@ export const optInEvents = {
     }),
   },
   'message.edited': {
-    description: 'The text of a message was changed.',
+    description: 'A message was edited: its text, its caption or its event.',
     data: Type.Object({
       ...messageChange('Phone number digits of the sender.', 'When the message was changed.'),
-      message: Type.String({ description: 'The new text or caption.', ...messageContent }),
+      message: Type.String({
+        description: 'The new text, caption or event name. Empty if a caption was removed.',
+        ...messageContent,
+      }),
+      event: contentPartSchemas.event,
       ...Test,
     }),
   },
@@ -212,7 +215,8 @@ export const optInEvents = {
     }),
   },
   'contact.updated': {
-    description: 'A contact is new, has another name, was blocked or unblocked, or its hidden number became known.',
+    description:
+      'A contact is new, has another name, was blocked or unblocked, has another number or id, or its hidden number became known.',
     data: Type.Object({
       sessionId: SessionId,
       phoneNumber: Digits('Phone number digits of the contact, or a placeholder if `unidentified` is present.'),
@@ -225,8 +229,25 @@ export const optInEvents = {
           'The placeholder, or other number, under which everything of the contact was stored until now. It is stored under `phoneNumber` from now on.',
         ),
       ),
+      numberChanged: Flag(
+        'Present if the contact has changed their phone number. `previousPhoneNumber` can later belong to someone else.',
+      ),
+      userId: Text('New network id of the contact, such as `US.13491208655302741918`. Only if it changed.'),
+      previousUserId: Text('Network id of the contact until now. Only if it changed.'),
       unidentified: Unidentified,
       timestamp: Timestamp('When the contact changed.'),
+      ...Test,
+    }),
+  },
+  'contact.number_request': {
+    description: "A person who does not see the session's phone number asked for it.",
+    data: Type.Object({
+      sessionId: SessionId,
+      chatId: ChatId,
+      groupId: GroupId,
+      from: Digits('Phone number digits of the person.'),
+      unidentified: Unidentified,
+      timestamp: Timestamp('When the person asked.'),
       ...Test,
     }),
   },
@@ -356,6 +377,7 @@ export const optInEvents = {
       ...Test,
     }),
   },
+  ...customerEvents,
   ...socialEvents,
   'webhook.circuit_opened': {
     description: 'The circuit breaker of another webhook opened: its deliveries are held.',

@@ -1,16 +1,13 @@
-import { type TSchema, Type } from 'typebox';
-import { contentPartSchemas, LivePart } from './contentParts.ts';
+import { Type } from 'typebox';
+import { contentPartSchemas } from './contentParts/contentParts.ts';
+import { LivePart } from './contentParts/live.ts';
+import { Digits, OptionalContent, Timestamp } from './fields.ts';
 
 /* The parts that events and the API share. */
 
-export const Timestamp = (description: string) => Type.String({ format: 'date-time', description });
-export const Digits = (description: string) => Type.String({ pattern: '^[0-9]+$', description });
 export const Test = {
   test: Type.Optional(Type.Literal(true, { description: 'Present on the sample event that a webhook test sends.' })),
 };
-
-/** Marks a field with message content: callers who may see only metadata get it empty, or not at all if optional. */
-export const messageContent = { 'x-message-content': true } as const;
 
 export const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
 export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
@@ -32,9 +29,6 @@ export const MediaPart = Type.Object({
   }),
   url: Type.String({ description: 'Download the file here, with an API key that has `media:read`.' }),
 });
-
-/** An optional field with message content. */
-export const OptionalContent = <T extends TSchema>(schema: T) => Type.Optional({ ...schema, ...messageContent });
 
 export const LocationPart = Type.Object({
   latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
@@ -144,6 +138,11 @@ export const MessageStatusChange = Type.Object({
   from: Type.Optional(Digits('Phone number digits of the sending session.')),
   groupId: Type.Optional(Type.String({ description: 'Id of the group (`grp_…`). Only for messages in groups.' })),
   type: Type.Optional(TypeOfMessage),
+  by: Type.Optional(
+    Digits(
+      'Phone number digits of the member who received or read the message first, or a placeholder if the member hides the number. Only in groups, with the status `delivered` or `read`.',
+    ),
+  ),
   ...Test,
 });
 

@@ -1,6 +1,7 @@
 import type { AddedFields } from './addedFields.ts';
 import { businessSamples } from './businessSamples.ts';
 import { chatSamples } from './chatSamples.ts';
+import { customerSamples } from './customerEvents.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 import { socialSamples } from './social.ts';
 
@@ -73,6 +74,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     'event.answer': { ...change, type: 'event', answer: 'going' },
     ...chatSamples({ chatId: person, sessionId, ...test }, change),
     'contact.updated': { sessionId, phoneNumber: person, name: 'Test', blocked: false, ...test },
+    'contact.number_request': { sessionId, chatId: person, from: person, ...test },
     'presence.updated': { sessionId, chatId: person, from: person, presence: 'typing', ...test },
     'session.status': {
       sessionId,
@@ -89,6 +91,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     'group.join_request': { ...group, phoneNumber: person, change: 'created', method: 'invite_link' },
     'call.incoming': call,
     'call.ended': { ...call, outcome: 'missed' },
+    ...customerSamples(sessionId, person, timestamp),
     ...socialSamples(sessionId, person, timestamp),
     'webhook.circuit_opened': { ...webhook, reason: 'failures_in_a_row', error: 'This is a test event.' },
     'webhook.circuit_closed': { ...webhook, reason: 'probes_succeeded' },

@@ -1,14 +1,6 @@
 import { type TObject, Type } from 'typebox';
-import {
-  Digits,
-  MediaPart,
-  messageContent,
-  OptionalContent,
-  SessionId,
-  Test,
-  Timestamp,
-  Unidentified,
-} from './parts.ts';
+import { Digits, messageContent, OptionalContent, Timestamp } from './fields.ts';
+import { ChatId, MediaPart, SessionId, Test, Unidentified } from './parts.ts';
 
 /* Event types of statuses and channels. Part of `optInEvents`. */
 
@@ -65,6 +57,22 @@ export const socialEvents = {
       ...Test,
     }),
   },
+  'status.mentioned': {
+    description: "A person mentioned a group of the session, or the session's number, in a status.",
+    data: Type.Object({
+      sessionId: SessionId,
+      chatId: ChatId,
+      groupId: Type.Optional(Type.String({ description: 'Id of the mentioned group (`grp_…`).' })),
+      from: Digits('Phone number digits of the person who posted the status.'),
+      fromMe: FromMe,
+      unidentified: Unidentified,
+      statusId: Type.Optional(
+        Type.String({ description: 'Id of the status (`sts_…`), if the session has received it.' }),
+      ),
+      timestamp: Timestamp('When the person mentioned it.'),
+      ...Test,
+    }),
+  },
   'channel.message': {
     description:
       'A channel that the session follows or owns has a new post. Only for sessions with the option `channels`.',
@@ -92,6 +100,7 @@ export function socialSamples(sessionId: string, from: string, timestamp: string
     'status.received': { ...of, ...text, fromMe: false, expiresAt: timestamp },
     'status.deleted': { ...of, fromMe: false },
     'status.viewed': { ...of, emoji: null },
+    'status.mentioned': { ...of, chatId: from, fromMe: false },
     'channel.message': {
       postId: 'pst_00000000000000000000000000',
       channelId: 'chn_00000000000000000000000000',

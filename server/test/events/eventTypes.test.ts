@@ -100,10 +100,15 @@ describeOnEachDatabase('event types', (_, database) => {
     await simulate('chat_clear', { groupId });
     await simulate('status', { from, message: 'Out for tea' });
     const theirs = await eventOf(call, 'status.received');
+    await simulate('status_mention', { from, groupId, statusId: theirs.statusId });
     await simulate('status_delete', { from, statusId: theirs.statusId });
     const status = { sessionId, message: 'Open', phoneNumbers: [ANN] };
     const { statusId } = (await call('POST', '/status', status)).body;
     await simulate('status_view', { from, statusId });
+    await simulate('chat_open', { from, referral: { adId: '1', headline: 'Tea' } });
+    await simulate('call_permission', { from, permittedUntil: '2030-01-01T18:00:00Z' });
+    await simulate('marketing_choice', { from });
+    await simulate('number_request', { from });
     await simulate('channel_create', { from, subject: 'News' });
     const [{ channelId }] = (await call('GET', `/channels?sessionId=${sessionId}`)).body.data;
     await simulate('channel_post', { channelId, message: 'Hello' });
@@ -149,6 +154,12 @@ describeOnEachDatabase('event types', (_, database) => {
     assert.deepEqual([about('chat.updated')[0].unreadCount, about('chat.updated')[0].chatId], [0, ANN]);
     assert.deepEqual(about('group.participants')[0].phoneNumbers, ['491722222222']);
     assert.equal(about('call.ended')[0].outcome, 'rejected');
+    assert.equal(about('chat.opened')[0].referral.headline, 'Tea');
+    assert.deepEqual([about('call.permission')[0].granted, about('contact.marketing')[0].stopped], [true, true]);
+    assert.deepEqual(
+      [about('status.mentioned')[0].groupId, about('status.mentioned')[0].statusId],
+      [groupId, theirs.statusId],
+    );
     assert.deepEqual(
       about('session.status').map(({ previousStatus, status }) => `${previousStatus} ${status}`),
       [

@@ -25,10 +25,16 @@ interface BubbleProps {
   readonly actions?: ReactNode;
 }
 
+/** The quoted message as the reply describes it, with a note if it is a status. */
+function quotedPreview(quoted: Message['quoted']): string {
+  const text = quoted?.text || messageStrings.earlier;
+  return quoted?.isStatus ? messageStrings.status(text) : text;
+}
+
 /** One message. Third parties wrote it, so it is rendered as plain text only. */
 export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: BubbleProps) {
   const { direction, type, replyTo, timestamp, status, edited, forwarded, deleted, error, chatId } = message;
-  const { starred, pinnedUntil } = message;
+  const { starred, pinnedUntil, quoted } = message;
   const isGroup = chatId.startsWith('grp_');
   return (
     <div className={classes('flex items-center gap-1', isOwn && 'flex-row-reverse')}>
@@ -41,9 +47,9 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
       >
         {isGroup && !isOwn && <p className="text-xs font-medium text-accent">{nameOf(message.from)}</p>}
         {forwarded && <p className="text-xs text-ink-faint italic">{messageStrings.forwarded}</p>}
-        {replyTo !== undefined && (
+        {(replyTo !== undefined || quoted !== undefined) && (
           <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
-            {repliedTo === undefined ? messageStrings.earlier : messagePreview(repliedTo, messageStrings)}
+            {repliedTo === undefined ? quotedPreview(quoted) : messagePreview(repliedTo, messageStrings)}
           </blockquote>
         )}
         {deleted ? (

@@ -18,6 +18,7 @@ export const kindStrings = {
     template: 'Answered a template',
     form: 'Filled in a form',
   },
+  ad: (id = '') => (id === '' ? 'Came from an ad' : `Came from an ad: ${id}`),
   canceled: 'Canceled',
   answers: 'Answers',
   answer: {

@@ -26,7 +26,7 @@ export function Marks({ message }: { readonly message: Message }) {
 
 /** The part of a message below its text. */
 export function Kind({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
-  const { linkPreview, event, product, order, groupInvite, contacts, choice } = message;
+  const { linkPreview, event, product, order, groupInvite, contacts, choice, referral } = message;
   return (
     <>
       {linkPreview !== undefined && (
@@ -59,6 +59,13 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
           <p>{phoneNumbers.map(nameOf).join(', ')}</p>
         </Card>
       ))}
+      {referral !== undefined && (
+        <Card title={referral.headline}>
+          {referral.body !== undefined && <p>{referral.body}</p>}
+          <p>{kindStrings.ad(referral.adId)}</p>
+          {referral.url !== undefined && <p className="text-ink-faint">{referral.url}</p>}
+        </Card>
+      )}
       {choice !== undefined && (
         <p className="text-xs text-ink-faint">
           {kindStrings.chose[choice.kind]}

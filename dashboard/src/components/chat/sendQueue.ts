@@ -1,6 +1,6 @@
 import type { Media, Message } from '@switchboard/sdk/api';
 import { useMutation, useMutationState } from '@tanstack/react-query';
-import { useRef, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { useDraft } from '../../model/drafts.ts';
 import { newKey, type Unsent, useUnsent } from '../../model/unsent.ts';
 import { isCancelled, useUpload } from '../form/upload.tsx';
@@ -33,8 +33,8 @@ interface SendQueueOptions {
  * The message that is being written, and those on their way.
  *
  * Messages are sent one after the other, in the order in which they were submitted, and the reader can write and submit
- * more of them in the meantime. One that fails returns to the composer if that is empty. Otherwise it is listed as
- * unsent, so that it never merges with another text.
+ * more of them in the meantime. One that fails returns to the composer if that is still open and empty. Otherwise it is
+ * listed as unsent, so that it never merges with another text.
  */
 export function useSendQueue({ chat, replyingTo, onReplyTo, onSend, focus }: SendQueueOptions) {
   const writing = useWriting(chat);
@@ -45,14 +45,23 @@ export function useSendQueue({ chat, replyingTo, onReplyTo, onSend, focus }: Sen
 
   function bringBack(message: Written) {
     returned.current = message;
-    unsent.remove(message.key);
+    unsent.discard(message.key);
     write(message.text);
     choose(message.file);
     if (message.replyingTo !== undefined) onReplyTo(message.replyingTo);
   }
 
+  /** Whether the chat is open. It may have been left, and opened again, while a message was on its way. */
+  const isOpen = useRef(false);
+  useEffect(() => {
+    isOpen.current = true;
+    return () => {
+      isOpen.current = false;
+    };
+  }, []);
+
   const { send, upload, unsent, underWay } = useSending(chat, onSend, (error, message) => {
-    if (writing.isEmptyNow()) bringBack(message);
+    if (isOpen.current && writing.isEmptyNow()) bringBack(message);
     // The cancel button, which had the focus, is gone.
     if (isCancelled(error)) focus();
   });
@@ -103,7 +112,7 @@ export function useSendQueue({ chat, replyingTo, onReplyTo, onSend, focus }: Sen
       bringBack(unsent.complete(entry));
       focus();
     },
-    discard: (entry: Unsent) => unsent.remove(entry.key),
+    discard: (entry: Unsent) => unsent.discard(entry.key),
   };
 }
 
@@ -122,7 +131,7 @@ function useWriting(chat: string) {
       chosen.current = next;
       setFile(next);
     },
-    /** Whether nothing is being written at this moment, even after the chat was closed. */
+    /** Whether nothing is being written at this moment. */
     isEmptyNow: () => current() === '' && chosen.current === undefined,
   };
 }
@@ -134,9 +143,7 @@ function useSending(
   onFailure: (error: unknown, message: Written) => void,
 ) {
   const upload = useUpload();
-  const { entries, add, remove } = useUnsent(chat);
-  /** The files and quoted messages of unsent messages, which only this page has. */
-  const kept = useRef(new Map<string, Written>());
+  const { entries, add, remove, wholeOf } = useUnsent<Written>(chat);
   const send = useMutation({
     mutationKey: ['send', chat],
     // One at a time, which keeps their order.
@@ -149,13 +156,12 @@ function useSending(
     },
     onMutate: (message) => {
       const { key, text, fileName, replyTo } = message;
-      kept.current.set(key, message);
-      add({ key, text, ...(fileName !== undefined && { fileName }), ...(replyTo !== undefined && { replyTo }) });
+      add(
+        { key, text, ...(fileName !== undefined && { fileName }), ...(replyTo !== undefined && { replyTo }) },
+        message,
+      );
     },
-    onSuccess: (_, { key }) => {
-      kept.current.delete(key);
-      remove(key);
-    },
+    onSuccess: (_, { key }) => remove(key),
     onError: onFailure,
   });
   /** The messages on their way, oldest first. */
@@ -166,8 +172,8 @@ function useSending(
   });
   const failed = entries.filter(({ key }) => !underWay.some((message) => message.key === key));
   const complete = (entry: Unsent): Written =>
-    kept.current.get(entry.key) ?? { ...entry, file: undefined, replyingTo: undefined };
-  return { send, upload, underWay, unsent: { failed, remove, complete } };
+    wholeOf(entry.key) ?? { ...entry, file: undefined, replyingTo: undefined };
+  return { send, upload, underWay, unsent: { failed, discard: remove, complete } };
 }
 
 /** The message type for a file, by the content that the server detected. */

@@ -78,8 +78,8 @@ export function ApprovalCard({ message, decided: own, isWaiting, session, apiKey
 
 /** The message that the recipient sees quoted, with its sender and chat. */
 function Quote({ message: { quoted }, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
-  if (quoted === undefined) return null;
-  const { from, chatId, type, message } = quoted;
+  if (quoted?.chatId === undefined) return null;
+  const { from = '', chatId, type = '', message = '' } = quoted;
   const sender = `${nameOf(from)} (${chatStrings.phone(from)})`;
   return (
     <figure className="min-w-0 border-l-2 border-accent pl-3 text-sm wrap-anywhere">
