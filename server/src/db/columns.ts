@@ -67,6 +67,8 @@ export const columns = {
   deletions: ['resource_id', 'account_id', 'kind', 'details', 'created_at', 'worked_until'],
   template_states: ['session_id', 'template_id', 'account_id', 'state', 'updated_at'],
   early_receipts: ['session_id', 'network_id', 'status', 'account_id', 'receipt', 'created_at'],
+  early_changes: ['session_id', 'network_id', 'kind', 'from_number', 'account_id', 'report', 'at', 'created_at'],
+  message_receipts: ['message_id', 'phone_number', 'account_id', 'session_id', 'chat_id', 'delivered_at', 'read_at'],
   callback_keys: ['session_id', 'callback_key', 'account_id', 'connector'],
   session_history: ['account_id', 'session_id', 'entry_id', 'status', 'reason', 'at'],
   session_store: ['session_id', 'key', 'value'],

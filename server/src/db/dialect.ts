@@ -216,13 +216,14 @@ export class FencedError extends AppError {
 }
 
 /**
- * The connection broke during a commit, so nobody knows whether it happened. Running the work again could do it twice.
+ * The connection broke, or the disk failed, during a commit, so nobody knows whether it happened. Running the work again
+ * could do it twice.
  */
 export class UnknownCommitError extends AppError {
   constructor(cause: unknown) {
     super(
       'storage_unavailable',
-      'The connection to the database was lost during the commit; check whether the change was made before you repeat it',
+      'The database did not confirm the change; check whether it was made before you repeat it',
       { cause },
     );
   }

@@ -47,13 +47,18 @@ export class Pace {
 
   /** Runs a transaction. Its work must change no more than the given number of rows. */
   async run<T>(commit: Commit, work: (tx: Tx, rows: number) => Promise<T>, key?: string): Promise<T> {
-    let startedAt = 0;
-    const result = await commit((tx) => {
-      startedAt = performance.now();
-      return work(tx, tx.dialect.hasConcurrentWriters ? this.#limits.most : this.#rows);
+    let ms = 0;
+    const result = await commit(async (tx) => {
+      const startedAt = performance.now();
+      const done = await work(tx, tx.dialect.hasConcurrentWriters ? this.#limits.most : this.#rows);
+      // On SQLite, it runs when the commit has written everything and waits for the disk, which blocks nothing.
+      process.nextTick(() => {
+        ms = performance.now() - startedAt;
+      });
+      return done;
     }, key);
-    this.#adapt(performance.now() - startedAt);
     await setImmediate(); // requests that have arrived go first
+    this.#adapt(ms);
     return result;
   }
 

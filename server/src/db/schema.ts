@@ -167,6 +167,33 @@ export interface Schema {
     receipt: string;
     created_at: number;
   };
+  /** Changes of messages that are not stored yet. */
+  early_changes: {
+    session_id: string;
+    /** The network's id of the message. */
+    network_id: string;
+    kind: 'edited' | 'deleted' | 'reaction' | 'vote' | 'event_answer' | 'message_pinned';
+    /** Digits of the person who changed the message. */
+    from_number: string;
+    account_id: string;
+    /** JSON of the report, without the columns. */
+    report: string;
+    /** Time of the change in ms. */
+    at: number;
+    created_at: number;
+  };
+  /** Group members who received what the session sent. */
+  message_receipts: {
+    message_id: string;
+    /** Digits of the member. */
+    phone_number: string;
+    account_id: string;
+    session_id: string;
+    /** Id of the group. */
+    chat_id: string;
+    delivered_at: number;
+    read_at: number | null;
+  };
   /** Which sessions the calls of a network concern, by the network's ids of their numbers and accounts. */
   callback_keys: {
     session_id: string;
@@ -771,7 +798,7 @@ export interface Schema {
   };
 }
 
-export type DeletionKind = 'session' | 'chat' | 'webhook' | 'placeholder' | 'queue' | 'label';
+export type DeletionKind = 'session' | 'chat' | 'webhook' | 'placeholder' | 'queue' | 'label' | 'api_key';
 /** `sending`: the network has not accepted it, or the server died before it knew. */
 export type PostState = 'sending' | 'sent' | 'failed';
 export type SessionStatus =
@@ -830,6 +857,7 @@ export type GroupParticipantTable = Schema['group_participants'];
 export type StatusTable = Schema['statuses'];
 export type ChannelTable = Schema['channels'];
 export type ChannelPostTable = Schema['channel_posts'];
+export type EarlyChangeTable = Schema['early_changes'];
 export type MediaTable = Schema['media'];
 export type WebhookTable = Schema['webhooks'];
 export type IdempotencyKeyTable = Schema['idempotency_keys'];

@@ -18,7 +18,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { DatabaseDamagedError } from '../../src/db/sqlite/sqliteFiles.ts';
+import { DatabaseDamagedError, SqliteFiles } from '../../src/db/sqlite/sqliteFiles.ts';
 import { createLog } from '../../src/log.ts';
 import { type Home, newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -238,6 +238,23 @@ describe('a corrupt SQLite page', () => {
     const refused = await damaged.call('POST', '/auth/register', { email: 'x@example.com', password: 'correct horse' });
     assert.equal(refused.status, 503);
   });
+
+  it('does not end the process if the search for it fails during a stop', async (test) => {
+    const { server } = await start(test);
+    const image = await crashImage(test, server);
+    const writer = new DatabaseSync(database(image));
+    test.after(() => writer.close());
+    writer.prepare('select count(*) from accounts').get(); // creates the other two files
+    const save = () => Promise.reject(new Error('nothing can be saved'));
+    const files = new SqliteFiles(database(image), { commits: counted(image), save, onDamage: () => {} });
+    unlinkSync(database(image));
+    files.startCheck();
+    // The thread fails before this one can learn of it.
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1500);
+    await files.stop();
+    files.close();
+    assert.equal(noted(image), counted(server.home));
+  });
 });
 
 describe('the transaction counter beside the database', () => {
@@ -299,9 +316,9 @@ function replaceableWriteSync(test: TestContext) {
 
 const noted = ({ dataDir }: Home) => JSON.parse(readFileSync(join(dataDir, 'switchboard.commits'), 'utf8')).commits;
 
-function counted(home: Home): unknown {
+function counted(home: Home): number {
   const reading = new DatabaseSync(database(home), { readOnly: true });
   const count = reading.prepare('pragma user_version').get()?.['user_version'];
   reading.close();
-  return count;
+  return Number(count);
 }

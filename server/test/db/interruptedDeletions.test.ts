@@ -4,10 +4,11 @@ import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import { type Clock, systemClock } from '../../src/clock.ts';
-import { type Database, openDatabase } from '../../src/db/database.ts';
+import type { Commit } from '../../src/db/commit.ts';
+import type { Database } from '../../src/db/database.ts';
 import { firstIdAt } from '../../src/ids.ts';
 import { Deletions } from '../../src/jobs/deletions.ts';
-import { createLog } from '../../src/log.ts';
+import { webhookDeletion } from '../../src/webhooks/endpoints/removal.ts';
 import { describeOnEachDatabase, type Home } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
@@ -242,6 +243,11 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
       assert.deepEqual([path, status, problem.code], [path, 404, 'not_found']);
       assert.match(problem.detail, /is being deleted/);
     }
+    for (const [path, body] of [
+      ['/webhooks/endpoints', { ...endpoint, sessionIds: [sessionId] }],
+      ['/api-keys/create', { name: 'late', sessionIds: [sessionId] }],
+    ] as const)
+      assert.equal((await call('POST', path, body)).status, 400, path);
     const { data } = (await call('GET', '/sessions')).body;
     assert.deepEqual(
       data.map((session: { sessionId: string }) => session.sessionId),
@@ -263,6 +269,24 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     const answers = await Promise.all([1, 2].map(() => call('DELETE', `/sessions/${sessionId}`)));
     for (const { status } of answers) assert.equal(status, 200);
     assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 404);
+  });
+
+  it('refuses operations on messages of the session', async (test) => {
+    const { server, call } = await setUp(test);
+    test.after(() => server.stop());
+    const sessionId = await withHistory(call, 30);
+    const [{ messageId }] = (await call('GET', '/messages?limit=1')).body.data;
+    await refuse(server, 'delete', 'messages', `old.session_id = '${sessionId}'`);
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 500);
+    for (const [method, path] of [
+      ['GET', ''],
+      ['PUT', '/star'],
+      ['DELETE', ''],
+    ] as const) {
+      const { status, body } = await call(method, `/messages/${messageId}${path}`);
+      assert.deepEqual([path, status, body.code], [path, 404, 'not_found']);
+      assert.match(body.detail, /is being deleted/);
+    }
   });
 
   it('of a large session continues after the response', async (test) => {
@@ -405,6 +429,49 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
     assert.equal(await pendingCount(other), 0);
   });
 
+  it('of a webhook ends between two transactions at a stop', async (test) => {
+    const { server, call, accountId } = await setUp(test);
+    test.after(() => server.stop());
+    const { webhookId } = (await call('POST', '/webhooks/endpoints', endpoint)).body;
+    await addPending(server, accountId, webhookId, 0);
+    const { database } = server.app.services;
+    let [commits, most] = [0, 1];
+    const commit: Commit = (work, key) => {
+      commits++;
+      return database.commit(work, key);
+    };
+    const handler = webhookDeletion({ commit }, systemClock, () => commits >= most);
+    const deletion = { resourceId: webhookId, accountId, kind: 'webhook', details: '{}' } as const;
+    const run = async () => handler(deletion, true, async () => {});
+    await assert.rejects(run(), { code: 'shutting_down' });
+    assert.equal(commits, 1);
+    assert.ok((await pendingCount(server)) > 0);
+    most = Number.POSITIVE_INFINITY;
+    await run();
+    assert.equal(await pendingCount(server), 0);
+  });
+
+  it('removes the other messages of a revoked key, and the key, on the next start', async (test) => {
+    const { home, server, call, token } = await setUp(test);
+    const sessionId = await connectSession(call);
+    const { keyId, key } = (await call('POST', '/api-keys/create', { name: 'short-lived' })).body;
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    const later = { sessionId, to: '491702222222', message: 'later', sendAt };
+    const made: string[] = [];
+    for (let n = 0; n < 5; n++)
+      made.push((await bearer(server.url, key)('POST', '/messages/send', later)).body.messageId);
+    await refuse(server, 'update', 'messages', `old.message_id = '${made[3]}'`);
+    assert.equal((await call('DELETE', `/api-keys/${keyId}?created=remove`)).status, 500);
+    const scheduled = async (ask: typeof call) => (await ask('GET', '/messages?status=scheduled')).body.data.length;
+    assert.equal(await scheduled(call), 2);
+
+    const other = await startOther(test, server, home, { table: 'messages' });
+    const callOther = bearer(other.url, token);
+    await untilDone(other);
+    assert.equal(await scheduled(callOther), 0);
+    assert.deepEqual((await callOther('GET', '/api-keys')).body.data, []);
+  });
+
   it('removes all webhooks of a key together, and cancels their other deliveries on the next start', async (test) => {
     const { home, server, call, accountId } = await setUp(test);
     const { keyId, key } = (await call('POST', '/api-keys/create', { name: 'short-lived' })).body;
@@ -429,130 +496,5 @@ describeOnEachDatabase('a deletion whose process dies', (newHome, database) => {
       reasons.map(({ reason }) => reason),
       ['The webhook was removed with its API key'],
     );
-  });
-});
-
-describeOnEachDatabase('recorded deletions', (newHome) => {
-  const setUp = async (test: TestContext) => {
-    const home = await newHome();
-    const database = await openDatabase(home, systemClock);
-    const clock = createFakeClock();
-    const deletions = new Deletions({ database, clock, log: createLog('silent', { write: () => {} }) });
-    test.after(async () => {
-      await deletions.stop();
-      await database.close();
-      await home.remove();
-    });
-    return { database, clock, deletions };
-  };
-  const ofChat = (details: string) => ({
-    resourceId: 'ses_1/491701',
-    accountId: 'acc_1',
-    kind: 'chat' as const,
-    details,
-  });
-
-  it('run one after the other when a second one of the resource begins during the first', async (test) => {
-    const { database, deletions } = await setUp(test);
-    const { promise: gate, resolve: open } = Promise.withResolvers<void>();
-    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    const handled: string[] = [];
-    deletions.handle('chat', async ({ details }, _, complete) => {
-      handled.push(details);
-      reach();
-      await gate;
-      await database.commit(complete);
-      return details;
-    });
-    const begin = async (details: string) => {
-      await database.commit((tx) => deletions.record(tx, ofChat(details)));
-      return { result: deletions.run(ofChat(details)) };
-    };
-    const first = await begin('first');
-    await reached;
-    const [second, same, third] = [await begin('second'), await begin('second'), await begin('third')];
-    assert.deepEqual(handled, ['first']);
-    open();
-    const results = await Promise.all([first, second, same, third].map(({ result }) => result));
-    assert.deepEqual(results, ['first', 'second', 'second', 'third']);
-    assert.deepEqual(handled, ['first', 'second', 'third']);
-    assert.deepEqual(await recorded(database), []);
-  });
-
-  it('keep a connect waiting for ten seconds at most', async (test) => {
-    const home = await newHome();
-    const clock = createFakeClock(Date.now());
-    const server = await startServer({ home, clock });
-    const { promise, resolve } = Promise.withResolvers<void>();
-    test.after(async () => {
-      resolve();
-      await server.stop();
-      await home.remove();
-    });
-    const { call, accountId } = await server.account();
-    const sessionId = await connectSession(call);
-    assert.equal((await call('POST', `/sessions/${sessionId}/logout`)).status, 200);
-    const { deletions, database } = server.app.services;
-    deletions.handle('queue', () => promise);
-    const deletion = { resourceId: `queue/${sessionId}`, accountId, kind: 'queue', details: '{}' } as const;
-    await database.commit((tx) => deletions.record(tx, deletion));
-    const others = clock.timersDueIn(10_000);
-    const connecting = call('POST', `/sessions/${sessionId}/connect`);
-    await eventually(
-      async () => clock.timersDueIn(10_000),
-      (timers) => timers > others,
-    );
-    await clock.advance(10_000);
-    const { status, body, headers } = await connecting;
-    assert.deepEqual([status, body.code, headers.get('retry-after')], [503, 'session_unavailable', '10']);
-    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.status, 'logged_out');
-  });
-
-  it('keep the record of a later one when an earlier one completes', async (test) => {
-    const { database, deletions, clock } = await setUp(test);
-    const handled: string[] = [];
-    deletions.handle('chat', async ({ details }, _, complete) => {
-      handled.push(details);
-      if (details === 'first') await database.commit((tx) => deletions.record(tx, ofChat('second')));
-      await database.commit(complete);
-    });
-    await database.commit((tx) => deletions.record(tx, ofChat('first')));
-    await deletions.run(ofChat('first'));
-    assert.equal((await recorded(database)).length, 1);
-    await database.commit(({ kysely }) => kysely.updateTable('deletions').set({ worked_until: 0 }).execute());
-    deletions.start();
-    await eventually(
-      async () => {
-        await clock.advance(10_000);
-        return recorded(database);
-      },
-      (rows) => rows.length === 0,
-    );
-    assert.deepEqual(handled, ['first', 'second']);
-  });
-
-  it('run while many older ones keep failing', async (test) => {
-    const { database, deletions, clock } = await setUp(test);
-    const handled: string[] = [];
-    deletions.handle('session', async ({ resourceId }, _, complete) => {
-      handled.push(resourceId);
-      if (resourceId !== 'ses_last') throw new Error('fails again');
-      await database.commit(complete);
-    });
-    const failing = Array.from({ length: 10 }, (_, n) => `ses_${n}`);
-    const rows = [...failing, 'ses_last'].map((resource_id, n) => ({
-      ...{ resource_id, account_id: 'acc_1', kind: 'session' as const, details: '{}' },
-      ...{ created_at: n, worked_until: 0 },
-    }));
-    await database.commit(({ kysely }) => kysely.insertInto('deletions').values(rows).execute());
-    deletions.start();
-    await eventually(
-      async () => {
-        await clock.advance(10_000);
-        return handled;
-      },
-      ({ length }) => length > failing.length,
-    );
-    assert.deepEqual(handled, [...failing, 'ses_last']);
   });
 });

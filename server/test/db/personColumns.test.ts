@@ -12,6 +12,8 @@ import { newHome } from '../support/databases/databases.ts';
 
 const PLACEHOLDER = '000123456780';
 const NUMBER = '491702222223';
+/** A real number that the person had before. */
+const FORMER = '491702222224';
 const SESSION = { accountId: 'account_id-1', sessionId: 'session_id-1' };
 /** Names of columns that contain digits of people, or texts that may. */
 const ABOUT_PEOPLE = /number$|^chat_id$|^to_id$|^created_by$|audience|recipients|conversation|filters|^body$|^content$/;
@@ -85,11 +87,11 @@ async function columnsWithPlaceholder({ reader }: Database, columns: readonly Co
   return found;
 }
 
-function identify(database: Database) {
+function identify(database: Database, standIn = PLACEHOLDER) {
   const deletions = new Deletions({ database, clock: systemClock, log: createLog('silent', { write: () => {} }) });
   const options = { emit: () => {}, clock: systemClock } as unknown as InboxOptions;
   const identities = new Identities({ ...options, database, deletions });
-  return identities.identify(SESSION, { type: 'identified', standIn: PLACEHOLDER, phoneNumber: NUMBER });
+  return identities.identify(SESSION, { type: 'identified', standIn, phoneNumber: NUMBER });
 }
 
 it('every column that can contain digits of people is declared', async (test) => {
@@ -120,4 +122,16 @@ it('no column keeps the placeholder if the number has rows of its own', async (t
   await identify(database);
   const following = columns.filter((column) => (followsOf(column)?.by ?? 'nothing') !== 'nothing');
   assert.deepEqual(await columnsWithPlaceholder(database, following), []);
+});
+
+it('keeps a real number in the lists that people wrote', async (test) => {
+  const { database, columns } = await open(test);
+  await insertRows(database, columns, FORMER);
+  await identify(database, FORMER);
+  await identify(database, FORMER); // networks repeat the report
+  const { rows } = await sql<{ recipients: string; filters: string; audience: string }>`
+    select (select allowed_recipients from api_keys) as recipients, (select filters from webhooks) as filters,
+      (select audience from statuses) as audience`.execute(database.reader.kysely);
+  const both = JSON.stringify([FORMER, NUMBER]);
+  assert.deepEqual({ ...rows[0] }, { recipients: both, filters: both, audience: JSON.stringify([NUMBER]) });
 });

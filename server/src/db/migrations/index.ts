@@ -35,12 +35,14 @@ import { wordBuckets } from './0034-word-buckets.ts';
 import { groupPictures } from './0035-group-pictures.ts';
 import { people } from './0036-people.ts';
 import { sessionReads } from './0037-session-reads.ts';
+import { earlyChanges } from './0038-early-changes.ts';
+import { groupReceipts } from './0039-group-receipts.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: '-yShX3KFdSwN5woPs0V23kBFtjAijqdRBvzeSi5Vx8o',
-  postgres: 'n39e_YGgTsUoPBi8NjIGK6DouffZXDHENA3F9YM-bGs',
+  sqlite: 'nnB2amirpaXPqOp8fHtTRrHZ0sjHILuvH6lPdNLmPm4',
+  postgres: 'z4WCZ9J8zNkziozI9GFlFpgmqRcmH6wey4_LC6TuBiM',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -82,4 +84,6 @@ export const migrations: readonly Migration[] = [
   groupPictures,
   people,
   sessionReads,
+  earlyChanges,
+  groupReceipts,
 ];

@@ -3,9 +3,10 @@ import { backup, DatabaseSync } from 'node:sqlite';
 import { type BinaryOperationNode, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler, sql } from 'kysely';
 import { Children } from '../../childHealth.ts';
 import { AppError } from '../../errors.ts';
-import { answering, type Connection, type Dialect, queryable, type Store } from '../dialect.ts';
+import { answering, type Connection, type Dialect, type Queryable, queryable, type Store } from '../dialect.ts';
 import { comparedWithNothing } from '../emptyLists.ts';
 import { Checkpoints } from './checkpoints.ts';
+import { LogSync } from './logSync.ts';
 import { connectionOn, openFile } from './sqliteConnection.ts';
 import { commitsOf, type DamageListener, rescuedFile, SqliteFiles } from './sqliteFiles.ts';
 import { ThreadReader } from './threadReader.ts';
@@ -159,7 +160,8 @@ const isCorrupt = (error: unknown) => [11, 26].includes(sqliteCode(error) & 0xff
 
 /**
  * Opens SQLite in a file, with one connection for writes, one for committed reads (WAL), and one in a thread for long
- * ones. `synchronous=FULL`: a commit that returned survives a power cut.
+ * ones. A commit that resolved survives a power cut: the log is synced outside the main thread where that is slow (see
+ * `LogSync`), and reads return nothing that is not on the disk yet.
  * @param onDamage called when the files are deleted, replaced or destroyed; every later write is refused
  * @throws {DatabaseDamagedError} if acknowledged transactions are missing
  */
@@ -174,7 +176,7 @@ export function openSqlite(
   chmodSync(file, 0o600);
   const writing = openFile(file);
   // `auto_vacuum` lets the file shrink when events are pruned; it must be set first.
-  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = full;');
+  writing.exec('pragma auto_vacuum = incremental; pragma journal_mode = wal; pragma synchronous = normal;');
   // Overwrites deleted data, so that texts and secrets do not stay readable in free pages.
   writing.exec('pragma wal_autocheckpoint = 0; pragma secure_delete = on');
   const reading = openFile(file);
@@ -185,13 +187,16 @@ export function openSqlite(
     onDamage,
     checkHealth: children.of('database_check'),
   });
+  // If the disk refused a part of the log before, the system may still show it. In the database it is safe.
+  if (files.wasUnclean) writing.exec('pragma wal_checkpoint(truncate)');
+  const log = new LogSync(`${file}-wal`, { health: children.of('log_sync') });
   const toError = (error: unknown) => {
     if (!isCorrupt(error)) return error;
     files.noteDestroyed('A query found a destroyed page in the database.');
     return new AppError('storage_unavailable', undefined, { cause: error });
   };
   const writer = queryable(sqlite, connectionOn(writing, toError));
-  const reader = connectionOn(reading, toError);
+  const reader = afterSync(connectionOn(reading, toError), log);
   const thread = new ThreadReader(file, { health: children.of('long_reads') });
   // The thread opens the file by its name, which may be that of another file by now.
   const longReader: Connection = {
@@ -200,36 +205,14 @@ export function openSqlite(
         ? thread.query<never>(text, parameters).catch((error) => Promise.reject(toError(error)))
         : reader.query(text, parameters),
   };
+  const syncedLongReader = afterSync(longReader, log);
   const checkpoints = new Checkpoints(writing, () => longReader.query('pragma wal_checkpoint(passive)', []));
-  const changes = writing.prepare('select total_changes() as n');
-  let counted = changes.get()?.['n'];
-
   return {
     dialect: sqlite,
     reader: queryable(sqlite, answering(sqlite, reader)),
-    longReader: queryable(sqlite, answering(sqlite, longReader)),
+    longReader: queryable(sqlite, answering(sqlite, syncedLongReader)),
     writers: 1,
-    async begin() {
-      await checkpoints.room();
-      files.requireWhole();
-      writing.exec('begin immediate');
-      return {
-        ...writer,
-        async commit() {
-          const now = changes.get()?.['n'];
-          if (now !== counted) writing.exec(`pragma user_version = ${files.nextCommits}`);
-          writing.exec('commit');
-          files.committed(now !== counted);
-          if (now !== counted) checkpoints.committed();
-          counted = now;
-        },
-        async rollback() {
-          // SQLite ends a transaction by itself after some errors, such as a full disk.
-          if (writing.isTransaction) writing.exec('rollback');
-          counted = changes.get()?.['n'];
-        },
-      };
-    },
+    begin: beginOn(writing, writer, { files, log, checkpoints }),
     shared: undefined,
     poolUse: undefined,
     async rewrite() {
@@ -254,12 +237,70 @@ export function openSqlite(
     async close() {
       await thread.stop();
       await files.stop();
+      await log.stop();
       reading.close();
       writing.close();
       files.close();
     },
   };
 }
+
+interface Durability {
+  readonly files: SqliteFiles;
+  readonly log: LogSync;
+  readonly checkpoints: Checkpoints;
+}
+
+/** Returns the function that begins a transaction. Its commit resolves once the transaction survives a power cut. */
+function beginOn(writing: DatabaseSync, writer: Queryable, { files, log, checkpoints }: Durability): Store['begin'] {
+  const changes = writing.prepare('select total_changes() as n');
+  let counted = changes.get()?.['n'];
+  return async () => {
+    await checkpoints.room();
+    files.requireWhole();
+    writing.exec('begin immediate');
+    let isOver = false;
+    return {
+      ...writer,
+      async commit() {
+        const now = changes.get()?.['n'];
+        if (now === counted) {
+          writing.exec('commit');
+          isOver = true;
+          files.requireWhole();
+          return;
+        }
+        writing.exec(`pragma user_version = ${files.nextCommits}`);
+        writing.exec('commit');
+        isOver = true;
+        counted = now;
+        await files.committed(log.sync());
+        checkpoints.committed();
+      },
+      async rollback() {
+        if (isOver) return;
+        // SQLite ends a transaction by itself after some errors, such as a full disk.
+        if (writing.isTransaction) writing.exec('rollback');
+        counted = changes.get()?.['n'];
+      },
+    };
+  };
+}
+
+/**
+ * Delays the rows of a read until everything that they may contain is on the disk.
+ * @throws {AppError} `storage_unavailable` while the disk does not respond, or after it has refused a sync
+ */
+const afterSync = ({ query }: Connection, log: LogSync): Connection => ({
+  async query<R>(text: string, parameters: readonly unknown[]) {
+    log.requireResponsive();
+    const result = await query<R>(text, parameters);
+    const { pending } = log;
+    if (pending !== undefined)
+      await pending.catch((cause) => Promise.reject(new AppError('storage_unavailable', undefined, { cause })));
+    return result;
+  },
+});
 
 /**
  * Copies the data that the server still holds open after its files are gone. It includes everything that was

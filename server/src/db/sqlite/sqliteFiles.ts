@@ -15,6 +15,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { ChildHealth } from '../../childHealth.ts';
 import { AppError, OperatorError } from '../../errors.ts';
+import { UnknownCommitError } from '../dialect.ts';
 
 /** The database lacks acknowledged transactions or is unreadable. */
 export class DatabaseDamagedError extends OperatorError {}
@@ -52,7 +53,10 @@ export class SqliteFiles {
   readonly #save: () => Promise<string>;
   readonly #mark: number;
   readonly #flushing: NodeJS.Timeout;
+  /** Counter of the last transaction. */
   #commits: number;
+  /** Counter of the last one that survives a power cut. */
+  #synced: number;
   #isReplaced: boolean;
   #isFlushed = true;
   /** The database to check, if the last process did not close it. */
@@ -106,6 +110,7 @@ export class SqliteFiles {
     this.#paths = [file, `${file}-wal`, `${file}-shm`];
     this.#held = this.#paths.map((path) => statSync(path));
     this.#commits = commits;
+    this.#synced = commits;
     this.#onDamage = onDamage;
     this.#save = save;
     const mark = readMark(markOf(file));
@@ -119,6 +124,11 @@ export class SqliteFiles {
     this.#unclean = wasOpen ? file : undefined;
   }
 
+  /** Whether the last process did not close the database. */
+  get wasUnclean(): boolean {
+    return this.#unclean !== undefined;
+  }
+
   get wasReplaced(): boolean {
     return this.#isReplaced;
   }
@@ -129,6 +139,7 @@ export class SqliteFiles {
     this.#note();
   }
 
+  /** Returns the counter that the next transaction with changes stores, with `committed` after its commit. */
   get nextCommits(): number {
     return (this.#commits + 1) | 0;
   }
@@ -145,12 +156,24 @@ export class SqliteFiles {
     throw new AppError('storage_unavailable', 'The database files are damaged; the server log says how');
   }
 
-  /** @throws {AppError} `storage_unavailable` if the files are not in place: the transaction is not acknowledged */
-  committed(hasChanges: boolean): void {
-    if (hasChanges) {
-      this.#commits = this.nextCommits;
-      this.#note();
+  /**
+   * Call it after the commit of a transaction with changes.
+   * @param sync makes it survive a power cut
+   * @throws {UnknownCommitError} if the disk refuses it: a restart may find the transaction
+   * @throws {AppError} `storage_unavailable` if the files are not in place: the transaction is not acknowledged
+   */
+  async committed(sync: Promise<void>): Promise<void> {
+    const commits = this.nextCommits;
+    this.#commits = commits;
+    try {
+      await sync;
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#noteDamage(`The disk refused to store a transaction (${reason}). Check the disk, and restart the server.`);
+      throw new UnknownCommitError(error);
     }
+    this.#synced = commits;
+    this.#note();
     this.requireWhole();
   }
 
@@ -171,7 +194,7 @@ export class SqliteFiles {
 
   /** Call it after SQLite has closed the database. */
   close(): void {
-    this.#write({ commits: this.#commits, isOpen: this.#damage !== undefined });
+    this.#write({ commits: this.#synced, isOpen: this.#damage !== undefined });
     fdatasyncSync(this.#mark);
     closeSync(this.#mark);
   }
@@ -235,7 +258,7 @@ export class SqliteFiles {
   #note(): boolean {
     this.#isFlushed = false;
     try {
-      this.#write({ commits: this.#commits, isOpen: true });
+      this.#write({ commits: this.#synced, isOpen: true });
       return true;
     } catch {
       return false;
