@@ -3,8 +3,11 @@ import type { RemoteFile } from '../connectors/contract/history.ts';
 import type { MediaFacts } from '../connectors/contract/media.ts';
 import type { NetworkMedia } from '../connectors/contract/networkMedia.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
+import { partsWithinLimits, searchTexts, shownParts } from '../events/contentParts/contentParts.ts';
+import { cut } from '../events/contentParts/limits.ts';
+import { liveWithinLimits } from '../events/contentParts/live.ts';
+import { cardWithinLimits } from '../events/contentParts/people.ts';
 import { factsOf, type Media } from '../media/media.ts';
-import { cut, liveWithinLimits, partsWithinLimits, searchedParts, shownParts } from './contentParts.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
 export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media'> {
@@ -77,8 +80,6 @@ const NAME_CHARACTERS = 200;
 const ADDRESS_CHARACTERS = 500;
 const POLL_OPTIONS = 12;
 const OPTION_CHARACTERS = 100;
-const CARD_NUMBERS = 10;
-const NUMBER_CHARACTERS = 40;
 const PAYLOAD_CHARACTERS = 1024;
 const PART_CHARACTERS = 65_536;
 
@@ -103,12 +104,7 @@ export function withinLimits(content: MessageContent): MessageContent {
     type,
     text,
     ...(location && { location: locationWithinLimits(location) }),
-    ...(contact && {
-      contact: {
-        name: cut(contact.name, NAME_CHARACTERS),
-        phoneNumbers: contact.phoneNumbers.filter((n) => n.length <= NUMBER_CHARACTERS).slice(0, CARD_NUMBERS),
-      },
-    }),
+    ...(contact && { contact: cardWithinLimits(contact) }),
     ...(poll && { poll: pollWithinLimits(poll) }),
     ...(mentions && mentions.length > 0 && { mentions: mentions.slice(0, MAX_MENTIONS) }),
     ...(payload !== undefined && { payload: cut(payload, PAYLOAD_CHARACTERS) }),
@@ -147,7 +143,7 @@ export function searchText(body: string, content: StoredContent): string {
     ...(contact?.phoneNumbers ?? []),
     ...(poll?.options ?? []),
     template?.name,
-    ...searchedParts(content),
+    ...searchTexts(content),
   ]
     .filter((part) => part !== undefined && part !== null)
     .join('\n');

@@ -11,8 +11,10 @@ import { historyReports } from './history/historyInbox.ts';
 import { Identities } from './identities/identities.ts';
 import type { InboxOptions } from './inboxOptions.ts';
 import { type ApprovalDecision, decide, emitApproval } from './messages/approval.ts';
+import { applyEarlyChanges } from './messages/earlyChanges.ts';
 import { messageReports } from './messages/messageInbox.ts';
 import { type Accepted, type Acknowledged, OutgoingProgress, type SentMessage } from './messages/outgoingProgress.ts';
+import { customerReports } from './people/customers.ts';
 import { peopleReports } from './people/peopleInbox.ts';
 import { withTextLimits } from './reportLimits.ts';
 import type { Report, ReportHandler, ReportHandlers, ReportType } from './reports.ts';
@@ -74,6 +76,11 @@ export function createInbox({
     const handler = handlers[event.type] as ReportHandler<ReportType>; // the one of the event's own type
     return handler(options, tx, session, event, file);
   };
+  const acknowledge = async (tx: Tx, lists: readonly (readonly Acknowledged[])[]) => {
+    await outgoing.acknowledge(tx, lists);
+    await applyEarlyChanges(options, tx, lists.flat().flatMap(namedByNetwork));
+    return lists.map(() => undefined);
+  };
   return {
     async take(session, report, file) {
       const event = withTextLimits(report);
@@ -91,7 +98,7 @@ export function createInbox({
     },
     acknowledged: (message, accepted) => ({ message, accepted, trace: trace() }),
     async acknowledge(items) {
-      await database.commitJointly(outgoing.acknowledge, items, items[0]?.message.session_id);
+      await database.commitJointly(acknowledge, items, items[0]?.message.session_id);
     },
     refuse: (message, error) => database.commit((tx) => outgoing.refuse(tx, message, error), message.session_id),
     queue: (message) => database.commit((tx) => outgoing.queue(tx, message), message.session_id),
@@ -116,6 +123,10 @@ export function createInbox({
   };
 }
 
+/** Returns a message whose id the network has just chosen. Changes may wait for it. */
+const namedByNetwork = ({ message: { session_id }, accepted: { networkId } }: Acknowledged) =>
+  networkId === undefined ? [] : [{ session_id, network_id: networkId }];
+
 /** Returns the handler of every report, from the room of its subject. */
 function handlersOf(sessions: SessionInbox, outgoing: OutgoingProgress): ReportHandlers<ReportType> {
   return {
@@ -125,6 +136,7 @@ function handlersOf(sessions: SessionInbox, outgoing: OutgoingProgress): ReportH
     ...groupReports,
     ...broadcastReports,
     ...peopleReports,
+    ...customerReports,
     ...historyReports,
     ...standingReports,
   };

@@ -1,4 +1,4 @@
-import { cut } from './contentParts.ts';
+import { cut } from '../events/contentParts/limits.ts';
 
 /* Limits of the texts that a network reports. Strangers write them with modified apps, up to what the network carries. */
 

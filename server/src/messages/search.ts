@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { LateWriter } from '../db/commit.ts';
+import type { LateWriter, Tx } from '../db/commit.ts';
 import type { Dialect, Queryable, WordBuckets } from '../db/dialect.ts';
 import { batch, query } from '../db/query.ts';
 
@@ -11,6 +11,12 @@ interface Searchable {
   readonly seq: number;
   readonly accountId: string;
   readonly text: string;
+}
+
+/** A message that the same transaction may have stored, and that is no longer found. */
+interface Dropped {
+  readonly seq: number;
+  readonly isDropped: true;
 }
 
 /** Scripts that do not put spaces between words. */
@@ -31,8 +37,13 @@ export function accountWord(accountId: string): string {
   return accountId.replaceAll('_', '').toLowerCase();
 }
 
-export const indexWords: LateWriter<Searchable> = (tx, messages) => {
-  const rows = messages.map((message) => ({ rowid: message.seq, words: storedWords(tx.dialect, message) }));
+/** Stores the words of messages. If a transaction changes a message again, its last state counts. */
+export const indexWords: LateWriter<Searchable | Dropped> = async (tx, messages) => {
+  const last = new Map(messages.map((message) => [message.seq, message]));
+  const rows = [...last.values()].flatMap((message) =>
+    'isDropped' in message ? [] : [{ rowid: message.seq, words: storedWords(tx.dialect, message) }],
+  );
+  if (rows.length === 0) return;
   const { buckets } = tx.dialect.search;
   return buckets === undefined ? tx.endWith(insertWords.run(tx, rows)) : indexInBuckets(tx, buckets, rows);
 };
@@ -60,8 +71,9 @@ interface StoredRow {
   readonly words: string;
 }
 
-/** Removes messages from the search, by their `seq`. */
-export async function dropWords(tx: Queryable, seqs: readonly number[]): Promise<void> {
+/** Removes messages from the search, by their `seq`, including those that the transaction has stored. */
+export async function dropWords(tx: Tx, seqs: readonly number[]): Promise<void> {
+  for (const seq of seqs) tx.writeLater(indexWords, { seq, isDropped: true });
   const rowids = JSON.stringify(seqs);
   await deleteWords.run(tx, { rowids });
   if (tx.dialect.search.buckets !== undefined) await deleteFormer.run(tx, { rowids });

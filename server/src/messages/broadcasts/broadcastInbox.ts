@@ -3,7 +3,7 @@ import type { Queryable } from '../../db/dialect.ts';
 import type { ReportHandlers, ReportType } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
 import { isNewPost, noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
-import { deleteStatus, isNewStatus, noteView, storeStatus } from './statuses.ts';
+import { deleteStatus, emitStatusMention, isNewStatus, noteView, storeStatus } from './statuses.ts';
 
 /** Reports about statuses and channels, which belong to no chat. */
 export const broadcastReports: ReportHandlers<Extract<ReportType, `status${string}` | `channel${string}`>> = {
@@ -11,6 +11,7 @@ export const broadcastReports: ReportHandlers<Extract<ReportType, `status${strin
   status_deleted: deleteStatus,
   status_viewed: noteView,
   status_reaction: noteView,
+  status_mentioned: emitStatusMention,
   channel: async (options, tx, session, { channel }) => {
     await storeChannel(options, tx, session, channel);
   },

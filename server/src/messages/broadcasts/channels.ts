@@ -6,8 +6,8 @@ import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { ChannelPostTable, ChannelTable } from '../../db/schema.ts';
+import { cut } from '../../events/contentParts/limits.ts';
 import { mediaPart, type StoredMedia } from '../content.ts';
-import { cut } from '../contentParts.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { findSession, type SessionRef } from '../store.ts';
 

@@ -7,10 +7,11 @@ import type { Queryable } from '../../db/dialect.ts';
 import { LISTED_ROWS } from '../../db/pace.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { StatusTable } from '../../db/schema.ts';
+import { cut } from '../../events/contentParts/limits.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
 import { mediaPart, type StoredMedia } from '../content.ts';
-import { cut } from '../contentParts.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import { placeOf } from '../people/activity.ts';
 import { noteContact } from '../people/contactChanges.ts';
 import { findSession, type SessionRef } from '../store.ts';
 
@@ -39,13 +40,22 @@ export const statusContent = ({ content }: Pick<StatusTable, 'content'>): Stored
 
 /** Whether a status is neither stored nor expired, so that its file is worth fetching. */
 export async function isNewStatus(
-  { kysely }: Queryable,
-  { accountId, sessionId }: SessionRef,
+  queryable: Queryable,
+  session: SessionRef,
   { networkId, from, timestamp }: EventOf<'status'>,
   now: number,
 ): Promise<boolean> {
   if (timestamp + STATUS_MS <= now) return false;
-  const known = await kysely
+  return (await findReceived(queryable, session, networkId, from)) === undefined;
+}
+
+function findReceived(
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
+  networkId: string,
+  from: string,
+): Promise<Pick<StatusTable, 'status_id'> | undefined> {
+  return kysely
     .selectFrom('statuses')
     .select('status_id')
     .where('account_id', '=', accountId)
@@ -53,7 +63,27 @@ export async function isNewStatus(
     .where('network_id', '=', networkId)
     .where('from_number', '=', from)
     .executeTakeFirst();
-  return known === undefined;
+}
+
+/** Emits that a person mentioned a group of the session, or its number, in a status. */
+export async function emitStatusMention(
+  { emit }: Pick<InboxOptions, 'emit'>,
+  tx: Tx,
+  session: SessionRef,
+  event: EventOf<'status_mentioned'>,
+): Promise<void> {
+  const place = await placeOf(tx, session, event);
+  if (place === undefined) return;
+  const { from, status, timestamp } = event;
+  const own = await findSession(tx, session);
+  const stored = status === null ? undefined : await findReceived(tx, session, status, from);
+  const data = {
+    ...place.data,
+    fromMe: own?.phone_number === from,
+    ...(stored && { statusId: stored.status_id }),
+    timestamp: isoTime(timestamp),
+  };
+  emit(tx, { ...place.emission, kind: 'status.mentioned', data });
 }
 
 /** Stores a status that the session received, or that its own number posted from another device, with its event. */

@@ -7,9 +7,9 @@ import type { Deletions } from '../../jobs/deletions.ts';
 import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { findByNetworkId } from '../messages/changes.ts';
-import { setPinned, setStarred } from '../messages/marks.ts';
+import { setStarred } from '../messages/marks.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
-import { findSession, type SessionRef } from '../store.ts';
+import type { SessionRef } from '../store.ts';
 import { changeChat, findChat, markRead, setDisappearing } from './chatChanges.ts';
 import { deleteChat, removeMessage } from './chatRemoval.ts';
 import { findLabelByNetworkId, putLabel, setChatLabel, setMessageLabel } from './labels.ts';
@@ -50,7 +50,9 @@ export async function storeChatRemoval(
 }
 
 /** Reports about what another device of the account, or a person in a chat, did with a chat or a message. */
-export const chatReports: ReportHandlers<Exclude<ChatEvent['type'], 'chat_removed' | 'label_removed'>> = {
+export const chatReports: ReportHandlers<
+  Exclude<ChatEvent['type'], 'chat_removed' | 'label_removed' | 'message_pinned'>
+> = {
   label_updated: async (options, tx, session, { label }) => {
     await putLabel(options, tx, session, label);
   },
@@ -66,13 +68,6 @@ export const chatReports: ReportHandlers<Exclude<ChatEvent['type'], 'chat_remove
   message_starred: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);
     if (row !== undefined) await setStarred(options, tx, row, event.isStarred);
-  },
-  message_pinned: async (options, tx, session, event) => {
-    const row = await messageOf(tx, session, event);
-    if (row === undefined) return;
-    const { from, timestamp: at } = event;
-    const own = await findSession(tx, session);
-    await setPinned(options, tx, row, event.until, { from, fromMe: own?.phone_number === from, at });
   },
 };
 

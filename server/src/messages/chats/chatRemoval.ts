@@ -9,6 +9,7 @@ import { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
+import { removeReceiptsOfChat } from '../messages/groupReceipts.ts';
 import { emissionOf } from '../messages/outgoingProgress.ts';
 import { dropWords } from '../search.ts';
 import type { SessionRef } from '../store.ts';
@@ -81,6 +82,9 @@ async function removeChat(
   run: Run,
 ): Promise<number> {
   let removed = 0;
+  const { upToId, keepsStarred } = removal;
+  if (isGroupId(chatId) && upToId !== undefined && keepsStarred !== true)
+    await removeReceiptsOfChat(commit, session, chatId, upToId);
   const pace = new Pace(MESSAGES);
   for (let after = '', isLast = false; !isLast; ) {
     const remove = async (tx: Tx, limit: number) => {
@@ -173,6 +177,11 @@ export async function removeRows(
   const ids = tx.dialect.texts(JSON.stringify(rows.map(({ message_id }) => message_id)));
   for (const table of ['reactions', 'poll_votes', 'message_labels'] as const)
     await tx.kysely.deleteFrom(table).where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
+  await tx.kysely
+    .deleteFrom('message_receipts')
+    .where(unindexed('account_id'), '=', accountId) // its index is the one of a person
+    .where('message_id', 'in', ids)
+    .execute();
   const { numDeletedRows } = await tx.kysely
     .deleteFrom('messages')
     .where('account_id', '=', accountId)

@@ -10,6 +10,7 @@ import { idAt, isGroupId } from '../../ids.ts';
 import { withoutCleared } from '../chats/clearedChats.ts';
 import { contentColumn, contentOf, contentParts, type StoredContent, searchText, withinLimits } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import { applyEarlyChanges } from '../messages/earlyChanges.ts';
 import { statusOf } from '../messages/outgoingProgress.ts';
 import type { ReportHandlers } from '../reports.ts';
 import { indexWords } from '../search.ts';
@@ -77,6 +78,11 @@ async function storeHistory(
   const begun = await touchChats(tx, fresh);
   await addImported(tx, own, { messages: fresh.length, chats: newChats + begun, contacts: newContacts }, clock.now());
   if (isReported === true) for (const each of fresh) emitMessage(options, tx, own, each);
+  await applyEarlyChanges(
+    options,
+    tx,
+    fresh.map(({ row: { session_id, network_id } }) => ({ session_id, network_id })),
+  );
 }
 
 interface Made {

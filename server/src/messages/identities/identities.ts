@@ -38,8 +38,9 @@ export class Identities {
    * Moves everything from the placeholder to the number, and merges it with what the number already has. Events with
    * the placeholder are not sent again.
    */
-  identify(session: SessionRef, { standIn: placeholder, phoneNumber }: Report<'identified'>): Promise<void> {
-    return this.#hold(session.sessionId, () => this.#identify({ ...session, placeholder, phoneNumber }));
+  identify(session: SessionRef, { standIn: placeholder, phoneNumber, change }: Report<'identified'>): Promise<void> {
+    const person = { ...session, placeholder, phoneNumber, ...(change && { change }) };
+    return this.#hold(session.sessionId, () => this.#identify(person));
   }
 
   /** Lets reports of the session wait for the work. */
@@ -54,7 +55,7 @@ export class Identities {
 
   async #identify(person: Person): Promise<void> {
     const { database, deletions } = this.#options;
-    const { accountId, sessionId, placeholder, phoneNumber } = person;
+    const { accountId, sessionId, placeholder, phoneNumber, change } = person;
     // Otherwise the messages that are still to be deleted would stay under the number.
     await deletions.finish(`${sessionId}/${placeholder}`);
     const rows = new PersonRows(person);
@@ -66,7 +67,7 @@ export class Identities {
       resourceId: `${identitiesOf(sessionId)}${placeholder}`,
       accountId,
       kind: 'placeholder' as const,
-      details: JSON.stringify({ sessionId, placeholder, phoneNumber }),
+      details: JSON.stringify({ sessionId, placeholder, phoneNumber, change }),
     };
     await database.commit((tx) => deletions.record(tx, deletion), sessionId);
     await deletions.run(deletion);
@@ -101,7 +102,7 @@ export const finishIdentities = (deletions: Deletions, { sessionId }: Pick<Sessi
 
 /** Ends the identification of a person, in one transaction. */
 async function identify(options: InboxOptions, tx: Tx, person: Person, rows: PersonRows): Promise<void> {
-  const { accountId, sessionId, placeholder, phoneNumber } = person;
+  const { accountId, sessionId, placeholder, phoneNumber, change } = person;
   const hadChat = await mergeChats(tx, person);
   const hadContact = await mergeContacts(tx, person);
   await moveCleared(tx, person, placeholder, phoneNumber);
@@ -119,7 +120,7 @@ async function identify(options: InboxOptions, tx: Tx, person: Person, rows: Per
     saved_name: null,
     blocked: 0,
   };
-  emitContact(options, tx, (await findContact(tx, person)) ?? contact, placeholder);
+  emitContact(options, tx, (await findContact(tx, person)) ?? contact, { previousPhoneNumber: placeholder, ...change });
 }
 
 function findContact({ kysely }: Tx, { accountId, sessionId, phoneNumber }: Person) {

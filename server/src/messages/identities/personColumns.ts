@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { unindexed } from '../../db/query.ts';
 import type { Schema } from '../../db/schema.ts';
@@ -11,8 +12,11 @@ type Follows =
    * number, unless it has a row of its own.
    */
   | { readonly by: 'key'; readonly others: readonly string[] }
-  /** JSON with the digits as strings, in few rows of the account or of the session. */
-  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session' }
+  /**
+   * JSON with the digits as strings, in few rows of the account or of the session. Lists that a person wrote keep a
+   * real number next to the current one, because callers go on to use it.
+   */
+  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session'; readonly keepsNumbers?: true }
   /** Other code in this room merges or moves the rows. */
   | { readonly by: 'code' }
   | { readonly by: 'nothing'; readonly reason: string };
@@ -37,6 +41,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   },
   reactions: { from_number: { by: 'code' } },
   poll_votes: { from_number: { by: 'code' } },
+  message_receipts: { phone_number: { by: 'code' }, chat_id: { by: 'nothing', reason: 'it is always a group' } },
+  early_changes: { from_number: { by: 'key', others: ['network_id', 'kind'] } },
   groups: { created_by: { by: 'code' } },
   group_participants: { phone_number: { by: 'code' } },
   group_join_requests: { phone_number: { by: 'code' } },
@@ -53,8 +59,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
     content: { by: 'nothing', reason: AS_REPORTED },
   },
   // Keys that may write to the person still may, and filters go on, as soon as they are read again.
-  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account' } },
-  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account' } },
+  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', keepsNumbers: true } },
+  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', keepsNumbers: true } },
   deliveries: { conversation: { by: 'code' } },
   events: {
     conversation: { by: 'nothing', reason: AS_EMITTED },
@@ -102,7 +108,7 @@ async function moveKeyed(
 async function replaceInJson(
   { kysely }: Tx,
   { accountId, sessionId, placeholder, phoneNumber }: Person,
-  { table, column, key, of }: Column & { readonly key: string; readonly of: 'account' | 'session' },
+  { table, column, key, of, keepsNumbers }: Column & Extract<Follows, { by: 'json' }>,
 ): Promise<void> {
   const [name, json, id] = [sql.table(table), sql.ref(column), sql.ref(key)];
   const isOfOwner = of === 'account' ? sql`account_id = ${accountId}` : sql`session_id = ${sessionId}`;
@@ -110,7 +116,14 @@ async function replaceInJson(
     select ${id} as id, ${json} as json from ${name}
     where ${isOfOwner} and ${json} like ${`%"${placeholder}"%`}`.execute(kysely);
   for (const row of rows) {
-    const replaced = JSON.stringify(JSON.parse(row.json, (_, value) => (value === placeholder ? phoneNumber : value)));
+    const followed = (_: string, value: unknown) => {
+      if (keepsNumbers !== true || isPlaceholder(placeholder)) return value === placeholder ? phoneNumber : value;
+      return isListWith(value, placeholder) && !value.includes(phoneNumber) ? [...value, phoneNumber] : value;
+    };
+    const replaced = JSON.stringify(JSON.parse(row.json, followed));
     await sql`update ${name} set ${json} = ${replaced} where ${isOfOwner} and ${id} = ${row.id}`.execute(kysely);
   }
 }
+
+const isListWith = (value: unknown, digits: string): value is unknown[] =>
+  Array.isArray(value) && value.includes(digits);

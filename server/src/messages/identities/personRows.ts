@@ -1,4 +1,5 @@
 import { type RawBuilder, sql } from 'kysely';
+import type { IdentityChange } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
 import type { Queryable } from '../../db/dialect.ts';
@@ -15,6 +16,7 @@ export interface Person extends SessionRef {
   /** Digits of the placeholder, or of a former number. */
   readonly placeholder: string;
   readonly phoneNumber: string;
+  readonly change?: IdentityChange;
 }
 
 /** Some rows of a person in one table. */
@@ -155,6 +157,7 @@ const SETS: readonly RowSet[] = [
   { pass: passing('messages', { ...ofMessages, person: 'from_number' }), move: moveMessages },
   { pass: passing('reactions', { ...ofMessages, person: 'from_number' }), move: moveAnswers('reactions') },
   { pass: passing('poll_votes', { ...ofMessages, person: 'from_number' }), move: moveAnswers('poll_votes') },
+  { pass: passing('message_receipts', { ...ofMessages, person: 'phone_number' }), move: moveReceipts },
   {
     pass: passing('group_participants', { ...ofGroups, person: 'phone_number' }),
     move: moveMembers('group_participants'),
@@ -253,6 +256,24 @@ function moveAnswers(name: 'reactions' | 'poll_votes'): RowSet['move'] {
         and from_number = ${placeholder}`.execute(tx.kysely);
     return NONE;
   };
+}
+
+/** Moves receipts to the number. A message that has one under the number keeps it. */
+async function moveReceipts(
+  tx: Tx,
+  { accountId, placeholder, phoneNumber }: Person,
+  ids: readonly string[],
+): Promise<Removed> {
+  const ofPlaceholder = sql`
+    account_id = ${accountId} and phone_number = ${placeholder} and message_id in (${listOf(tx, ids)})`;
+  await sql`
+    delete from message_receipts where ${ofPlaceholder} and message_id in (
+      select message_id from message_receipts
+      where account_id = ${accountId} and phone_number = ${phoneNumber} and message_id in (${listOf(tx, ids)}))`.execute(
+    tx.kysely,
+  );
+  await sql`update message_receipts set phone_number = ${phoneNumber} where ${ofPlaceholder}`.execute(tx.kysely);
+  return NONE;
 }
 
 /** Merges participants, or requests to join. Those of the placeholder replace those of the number. */

@@ -1,13 +1,17 @@
+import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../../clock.ts';
+import { mediaTypes } from '../../connectors/contract/content.ts';
+import type { EventDetails } from '../../connectors/contract/contentParts.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { query } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
+import { partsWithinLimits, shownParts } from '../../events/contentParts/contentParts.ts';
 import type { EventData } from '../../events/events.ts';
 import { isGroupId } from '../../ids.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
-import { contentOf, searchText } from '../content.ts';
+import { contentColumn, contentOf, searchText } from '../content.ts';
 import { groupIdOf } from '../groupStore.ts';
 import { dropWords, indexWords } from '../search.ts';
 import { findMessage, findSession, type SessionRef } from '../store.ts';
@@ -28,46 +32,65 @@ interface Author {
   readonly at: number;
 }
 
+/**
+ * Stores a change that a network reports. Returns whether the session has a message that the person may change: a change
+ * that finds none may have arrived before its message.
+ */
+export type StoreChange<T extends NetworkEvent['type']> = (
+  events: Events,
+  tx: Tx,
+  session: SessionRef,
+  event: EventOf<T>,
+) => Promise<boolean>;
+
 /** Stores an edit if it comes from the sender of the message. */
-export async function storeNetworkEdit(events: Events, tx: Tx, session: SessionRef, event: EventOf<'edited'>) {
+export const storeNetworkEdit: StoreChange<'edited'> = async (events, tx, session, event) => {
   const { networkId, from, text } = event;
   const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
-  if (row?.deleted_at === null) await storeEdit(events, tx, row, text, await authorOf(tx, session, event));
-}
+  if (row?.deleted_at === null && (text !== '' || isMedia(row.type))) {
+    const details = row.type === 'event' ? event.event : undefined;
+    await storeEdit(events, tx, row, text, await authorOf(tx, session, event), details);
+  }
+  return row !== undefined;
+};
 
 /** Stores a deletion by the sender, or by an admin of the group. */
-export async function storeNetworkDeletion(events: Events, tx: Tx, session: SessionRef, event: EventOf<'deleted'>) {
+export const storeNetworkDeletion: StoreChange<'deleted'> = async (events, tx, session, event) => {
   const row = await deletableBy(tx, session, event.networkId, event.from);
   if (row?.deleted_at === null) await storeDeletion(events, tx, row, await authorOf(tx, session, event));
-}
+  return row !== undefined;
+};
 
-export async function storeNetworkReaction(events: Events, tx: Tx, session: SessionRef, event: EventOf<'reaction'>) {
+export const storeNetworkReaction: StoreChange<'reaction'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
   if (row !== undefined) await storeReaction(events, tx, row, event.emoji, await authorOf(tx, session, event));
-}
+  return row !== undefined;
+};
 
-export async function storeVote(events: Events, tx: Tx, session: SessionRef, event: EventOf<'vote'>): Promise<void> {
+export const storeVote: StoreChange<'vote'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
-  if (row === undefined) return;
+  if (row === undefined) return false;
   const { from, timestamp: at } = event;
   const { poll } = contentOf(row);
   const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
   const counted = chosen.slice(0, poll?.maxSelections);
-  if (!(await putVote(tx, row, from, counted, at))) return;
-  emitChange(events, tx, row, 'poll.vote', {
-    ...changeOf(row, await authorOf(tx, session, event)),
-    options: counted,
-  });
-}
+  if (await putVote(tx, row, from, counted, at))
+    emitChange(events, tx, row, 'poll.vote', {
+      ...changeOf(row, await authorOf(tx, session, event)),
+      options: counted,
+    });
+  return true;
+};
 
 /** Stores whether somebody comes to an event, as a vote for one of the answers. */
-export async function storeEventAnswer(events: Events, tx: Tx, session: SessionRef, event: EventOf<'event_answer'>) {
+export const storeEventAnswer: StoreChange<'event_answer'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
-  if (row?.type !== 'event') return;
+  if (row?.type !== 'event') return row !== undefined;
   const { from, timestamp, answer } = event;
-  if (!(await putVote(tx, row, from, [answer], timestamp))) return;
-  emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });
-}
+  if (await putVote(tx, row, from, [answer], timestamp))
+    emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });
+  return true;
+};
 
 /** Returns whether it is another one than before. */
 async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: readonly string[], at: number) {
@@ -85,20 +108,36 @@ async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: re
   return Boolean(numInsertedOrUpdatedRows);
 }
 
-export async function storeEdit(events: Events, tx: Tx, row: MessageRow, text: string, author: Author): Promise<void> {
+const isMedia = (type: string): boolean => mediaTypes.some((one) => one === type);
+
+/** @param details the new details of an event; if omitted, they stay */
+export async function storeEdit(
+  events: Events,
+  tx: Tx,
+  row: MessageRow,
+  text: string,
+  author: Author,
+  details?: EventDetails,
+): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
   // The row may be older than another edit, or a deletion, that the network has reported meanwhile.
   const present = await findMessage(tx, accountId, messageId);
   if (present === undefined || present.deleted_at !== null) return;
+  const before = contentOf(present);
+  const content = details === undefined ? before : { ...before, ...partsWithinLimits({ event: details }) };
   await tx.kysely
     .updateTable('messages')
-    .set({ body: text, edited_at: author.at })
+    // Another node may have changed the content since it was read.
+    .set({ body: text, edited_at: author.at, ...(details && { content: contentColumn(content) }) })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
   await dropWords(tx, [seq]);
-  tx.writeLater(indexWords, { seq, accountId, text: searchText(text, contentOf(row)) });
-  if (text !== present.body) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text });
+  tx.writeLater(indexWords, { seq, accountId, text: searchText(text, content) });
+  const isSame = text === present.body && isDeepStrictEqual(content, before);
+  const { event } = details === undefined ? {} : shownParts(content);
+  if (!isSame)
+    emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text, ...(event && { event }) });
 }
 
 /** Deletes the content of a message for everyone. The message itself stays listed. */
@@ -228,10 +267,10 @@ export async function findByNetworkId(
 }
 
 /** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */
-async function findReferredTo(
+export async function findReferredTo(
   tx: Tx,
   session: SessionRef,
-  { networkId, from, chat }: EventOf<'reaction' | 'vote' | 'event_answer'>,
+  { networkId, from, chat }: EventOf<'reaction' | 'vote' | 'event_answer' | 'message_pinned'>,
 ): Promise<MessageRow | undefined> {
   const groupId = chat?.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
   return findByNetworkId(tx, session, networkId, (row) =>

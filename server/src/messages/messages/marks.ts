@@ -4,6 +4,7 @@ import type { Tx } from '../../db/commit.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { isGroupId } from '../../ids.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
+import { authorOf, findReferredTo, type StoreChange } from './changes.ts';
 import { emissionOf } from './outgoingProgress.ts';
 
 interface Parts {
@@ -51,6 +52,13 @@ export async function emitMarks({ emit, clock }: Parts, tx: Tx, row: MessageRow)
   };
   emit(tx, { ...emissionOf(row), kind: 'message.marked', data });
 }
+
+/** Stores that a person in the chat pinned a message, or removed the pin. */
+export const storeNetworkPin: StoreChange<'message_pinned'> = async (events, tx, session, event) => {
+  const row = await findReferredTo(tx, session, event);
+  if (row !== undefined) await setPinned(events, tx, row, event.until, await authorOf(tx, session, event));
+  return row !== undefined;
+};
 
 /** @param until null removes the pin */
 export async function setPinned(

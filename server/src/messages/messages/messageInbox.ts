@@ -8,31 +8,22 @@ import { noteContact } from '../people/contactChanges.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from '../store.ts';
-import {
-  findByNetworkId,
-  storeEventAnswer,
-  storeNetworkDeletion,
-  storeNetworkEdit,
-  storeNetworkReaction,
-  storeVote,
-} from './changes.ts';
+import { findByNetworkId } from './changes.ts';
+import { applyEarlyChanges, changeReports } from './earlyChanges.ts';
 import { moveLocation } from './liveLocations.ts';
 import { type OutgoingProgress, statusOf } from './outgoingProgress.ts';
 
-type MessageReport = 'message' | 'edited' | 'deleted' | 'reaction' | 'vote' | 'event_answer';
+type MessageReport = 'message' | keyof typeof changeReports;
 
 /** @param outgoing applies the receipts that arrived before a message of the session's own number */
 export const messageReports = (outgoing: OutgoingProgress): ReportHandlers<MessageReport> => ({
   message: async (options, tx, session, event, file) => {
     await storeReceived(options, tx, session, event, file);
-    if (event.isOwn === true)
-      await outgoing.catchUp(tx, [{ session_id: session.sessionId, network_id: event.networkId }]);
+    const stored = [{ session_id: session.sessionId, network_id: event.networkId }];
+    if (event.isOwn === true) await outgoing.catchUp(tx, stored);
+    await applyEarlyChanges(options, tx, stored);
   },
-  edited: storeNetworkEdit,
-  deleted: storeNetworkDeletion,
-  reaction: storeNetworkReaction,
-  vote: storeVote,
-  event_answer: storeEventAnswer,
+  ...changeReports,
 });
 
 /** Stores a message that the session received, or that its own number sent from another device, with its event. */
@@ -55,8 +46,12 @@ async function storeReceived(
       ? undefined
       : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
   const messageId = newId('msg');
-  const { type, text: body, media: _, ...parts } = withinLimits(event.content);
-  const content: StoredContent = { ...parts, ...(file && { media: file }) };
+  const { type, text: body, media: _, quoted, ...parts } = withinLimits(event.content);
+  const content: StoredContent = {
+    ...parts,
+    ...(quoted && { quoted: { ...(replied && { messageId: replied.message_id }), ...quoted } }),
+    ...(file && { media: file }),
+  };
   const now = clock.now();
   const row = newRow({
     account_id: accountId,

@@ -22,7 +22,8 @@ export async function chatOf(on: Queryable, session: SessionRef, chatId: string)
 
 /** @throws {AppError} `not_found` if its group is gone */
 export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {
-  return { networkId: row.network_id, chat: await chatOf(on, sessionOf(row), row.chat_id), from: row.from_number };
+  const { network_id: networkId, from_number: from, timestamp } = row;
+  return { networkId, chat: await chatOf(on, sessionOf(row), row.chat_id), from, timestamp };
 }
 
 export async function toOutgoing(
@@ -38,7 +39,9 @@ export async function toOutgoing(
     content: toNetworkContent(row, media),
     replyTo: replied?.network_id ?? null,
     ...(row.expires_in !== null && { expiresInSeconds: row.expires_in }),
-    ...(replied && { quoted: { from: replied.from_number, text: replied.body } }),
+    ...(replied && {
+      quoted: { from: replied.from_number, type: replied.type, text: replied.body, timestamp: replied.timestamp },
+    }),
   };
 }
 

@@ -12,6 +12,7 @@ import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
 import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
 import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
+import { type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
 
 export type SentMessage = Pick<
   MessageRow,
@@ -59,7 +60,7 @@ type ReportedRow = Pick<MessageRow, (typeof reportedColumns)[number]>;
 /** A receipt of a stored message. A message that is named twice is the same object. */
 interface Reported {
   readonly row: ReportedRow;
-  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing' | 'warning'>;
+  readonly receipt: StoredReceipt & Pick<Received['event'], 'pricing' | 'warning' | 'by'>;
   readonly trace: string | null;
 }
 
@@ -162,6 +163,7 @@ export class OutgoingProgress {
       else found.push({ row, receipt, trace });
     });
     await this.#apply(tx, found);
+    await storeMemberReceipts(tx, found.flatMap(memberReceiptOf));
     await keepEarlyReceipts(tx, unknown, this.#options.clock.now());
     return items.map(() => undefined);
   };
@@ -185,21 +187,30 @@ export class OutgoingProgress {
         const { account_id: accountId, session_id: sessionId } = row;
         if (receipt.warning !== undefined) warnings.push({ accountId, sessionId, warning: receipt.warning });
       }
-      for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace);
+      for (const step of progress.steps) this.#emitStatus(tx, row, step, receipt.timestamp, trace, receipt.by);
     }
     await advance.run(tx, [...changed]);
     await setPricing.run(tx, [...priced.values()]);
     await storeWarnings(tx, warnings, this.#options.clock.now());
   }
 
-  #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null): void {
+  #emitStatus(tx: Tx, message: SentMessage, status: Step, timestamp: number, trace: string | null, by?: string): void {
+    const isOfMember = by !== undefined && status !== 'sent' && isGroupId(message.chat_id);
     this.#options.emit(tx, {
       ...emissionOf(message),
       kind: `message.${status}`,
-      data: statusOf(message, status, timestamp),
+      data: { ...statusOf(message, status, timestamp), ...(isOfMember && { by }) },
       trace,
     });
   }
+}
+
+/** Returns the row of a member's receipt; none in a direct chat, where the message has both times. */
+function memberReceiptOf({ row, receipt: { by, status, timestamp } }: Reported): MemberReceipt[] {
+  if (by === undefined || !isGroupId(row.chat_id) || (status !== 'delivered' && status !== 'read')) return [];
+  const { account_id, session_id, chat_id, message_id } = row;
+  const read_at = status === 'read' ? timestamp : null;
+  return [{ account_id, session_id, chat_id, message_id, phone_number: by, delivered_at: timestamp, read_at }];
 }
 
 /** Emits that a message has failed. Call it with the row after the change. */
@@ -294,8 +305,15 @@ const renameOnNetwork = query((db, p: { accountId: string; messageId: string; ne
 
 const CATEGORY_CHARACTERS = 100;
 
-const pricingColumn = ({ category, billable }: NonNullable<Received['event']['pricing']>) =>
-  JSON.stringify({ category: category.slice(0, CATEGORY_CHARACTERS), billable });
+function pricingColumn({ category, billable, type, model }: NonNullable<Received['event']['pricing']>): string {
+  const within = (text: string) => text.slice(0, CATEGORY_CHARACTERS);
+  return JSON.stringify({
+    category: within(category),
+    billable,
+    ...(type !== undefined && { type: within(type) }),
+    ...(model !== undefined && { model: within(model) }),
+  });
+}
 
 const setPricing = batch(
   { account_id: 'text', message_id: 'text', pricing: 'text' },

@@ -35,8 +35,20 @@ export async function emitCall({ emit }: Events, tx: Tx, session: SessionRef, ev
   else emit(tx, { ...place.emission, kind: 'call.ended', data: { ...data, outcome: event.outcome } });
 }
 
+export async function emitNumberRequest(
+  { emit }: Events,
+  tx: Tx,
+  session: SessionRef,
+  event: Report<'number_requested'>,
+) {
+  const place = await placeOf(tx, session, event);
+  if (place === undefined) return;
+  const data = { ...place.data, timestamp: isoTime(event.timestamp) };
+  emit(tx, { ...place.emission, kind: 'contact.number_request', data });
+}
+
 /** Returns undefined for a group that the session does not know. */
-async function placeOf(
+export async function placeOf(
   tx: Tx,
   session: SessionRef,
   { chat, from }: { readonly chat: NetworkChat; readonly from: string },

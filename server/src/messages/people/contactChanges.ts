@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from '../../clock.ts';
+import type { IdentityChange } from '../../connectors/contract/events.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { query } from '../../db/query.ts';
@@ -56,12 +57,16 @@ export async function blockContact(
   if (row !== undefined) emitContact(parts, tx, row);
 }
 
-/** @param previousPhoneNumber the digits under which everything of the contact was stored until now */
+/** Former digits of a contact, and the change of the person behind them. */
+export interface Renamed extends IdentityChange {
+  readonly previousPhoneNumber: string;
+}
+
 export function emitContact(
   { emit, clock }: Parts,
   tx: Tx,
   row: Pick<ContactTable, 'account_id' | 'session_id' | 'phone_number' | 'name' | 'saved_name' | 'blocked'>,
-  previousPhoneNumber?: string,
+  renamed?: Renamed,
 ): void {
   const { account_id: accountId, session_id: sessionId, phone_number: phoneNumber } = row;
   const data = {
@@ -69,7 +74,7 @@ export function emitContact(
     phoneNumber,
     name: nameOf(row),
     blocked: row.blocked === 1,
-    ...(previousPhoneNumber !== undefined && { previousPhoneNumber }),
+    ...renamed,
     ...(isPlaceholder(phoneNumber) && { unidentified: true as const }),
     timestamp: isoTime(clock.now()),
   };

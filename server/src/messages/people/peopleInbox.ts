@@ -1,9 +1,9 @@
 import type { ReportHandlers } from '../reports.ts';
-import { emitCall, emitPresence } from './activity.ts';
+import { emitCall, emitNumberRequest, emitPresence } from './activity.ts';
 import { noteContact, saveContact } from './contactChanges.ts';
 import { notePresence } from './presences.ts';
 
-type PeopleReport = 'contact_named' | 'contact_saved' | 'presence' | 'call' | 'call_ended';
+type PeopleReport = 'contact_named' | 'contact_saved' | 'presence' | 'number_requested' | 'call' | 'call_ended';
 
 export const peopleReports: ReportHandlers<PeopleReport> = {
   contact_named: (options, tx, session, { phoneNumber, name }) => noteContact(options, tx, session, phoneNumber, name),
@@ -12,6 +12,7 @@ export const peopleReports: ReportHandlers<PeopleReport> = {
     await notePresence(tx, session, event);
     await emitPresence(options, tx, session, event);
   },
+  number_requested: emitNumberRequest,
   call: emitCall,
   call_ended: emitCall,
 };
