@@ -383,7 +383,7 @@ it('changes the business profile, and asks Meta for another name', async (t) => 
   assert.equal((await change({ name: 'Tea house' })).status, 200);
   assert.deepEqual(graph.requestedNames, ['Tea house']);
   assert.equal(
-    graph.calls.filter((one) => one === `POST /v25.0/${graph.options.phoneNumberId}/whatsapp_business_profile`).length,
+    graph.calls.filter((one) => one === `POST /v26.0/${graph.options.phoneNumberId}/whatsapp_business_profile`).length,
     1,
   );
   const tooMany = (
@@ -401,6 +401,6 @@ it('keeps the price of a message', async (t) => {
   assert.equal(await graph.post({ statuses: [graph.statusOf(sent, 'delivered', { pricing })] }), 200);
   await eventOf(call, 'message.delivered');
   const read = (await call('GET', `/messages/${messageId}`)).body;
-  assert.deepEqual(read.pricing, { category: 'utility', billable: true });
+  assert.deepEqual(read.pricing, { category: 'utility', billable: true, type: 'regular', model: 'PMP' });
   assert.equal((await call('GET', '/messages')).body.data[0].pricing.billable, true);
 });

@@ -5,6 +5,7 @@ import { picture, upload } from '../support/media/media.ts';
 import { type Answer, startServer, type TestServer } from '../support/server.ts';
 
 const ADA = '4915112345678';
+const LOCATION = { type: 'location', location: { latitude: 1, longitude: 2 } };
 
 describe('kinds of messages on the WhatsApp Cloud API', () => {
   let graphs: Awaited<ReturnType<typeof startFakeGraphs>>;
@@ -55,6 +56,47 @@ describe('kinds of messages on the WhatsApp Cloud API', () => {
       [asked.type, asked.message, asked.product],
       ['text', 'Is it green?', { catalogId: '7', retailerId: 'tea' }],
     );
+  });
+
+  // https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/text
+  it('are received with the ad that the sender tapped', async () => {
+    const { arrived, call } = await connected();
+    const received = {
+      source_url: 'https://fb.me/3cr4Wqqkv',
+      source_id: '120226305854810726',
+      source_type: 'ad',
+      headline: 'Chat with us',
+      body: 'Summer succulents are here!',
+      media_type: 'image',
+      image_url: 'https://scontent.xx.fbcdn.net/v/t45.1',
+      ctwa_clid: 'Aff-n8ZTODiE79d22KtAwQKj9e',
+      welcome_message: { text: 'Hi there!' },
+    };
+    const referral = {
+      adId: '120226305854810726',
+      url: 'https://fb.me/3cr4Wqqkv',
+      headline: 'Chat with us',
+      body: 'Summer succulents are here!',
+      clickId: 'Aff-n8ZTODiE79d22KtAwQKj9e',
+      entryPoint: 'ad',
+      mediaUrl: 'https://scontent.xx.fbcdn.net/v/t45.1',
+    };
+    const message = await arrived({ type: 'text', text: { body: 'Hello' }, referral: received });
+    assert.deepEqual(message.referral, referral);
+    const { body } = await call('GET', '/events?events=message.incoming');
+    assert.deepEqual(body.data[0].data.referral, referral);
+    // An ad in a status has no click id.
+    const { ctwa_clid: _, ...inStatus } = received;
+    const { clickId: __, ...withoutClick } = referral;
+    assert.deepEqual((await arrived({ ...LOCATION, referral: inStatus })).referral, withoutClick);
+    const odd = { source_url: 'javascript:1', headline: 'h'.repeat(5000), ctwa_clid: 'c'.repeat(5000), body: 7 };
+    assert.deepEqual((await arrived({ ...LOCATION, referral: odd })).referral, undefined);
+    const long = { ...odd, body: 'b'.repeat(5000), source_id: '7' };
+    assert.deepEqual((await arrived({ ...LOCATION, referral: long })).referral, {
+      adId: '7',
+      headline: 'h'.repeat(200),
+      body: 'b'.repeat(2048),
+    });
   });
 
   it('are received with what the sender chose', async () => {

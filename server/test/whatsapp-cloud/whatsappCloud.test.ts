@@ -249,6 +249,26 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     assert.equal(thanks.replyTo, sent.messageId);
   });
 
+  it('stores an edit that removes a caption, and ignores one that removes a text', async () => {
+    const { graph, call } = await connected();
+    const id = graph.keep(GIF, 'image/gif');
+    const networkId = await graph.incoming(ADA, { type: 'image', image: { id, caption: 'the wrong caption' } });
+    const textId = await graph.incoming(ADA, { type: 'text', text: { body: 'a text' } });
+    const image = { original_message_id: networkId, message: { type: 'image', image: { id } } };
+    const text = { original_message_id: textId, message: { type: 'image', image: { id } } };
+    for (const edit of [image, text]) await graph.incoming(ADA, { type: 'edit', edit });
+    const edited = await eventOf(call, 'message.edited', ({ type }) => type === 'image');
+    assert.equal(edited.message, '');
+    const { data } = (await call('GET', '/messages?direction=incoming')).body;
+    assert.deepEqual(
+      data.map(({ type, message, edited: isEdited }: Answer['body']) => [type, message, isEdited]),
+      [
+        ['text', 'a text', undefined],
+        ['image', '', true],
+      ],
+    );
+  });
+
   it('receives every message type of the network', async () => {
     const { graph, call, token } = await connected();
     const arrived = async (message: object) => {
@@ -298,10 +318,15 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
     const { graph, call, send } = await connected();
     const question = (await send('Tea?')).body;
     const [sent = assert.fail()] = graph.sent;
-    const text = { type: 'text', text: { body: 'Yes' }, context: { id: sent.id, forwarded: true } };
+    const text = { type: 'text', text: { body: 'Yes' }, context: { id: sent.id, from: ADA, forwarded: true } };
     const answerId = await graph.incoming(ADA, text);
     const [answer] = (await call('GET', '/messages?direction=incoming')).body.data;
     assert.deepEqual([answer.replyTo, answer.forwarded], [question.messageId, true]);
+    assert.deepEqual(answer.quoted, { messageId: question.messageId, networkId: sent.id, from: ADA });
+    const unknown = { type: 'text', text: { body: 'That one' }, context: { id: 'wamid.unknown', from: ADA } };
+    await graph.incoming(ADA, unknown);
+    const [about] = (await call('GET', '/messages?direction=incoming')).body.data;
+    assert.deepEqual([about.replyTo, about.quoted], [undefined, { networkId: 'wamid.unknown', from: ADA }]);
 
     await graph.incoming(ADA, { type: 'reaction', reaction: { message_id: sent.id, emoji: '👍' } });
     const reacted = (await call('GET', `/messages/${question.messageId}`)).body;

@@ -10,7 +10,6 @@ import type { SessionHost } from '../contract/host.ts';
 import type { MessageKey, NetworkChat } from '../contract/messageKey.ts';
 import type { NetworkMedia } from '../contract/networkMedia.ts';
 import type { OutgoingMessage } from '../contract/outgoing.ts';
-import { isPlaceholder } from '../contract/people.ts';
 import type { TypingState } from '../contract/presence.ts';
 import type { ProfileActions } from '../contract/profiles.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
@@ -18,6 +17,7 @@ import { Graph, GraphError, type GraphSettings } from './graph.ts';
 import { AppDataRequest } from './inbound/coexistence.ts';
 import { wamidOf } from './inbound/incoming.ts';
 import { Receiver } from './inbound/receiver.ts';
+import { MarketingChoices } from './marketing.ts';
 import { findMedia } from './media.ts';
 import { BusinessAccount } from './number/businessAccount.ts';
 import { CallbackUrl } from './number/callbackUrl.ts';
@@ -47,6 +47,7 @@ export class CloudConnection implements Connection {
   readonly #sender: Sender;
   readonly #receiver: Receiver;
   readonly #callbackUrl: CallbackUrl;
+  readonly #marketing: MarketingChoices;
 
   constructor(host: SessionHost, settings: GraphSettings) {
     // Validated against the schema when they were set.
@@ -57,7 +58,7 @@ export class CloudConnection implements Connection {
     const account = new BusinessAccount(host, options);
     // Only after the check: a session with the id of another account's number must not receive its callbacks.
     const monitor = new NumberMonitor(host, graph, phoneNumberId, () => account.register());
-    const number: CloudNumber = { host, options, graph, monitor, people: new People(host.store), account };
+    const number: CloudNumber = { host, options, graph, monitor, people: new People(host), account };
     const sender = new Sender(number);
     const details = new NumberDetails(number);
     const callbackUrl = new CallbackUrl(number);
@@ -66,7 +67,8 @@ export class CloudConnection implements Connection {
     this.templates = createTemplateActions(number);
     this.#number = number;
     this.#sender = sender;
-    this.#receiver = new Receiver(number, sender, details);
+    this.#marketing = new MarketingChoices(host, this.templates, (digits) => number.people.currentOf(digits));
+    this.#receiver = new Receiver(number, sender, details, this.#marketing);
     this.#callbackUrl = callbackUrl;
     monitor.on('answered', () => {
       // Not awaited: Meta immediately calls back to verify the address.
@@ -77,15 +79,21 @@ export class CloudConnection implements Connection {
   }
 
   /** Checks the number for the first time. The result is reported as an event. */
-  open(): void {
+  async open(): Promise<void> {
+    await this.#number.people.start();
     this.attempt = this.#number.monitor.start();
   }
 
-  send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
+  async send(message: OutgoingMessage): Promise<{ timestamp: number; networkId: string }> {
+    await this.#marketing.requireWanted(message);
     return this.#number.monitor.ask(
       () => this.#sender.send(message).catch((error) => this.#warn(error)),
       FATAL_TO_SENDING,
     );
+  }
+
+  numberOf(phoneNumber: string): string | undefined {
+    return this.#number.people.formOf(phoneNumber);
   }
 
   async preflight(
@@ -126,10 +134,10 @@ export class CloudConnection implements Connection {
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {
-    if (isPlaceholder(phoneNumber))
-      throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
-    const { monitor, graph, options } = this.#number;
-    const body = { messaging_product: 'whatsapp', block_users: [{ user: `+${phoneNumber}` }] };
+    const { monitor, graph, options, people } = this.#number;
+    const { to, recipient } = await people.addressOf({ type: 'direct', id: phoneNumber });
+    const user = to === undefined ? { user_id: recipient } : { user: `+${to}` };
+    const body = { messaging_product: 'whatsapp', block_users: [user] };
     const path = `${options.phoneNumberId}/block_users`;
     const answer = await monitor.ask(() => graph.call(blocked ? 'POST' : 'DELETE', path, body));
     if (!Blocked.Check(answer) || (answer.block_users.failed_users ?? []).length > 0)

@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import { Agent, type Dispatcher, request } from 'undici';
 import type { Clock } from '../../clock.ts';
+import { isPinned, PinnedHostError, pinHosts } from '../../egress/pinnedHosts.ts';
+import { createLookup, type TargetPolicy } from '../../egress/target.ts';
 import { AppError } from '../../errors.ts';
-import { isPinned, PinnedHostError, pinHosts } from '../../pinnedHosts.ts';
-import { createLookup, type TargetPolicy } from '../../target.ts';
 import { version as productVersion } from '../../version.ts';
 import { FILE_MS } from '../contract/connector.ts';
 
@@ -50,7 +50,7 @@ type Method = 'GET' | 'POST' | 'DELETE';
 export interface GraphSettings {
   /** Such as `https://graph.facebook.com`. */
   readonly baseUrl: URL;
-  /** Such as `v25.0`. */
+  /** Such as `v26.0`. */
   readonly version: string;
   /** Largest file of a message. */
   readonly maxFileBytes: number;

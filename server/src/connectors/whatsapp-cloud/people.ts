@@ -1,101 +1,298 @@
-import { createHash } from 'node:crypto';
+import { cacheOf } from '../../cache.ts';
 import { AppError } from '../../errors.ts';
-import type { SessionStore } from '../contract/host.ts';
+import type { IdentityChange } from '../contract/events.ts';
+import type { SessionHost, SessionStore } from '../contract/host.ts';
 import type { NetworkChat } from '../contract/messageKey.ts';
-import { isPlaceholder, type NetworkPerson } from '../contract/people.ts';
+import { isPlaceholder, isUserId, type NetworkPerson, placeholderOfUserId } from '../contract/people.ts';
+import { movedChoice } from './marketing.ts';
 
+/** Followed by the placeholder of a user id. */
 const HIDDEN_PREFIX = 'hidden/';
-/** Followed by the number of a person who hid it before. */
+/** Followed by the number of a person with a user id. */
 const SHOWN_PREFIX = 'shown/';
-const DIGITS = 20;
+/** Followed by another form of a number. */
+const FORM_PREFIX = 'form/';
 
+/** Ids that lead to one another: a parent id, a former id, and so on. */
+const MAX_STEPS = 8;
+/** Forms of numbers in memory, and in the store after a start. A chat under a form that is not among them is merged when Meta answers the next send. */
+const FORMS = 20_000;
+/** People whose stored ids need not be compared again. */
+const MET = 5000;
+
+type Host = Pick<SessionHost, 'store' | 'onEvent' | 'lastIncoming'>;
+
+/** A user id of the store. */
 interface Person {
   readonly userId: string;
+  /** Current digits of the person: a number, or the placeholder for another id. */
   readonly phoneNumber?: string;
+  readonly parentUserId?: string;
+  readonly username?: string;
+}
+
+/** The ids of a person in a callback or an answer of Meta. */
+export interface Ids {
+  readonly userId: string;
+  readonly parentUserId?: string | undefined;
+  readonly username?: string | undefined;
+  /** Digits, unless the person hides the number. */
+  readonly phoneNumber?: string | undefined;
+}
+
+/** A person's change of the number, the user id, or both. */
+export interface Move {
+  readonly formerNumber?: string | undefined;
+  readonly formerUserId?: string | undefined;
+  /** Undefined if the new number is hidden. */
+  readonly phoneNumber?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly parentUserId?: string | undefined;
 }
 
 /**
- * People who hide their phone number. Meta identifies such a person by an id such as `US.13491208655302741918`. We
- * identify people by digits, so a number made of the id is the placeholder of the person until the real one is shown.
+ * The people whom a number writes with. Meta identifies a person by a phone number, by a business-scoped user id
+ * (BSUID), or by both, and a person can hide the number at any time. We identify people by digits, so a number made of
+ * the id is the placeholder of a person whose number was never shown.
  */
 export class People {
-  readonly #store: SessionStore;
+  readonly #host: Host;
+  readonly #forms = cacheOf<string>(FORMS);
+  readonly #met = cacheOf<string>(MET);
+  /** Whether the store can have forms that are not in memory. */
+  #isPartial = false;
 
-  constructor(store: SessionStore) {
-    this.#store = store;
+  constructor(host: Host) {
+    this.#host = host;
   }
 
-  /** Returns the real number if it was shown before, or else the placeholder. */
+  async start(): Promise<void> {
+    const { store } = this.#host;
+    const stored = [...(await store.list(FORM_PREFIX))];
+    for (const [key, digits] of stored.slice(0, FORMS)) this.#forms.set(key.slice(FORM_PREFIX.length), digits);
+    const excess = stored.slice(FORMS);
+    if (excess.length > 0) await store.write(new Map(excess.map(([key]) => [key, null])));
+  }
+
+  /** Returns Meta's form of a number, if it differs. */
+  formOf(phoneNumber: string): string | undefined {
+    return this.#forms.get(phoneNumber);
+  }
+
+  /** Returns the current digits of a person. */
+  async currentOf(digits: string): Promise<string> {
+    return (await resolved(this.formOf(digits) ?? digits, this.#host.store)).digits;
+  }
+
+  /** Returns the number of a person if it was shown before, or else the placeholder. */
   async hide(userId: string): Promise<string> {
-    const placeholder = placeholderFor(userId);
-    const known = await this.#find(placeholder);
-    if (known === undefined) await this.#keep(placeholder, { userId });
-    return known?.phoneNumber ?? placeholder;
+    const placeholder = placeholderOfUserId(userId);
+    const { digits, person } = await resolved(placeholder, this.#host.store);
+    if (person === undefined) await this.#keep(placeholder, { userId });
+    return digits;
   }
 
-  /** Returns the current placeholder of a person; undefined if there is none. */
-  async placeholderOf(userId: string): Promise<string | undefined> {
-    const placeholder = placeholderFor(userId);
-    const known = await this.#find(placeholder);
-    return known !== undefined && known.phoneNumber === undefined ? placeholder : undefined;
+  /** Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. */
+  async meet({ userId, parentUserId, username, phoneNumber: given }: Ids): Promise<void> {
+    if (!isUserId(userId)) return;
+    const seen = JSON.stringify([given, parentUserId, username]);
+    if (this.#met.get(userId) === seen) return;
+    const placeholder = placeholderOfUserId(userId);
+    const known = await findPerson(placeholder, this.#host.store);
+    const before = known?.phoneNumber;
+    const isForm = given !== undefined && before !== undefined && this.formOf(given) === before;
+    const phoneNumber = isForm ? before : given;
+    const current = phoneNumber ?? before;
+    if (phoneNumber !== undefined && before !== phoneNumber) await this.#show(placeholder, known, phoneNumber);
+    const person: Person = {
+      userId,
+      ...(current !== undefined && { phoneNumber: current }),
+      ...optional('parentUserId', parentUserId ?? known?.parentUserId),
+      ...optional('username', username ?? known?.username),
+    };
+    if (JSON.stringify(person) !== JSON.stringify(known ?? {})) await this.#keep(placeholder, person);
+    if (parentUserId !== undefined) await this.#alias(parentUserId, current ?? placeholder);
+    this.#met.set(userId, seen);
   }
 
-  async show(placeholder: string, phoneNumber: string): Promise<void> {
-    const known = await this.#find(placeholder);
-    if (known === undefined) return;
-    const person: Person = { ...known, phoneNumber };
-    await this.#store.write(
-      new Map([
-        [HIDDEN_PREFIX + placeholder, JSON.stringify(person)],
-        [SHOWN_PREFIX + phoneNumber, known.userId],
-      ]),
-    );
+  /**
+   * Joins a number that a message was sent to with the number that Meta answered. The one that
+   * the person writes from stays, because the two can disagree.
+   */
+  async noteForm(sentTo: string, answered: string): Promise<void> {
+    // The other direction is joined again: a message that waited is stored under the form that was typed.
+    if (this.formOf(answered) === sentTo) return;
+    const writes = async (phoneNumber: string) => (await this.#host.lastIncoming(phoneNumber)) !== null;
+    const isKept = (await writes(sentTo)) && !(await writes(answered));
+    await (isKept ? this.#joinForm(answered, sentTo) : this.#joinForm(sentTo, answered));
+  }
+
+  /** Separates a number from the person who had it before, because someone writes from it. */
+  async noteSender(phoneNumber: string): Promise<void> {
+    const { store } = this.#host;
+    const key = FORM_PREFIX + phoneNumber;
+    if (this.formOf(phoneNumber) === undefined && !(this.#isPartial && (await store.get(key)) !== undefined)) return;
+    await store.delete(key);
+    this.#forms.delete(phoneNumber);
+    this.#met.clear();
+  }
+
+  /**
+   * Moves everything of a person to the new number or id. New messages to the former number still go to that number,
+   * because it can belong to another person by then.
+   */
+  async move({ formerNumber, userId, parentUserId, phoneNumber: shown, ...move }: Move): Promise<void> {
+    const { store } = this.#host;
+    const formerUserId = move.formerUserId ?? (formerNumber && (await store.get(SHOWN_PREFIX + formerNumber)));
+    const formerPlaceholder = formerUserId ? placeholderOfUserId(formerUserId) : undefined;
+    const known = formerPlaceholder ? await findPerson(formerPlaceholder, store) : undefined;
+    const phoneNumber = shown ?? (userId && placeholderOfUserId(userId));
+    if (!phoneNumber || known?.phoneNumber === phoneNumber) return;
+    const change = {
+      numberChanged: true as const,
+      ...optional('userId', userId),
+      ...optional('previousUserId', formerUserId || undefined),
+    };
+    for (const digits of new Set([formerNumber, known?.phoneNumber ?? formerPlaceholder]))
+      if (digits && digits !== phoneNumber) await this.#join(digits, phoneNumber, change);
+    if (userId) await this.meet({ userId, parentUserId, phoneNumber: shown, username: known?.username });
+    if (!formerUserId || !formerPlaceholder) return;
+    const former: Person = { ...known, userId: formerUserId, phoneNumber };
+    await store.set(HIDDEN_PREFIX + formerPlaceholder, JSON.stringify(former));
+    this.#met.delete(formerUserId);
   }
 
   /**
    * Returns the recipient of a message, in the fields of `POST /{phone number id}/messages`.
    * @throws {AppError} `recipient_not_on_network` for an unknown placeholder
    */
-  async addressOf({ type, id }: NetworkChat): Promise<Readonly<Record<string, string>>> {
-    if (type === 'group') return { recipient_type: 'group', to: id };
-    if (!isPlaceholder(id)) return { recipient_type: 'individual', to: id };
-    const person = await this.#find(id);
+  async addressOf(chat: NetworkChat): Promise<Readonly<Record<string, string>>> {
+    if (chat.type === 'group') return { recipient_type: 'group', to: chat.id };
+    const { digits, person } = await resolved(chat.id, this.#host.store);
+    const recipient_type = 'individual';
+    if (!isPlaceholder(digits)) return { recipient_type, to: digits };
     if (person === undefined)
       throw new AppError(
         'recipient_not_on_network',
         'This placeholder for a hidden phone number is unknown; copy it from a message that the person sent',
       );
-    const { userId, phoneNumber } = person;
-    const recipient_type = 'individual';
-    return phoneNumber === undefined ? { recipient_type, recipient: userId } : { recipient_type, to: phoneNumber };
+    return { recipient_type, recipient: person.userId };
   }
 
-  #find(placeholder: string): Promise<Person | undefined> {
-    return findHidden(placeholder, this.#store);
+  /** Joins what is stored under the placeholder, or under another number of the same id, to the number. */
+  async #show(placeholder: string, known: Person | undefined, phoneNumber: string): Promise<void> {
+    await this.#release(phoneNumber, placeholder);
+    if (known === undefined) return;
+    await this.#join(known.phoneNumber ?? placeholder, phoneNumber);
   }
 
-  #keep(placeholder: string, person: Person): Promise<void> {
-    return this.#store.set(HIDDEN_PREFIX + placeholder, JSON.stringify(person));
+  /** Takes a number from the person who had it before. */
+  async #release(phoneNumber: string, placeholder: string): Promise<void> {
+    const { store } = this.#host;
+    const userId = await store.get(SHOWN_PREFIX + phoneNumber);
+    const owner = userId === undefined ? placeholder : placeholderOfUserId(userId);
+    if (userId === undefined || owner === placeholder) return;
+    const { phoneNumber: given, ...person } = { userId, ...(await findPerson(owner, store)) };
+    if (given === phoneNumber) await this.#keep(owner, person);
+    this.#met.delete(userId);
+  }
+
+  /** Joins another form of a number with the number, and lets what is sent to the form go there. */
+  async #joinForm(digits: string, phoneNumber: string): Promise<void> {
+    const forms = new Map([[digits, phoneNumber]]);
+    for (const [form, meant] of this.#forms.entries()) if (meant === digits) forms.set(form, phoneNumber);
+    forms.delete(phoneNumber);
+    for (const [form, meant] of forms) this.#forms.set(form, meant);
+    this.#isPartial ||= this.#forms.size >= FORMS;
+    try {
+      await this.#join(digits, phoneNumber, undefined, forms);
+    } catch (error) {
+      for (const form of forms.keys())
+        if (form === digits) this.#forms.delete(form);
+        else this.#forms.set(form, digits);
+      throw error;
+    }
+  }
+
+  /** Reports that digits belong to a person with other digits. */
+  async #join(
+    digits: string,
+    phoneNumber: string,
+    change?: IdentityChange,
+    forms: ReadonlyMap<string, string> = new Map(),
+  ): Promise<void> {
+    const { store, onEvent } = this.#host;
+    this.#forms.delete(phoneNumber);
+    await onEvent({ type: 'identified', standIn: digits, phoneNumber, ...(change && { change }) });
+    // Last: if storing it fails, it is reported again with the next message.
+    await store.write(
+      new Map([
+        [FORM_PREFIX + phoneNumber, null],
+        ...[...forms].map(([form, meant]) => [FORM_PREFIX + form, meant] as const),
+        ...(await movedChoice(digits, phoneNumber, store)),
+      ]),
+    );
+  }
+
+  /** Lets another id lead to a person. */
+  async #alias(userId: string, digits: string): Promise<void> {
+    const placeholder = placeholderOfUserId(userId);
+    const known = await findPerson(placeholder, this.#host.store);
+    if (!isUserId(userId) || known?.phoneNumber === digits || placeholder === digits) return;
+    if (known !== undefined && known.phoneNumber === undefined)
+      await this.#host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber: digits });
+    const { store } = this.#host;
+    const person = JSON.stringify({ ...known, userId, phoneNumber: digits });
+    const choice = await movedChoice(placeholder, digits, store);
+    await store.write(new Map([[HIDDEN_PREFIX + placeholder, person], ...choice]));
+  }
+
+  async #keep(placeholder: string, person: Person): Promise<void> {
+    const { phoneNumber, userId } = person;
+    const isShown = phoneNumber !== undefined && !isPlaceholder(phoneNumber);
+    await this.#host.store.write(
+      new Map([
+        [HIDDEN_PREFIX + placeholder, JSON.stringify(person)],
+        ...(isShown ? ([[SHOWN_PREFIX + phoneNumber, userId]] as const) : []),
+      ]),
+    );
   }
 }
 
-/** Looks up a person by number or placeholder. Ids of people who never hid their number are not stored. */
+/** Looks up a person by number or placeholder. */
 export async function storedPerson(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson> {
-  const hidden = isPlaceholder(digits) ? await findHidden(digits, store) : undefined;
-  const phoneNumber = isPlaceholder(digits) ? hidden?.phoneNumber : digits;
-  const userId = hidden?.userId ?? (await store.get(SHOWN_PREFIX + digits));
+  const { digits: phoneNumber, person: ofId } = await resolved(digits, store);
+  const userId = isPlaceholder(phoneNumber) ? ofId?.userId : await store.get(SHOWN_PREFIX + phoneNumber);
+  const person = userId === undefined ? ofId : await findPerson(placeholderOfUserId(userId), store);
+  const ids = [isPlaceholder(phoneNumber) ? undefined : phoneNumber, userId ?? person?.userId, person?.parentUserId];
   return {
-    phoneNumber: phoneNumber ?? digits,
-    networkIds: [phoneNumber, userId].filter((id) => id !== undefined),
+    phoneNumber,
+    networkIds: ids.filter((id) => id !== undefined),
+    ...optional('userId', userId ?? person?.userId),
+    ...optional('username', person?.username),
   };
 }
 
-async function findHidden(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
+/** Follows a placeholder to the current digits of the person. */
+async function resolved(
+  digits: string,
+  store: Pick<SessionStore, 'get'>,
+): Promise<{ readonly digits: string; readonly person: Person | undefined }> {
+  let current = digits;
+  let person: Person | undefined;
+  for (let step = 0; step < MAX_STEPS && isPlaceholder(current); step++) {
+    const found = await findPerson(current, store);
+    person = found ?? person;
+    if (found?.phoneNumber === undefined) break;
+    current = found.phoneNumber;
+  }
+  return { digits: current, person };
+}
+
+async function findPerson(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
   const text = await store.get(HIDDEN_PREFIX + placeholder);
   return text === undefined ? undefined : JSON.parse(text);
 }
 
-function placeholderFor(userId: string): string {
-  const hash = createHash('sha256').update(userId).digest('hex');
-  return `000${BigInt(`0x${hash}`).toString().slice(-DIGITS)}`;
-}
+const optional = <K extends string>(name: K, value: string | undefined) =>
+  (value === undefined ? {} : { [name]: value }) as { readonly [key in K]?: string };

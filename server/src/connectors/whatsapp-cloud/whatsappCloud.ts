@@ -23,7 +23,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     async open(host) {
       const { CloudConnection } = await import('./connection.ts'); // loads an HTTP client that other networks do not need
       const connection = new CloudConnection(host, settings);
-      connection.open();
+      await connection.open();
       return connection;
     },
   };

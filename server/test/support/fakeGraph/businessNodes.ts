@@ -99,6 +99,10 @@ export class FakeTemplates {
     return { success: true };
   }
 
+  isMarketing(name: string | undefined): boolean {
+    return this.all.some((one) => one.name === name && one.category === 'MARKETING');
+  }
+
   /** Refuses a message with a template that the account has, unless it is approved. */
   requireSendable(name: string, language: string): void {
     const found = this.all.find((one) => one.name === name && one.language === language);

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { ApiError, FakeTemplates, newNumberState } from './businessNodes.ts';
 import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
+import { type About, type Blocked, FakePeople, senderOf, USER_ID } from './people.ts';
 
 /*
  * A fake Graph API: the Cloud API for one number, after its documentation. It validates requests, stores media, and
@@ -52,6 +53,9 @@ export type Fault =
 export const NOBODY = '4930999999';
 /** A person whose last message is over a day old: messages other than templates fail with 131047. */
 export const SILENT = '4930888888';
+
+/** The version since 2026-07-29: https://developers.facebook.com/docs/graph-api/changelog */
+export const GRAPH_VERSION = 'v26.0';
 
 /** The business account of all numbers. */
 export const ACCOUNT_ID = '100';
@@ -111,6 +115,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   const sent: Sent[] = [];
   const reads: { message_id: string; typing_indicator?: object }[] = [];
   const blocked = new Set<string>();
+  const withoutMarketing = new Set<string>();
   const groups = new Map<string, object>();
   /** The profile of the number. */
   const profile: BusinessProfile = { about: undefined, picture: undefined };
@@ -131,6 +136,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   let isTokenGood = true;
   let isDown = false;
   let confirms = true;
+  const people = new FakePeople();
   let callbackUrl = '';
   let calledBack: Promise<unknown> = Promise.resolve();
 
@@ -204,7 +210,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   async function route(request: IncomingMessage, url: URL, body: Buffer): Promise<object | Buffer> {
     const [, version = '', id = '', part] = url.pathname.split('/').map(decodeURIComponent);
     if (version === 'cdn') return files.get(id)?.bytes ?? notThere(id);
-    if (version !== 'v25.0') throw new ApiError(400, 2500, `Unknown path components: /${version}`);
+    if (version !== GRAPH_VERSION) throw new ApiError(400, 2500, `Unknown path components: /${version}`);
     const asked = `${request.method} ${kindOf(id)}${part ? `/${part}` : ''}`;
     const json = () => JSON.parse(body.toString());
     switch (asked) {
@@ -314,6 +320,8 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     const { to: recipient = message.recipient, type = 'text' } = message;
     if (message.recipient_type === 'group' && !groups.has(recipient)) notThere(recipient);
     if (typeof recipient !== 'string') throw new ApiError(400, 131008, 'Required parameter is missing: to');
+    if (message.to === undefined && !USER_ID.test(recipient))
+      throw new ApiError(400, 131009, 'Parameter value is not valid: recipient');
     if (typeof message[type] !== 'object') throw new ApiError(400, 131009, `Parameter value is not valid: ${type}`);
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
@@ -324,15 +332,23 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (confirms && type !== 'reaction') callBackOn(entry);
     return {
       messaging_product: 'whatsapp',
-      contacts: [{ input: recipient, wa_id: recipient.replace(/\D/g, '') }],
+      contacts: [people.recipientOf(recipient)],
       messages: [{ id: entry.id }],
     };
   }
 
   function callBackOn(entry: Sent): void {
+    const { to: recipient, template } = entry.body;
+    const isUnwanted = withoutMarketing.has(recipient) && templates.isMarketing(template?.name);
+    const problem =
+      recipient === NOBODY
+        ? failure(131026, 'Message undeliverable')
+        : isUnwanted
+          ? failure(131050, 'User has stopped marketing messages')
+          : undefined;
     const statuses =
-      entry.body.to === NOBODY
-        ? [statusOf(entry, 'failed', failure(131026, 'Message undeliverable'))]
+      problem !== undefined
+        ? [statusOf(entry, 'failed', problem)]
         : [statusOf(entry, 'sent'), statusOf(entry, 'delivered')];
     if (callbackUrl === '') return;
     for (const status of statuses) calledBack = calledBack.then(() => post({ statuses: [status] })).catch(() => {});
@@ -404,8 +420,8 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     return { success: true };
   }
 
-  function block({ block_users: users }: { block_users: { user: string }[] }, isBlocked: boolean): object {
-    const numbers = users.map(({ user }) => user.replace(/\D/g, ''));
+  function block({ block_users: users }: { block_users: Blocked[] }, isBlocked: boolean): object {
+    const numbers = users.map(({ user, user_id: userId = '' }) => user?.replace(/\D/g, '') ?? userId);
     const failed: string[] = numbers.filter((number) => number === SILENT);
     for (const number of numbers) {
       if (failed.includes(number)) continue;
@@ -480,12 +496,29 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     rate(quality: 'GREEN' | 'YELLOW' | 'RED') {
       state.quality_rating = quality;
     },
+    /**
+     * A person stops or resumes marketing messages. From then on, Meta accepts such a message and reports that it failed:
+     * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/user_preferences
+     */
+    chooseMarketing(from: string, value: 'stop' | 'resume', more: object = {}): Promise<number> {
+      if (value === 'stop') withoutMarketing.add(from);
+      else withoutMarketing.delete(from);
+      const detail = `User requested to ${value} marketing messages`;
+      const choice = { wa_id: from, detail, category: 'marketing_messages', value, timestamp: Number(now()), ...more };
+      return post({ field: 'user_preferences', contacts: [{ wa_id: from }], user_preferences: [choice] });
+    },
+    /** Reports a call: https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-initiated-calls */
+    reportCall: (call: object) => post({ field: 'calls', calls: [call] }),
     /** Creates a group at Meta. @returns its id */
     addGroup(fields: object): string {
       const id = `Y2FwaV9ncm91cDo${groups.size + 1}`;
       groups.set(id, fields);
       return id;
     },
+    people,
+    /** Reports a change of a number or a user id, which comes without `contacts`. @returns the status of the response */
+    notice: (system: object, sender: object = {}) =>
+      post({ messages: [{ ...sender, id: newId(), timestamp: now(), type: 'system', system }] }),
     keep,
     newId,
     now,
@@ -496,16 +529,10 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     /** Resolves once its own callbacks were answered. */
     settled: () => calledBack,
     /** Writes as a number, or as the id of a person with a hidden number. @returns the id of the message */
-    async incoming(
-      from: string,
-      message: object,
-      { name = 'Ada', id = newId(), userId }: { name?: string; id?: string; userId?: string } = {},
-    ): Promise<string> {
-      const isNumber = /^\d+$/.test(from);
-      const contacts = [
-        { profile: { name }, ...(isNumber ? { wa_id: from, ...(userId && { user_id: userId }) } : { user_id: from }) },
-      ];
-      const sender = isNumber ? { from } : { from_user_id: from };
+    async incoming(from: string, message: object, about: About = {}): Promise<string> {
+      const { id = newId() } = about;
+      const { sender, contact } = senderOf(from, about);
+      const contacts = [contact];
       const status = await post({ contacts, messages: [{ ...sender, id, timestamp: now(), ...message }] });
       if (status !== 200) throw new Error(`the callback was answered with ${status}`);
       return id;

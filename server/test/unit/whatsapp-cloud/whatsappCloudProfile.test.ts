@@ -3,14 +3,14 @@ import { buffer } from 'node:stream/consumers';
 import { it } from 'node:test';
 import { FakeHost } from '../../../../connector-kit/src/fakeHost.ts';
 import { createWhatsappCloud } from '../../../src/connectors/whatsapp-cloud/whatsappCloud.ts';
-import { createTargetPolicy } from '../../../src/target.ts';
+import { createTargetPolicy } from '../../../src/egress/target.ts';
 import { startFakeGraph } from '../../support/fakeGraph/fakeGraph.ts';
 
 it('reads the business profile of its own number', async (t) => {
   const graph = await startFakeGraph();
   t.after(() => graph.close());
   const targets = createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] });
-  const settings = { baseUrl: new URL(graph.url), version: 'v25.0', maxFileBytes: 1_000_000, targets };
+  const settings = { baseUrl: new URL(graph.url), version: 'v26.0', maxFileBytes: 1_000_000, targets };
   const host = new FakeHost({ options: graph.options });
   const connection = await createWhatsappCloud(settings).open(host);
   t.after(() => connection.close());

@@ -27,7 +27,9 @@ function isSame(given: string, expected: string): boolean {
 const Contact = Type.Object({
   wa_id: Type.Optional(Type.String()),
   user_id: Type.Optional(Type.String()),
-  profile: Type.Optional(Type.Object({ name: Type.Optional(Type.String()) })),
+  parent_user_id: Type.Optional(Type.String()),
+  username: Type.Optional(Type.String()),
+  profile: Type.Optional(Type.Object({ name: Type.Optional(Type.String()), username: Type.Optional(Type.String()) })),
 });
 export type Contact = Static<typeof Contact>;
 
@@ -42,6 +44,8 @@ const Value = Type.Object({
   statuses: Entries,
   history: Entries,
   state_sync: Entries,
+  calls: Entries,
+  user_preferences: Entries,
 });
 const Change = Type.Object({ field: Type.String(), value: Value });
 

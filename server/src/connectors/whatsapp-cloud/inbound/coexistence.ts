@@ -51,12 +51,14 @@ const Contact = Compile(
 interface HistoryBatch {
   readonly messages: readonly HistoryMessage[];
   /** Changes of messages that are not in this part. */
-  readonly changes: readonly Exclude<MessageEvent, { type: 'message' }>[];
+  readonly changes: readonly MessageChange[];
   /** In percent; null if Meta does not say it. */
   readonly progress: number | null;
   /** Why there is no history, in Meta's words; null if there is one. */
   readonly refusal: string | null;
 }
+
+type MessageChange = Extract<MessageEvent, { type: 'reaction' | 'edited' | 'deleted' }>;
 
 type Read = Pick<HistoryBatch, 'messages' | 'changes'>;
 
@@ -165,12 +167,10 @@ export async function readMessage(
   if ('problem' in events) return events;
   const status = STATUSES[message.history_context?.status?.toUpperCase() ?? ''];
   const messages: HistoryMessage[] = [];
-  const changes: Exclude<MessageEvent, { type: 'message' }>[] = [];
+  const changes: MessageChange[] = [];
   for (const event of events) {
-    if (event.type !== 'message') {
-      changes.push(event);
-      continue;
-    }
+    if (event.type === 'reaction' || event.type === 'edited' || event.type === 'deleted') changes.push(event);
+    if (event.type !== 'message') continue;
     const { type: _, content, ...rest } = event;
     const { media: __, ...withoutFile } = content;
     const more = { ...(file !== undefined && { file }), ...(isOwn && status !== undefined && { status }) };

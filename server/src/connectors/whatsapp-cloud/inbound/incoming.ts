@@ -6,9 +6,10 @@ import type { NetworkEvent } from '../../contract/events.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { describe } from '../errors.ts';
 import { UNDELIVERABLE, warningOf } from '../number/standing.ts';
+import { approachOf } from './approaches.ts';
 import type { Contact } from './callbacks.ts';
 import { withKnownParts } from './knownParts.ts';
-import { choiceOf, orderOf, productOf } from './structured.ts';
+import { choiceOf, orderOf, productOf, referralOf } from './structured.ts';
 
 /* https://developers.facebook.com/docs/whatsapp/cloud-api/webhooks/components */
 
@@ -27,6 +28,26 @@ const Card = Type.Object({
   name: OptionalObject({ formatted_name: Text, first_name: Text, last_name: Text }),
   org: OptionalObject({ company: Text }),
   phones: Type.Optional(Type.Array(Type.Object({ phone: Text, wa_id: Text }))),
+});
+
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/text */
+const Referral = OptionalObject({
+  source_url: Text,
+  source_id: Text,
+  source_type: Text,
+  headline: Text,
+  body: Text,
+  image_url: Text,
+  video_url: Text,
+  thumbnail_url: Text,
+  ctwa_clid: Text,
+});
+
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-call-permissions */
+const CallPermission = OptionalObject({
+  response: Type.String(),
+  is_permanent: Flag,
+  expiration_timestamp: Type.Optional(Seconds),
 });
 
 const OrderedItem = Type.Object({
@@ -53,10 +74,12 @@ const Message = Type.Object({
   type: Type.String(),
   context: OptionalObject({
     id: Text,
+    from: Text,
     forwarded: Flag,
     frequently_forwarded: Flag,
     referred_product: OptionalObject({ catalog_id: Text, product_retailer_id: Text }),
   }),
+  referral: Referral,
   text: Body,
   image: File,
   video: File,
@@ -77,9 +100,10 @@ const Message = Type.Object({
     button_reply: Choice,
     list_reply: Choice,
     nfm_reply: OptionalObject({ name: Text, body: Text, response_json: Text }),
+    call_permission_reply: CallPermission,
   }),
   order: OptionalObject({ catalog_id: Text, text: Text, product_items: Type.Array(OrderedItem) }),
-  system: OptionalObject({ body: Text }),
+  system: OptionalObject({ body: Text, type: Text, marketing: Text }),
   unsupported: OptionalObject({ type: Text }),
   errors: Type.Optional(Type.Array(Problem)),
 });
@@ -90,7 +114,7 @@ const Status = Type.Object({
   status: Type.String(),
   timestamp: Seconds,
   biz_opaque_callback_data: Text,
-  pricing: OptionalObject({ billable: Flag, category: Text }),
+  pricing: OptionalObject({ billable: Flag, category: Text, type: Text, pricing_model: Text }),
   errors: Type.Optional(Type.Array(Problem)),
 });
 
@@ -98,7 +122,10 @@ const OneMessage = Compile(Message);
 const OneCard = Compile(Card);
 const OneStatus = Compile(Status);
 
-export type MessageEvent = Extract<NetworkEvent, { type: 'message' | 'reaction' | 'edited' | 'deleted' }>;
+export type MessageEvent = Extract<
+  NetworkEvent,
+  { type: 'message' | 'reaction' | 'edited' | 'deleted' | 'chat_opened' | 'call_permission' | 'marketing_choice' }
+>;
 
 export interface LookUps {
   /** Returns the placeholder number of a person whom Meta identifies only by an id. */
@@ -147,27 +174,47 @@ export async function toEvents(
     return [{ type: 'deleted', networkId: received.revoke.original_message_id, from, timestamp }];
   if (type === 'edit' && received.edit !== undefined) {
     const { original_message_id: edited, message } = received.edit;
-    const text = message.text?.body ?? message.image?.caption ?? message.video?.caption ?? message.document?.caption;
-    return text
-      ? [{ type: 'edited', networkId: edited, from, text, timestamp }]
-      : { problem: 'an edit without a text' };
+    const file = message.image ?? message.video ?? message.document;
+    // A file without a caption is one whose caption was removed.
+    const text = message.text?.body || (file && (file.caption ?? ''));
+    return text === undefined
+      ? { problem: 'an edit without a text' }
+      : [{ type: 'edited', networkId: edited, from, text, timestamp }];
   }
+  const chat =
+    groupId === undefined ? { type: 'direct' as const, id: person } : { type: 'group' as const, id: groupId };
+  const approach = isOwn ? undefined : approachOf(received, { networkId, chat, from, timestamp });
+  if (approach !== undefined) return [approach];
   const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
-  const name = contacts.find(isSender)?.profile?.name;
+  const sender = contacts.find(isSender) ?? (!isOwn && contacts.length === 1 ? contacts[0] : undefined);
+  const name = sender?.profile?.name;
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const contents = await contentsOf(received, lookUps);
   return contents.map((content, index) => ({
     type: 'message' as const,
     // A message with several contacts becomes several messages.
     networkId: index === 0 ? networkId : `${networkId}${PART}${index + 1}`,
-    chat: groupId === undefined ? { type: 'direct' as const, id: person } : { type: 'group' as const, id: groupId },
+    chat,
     from,
     ...(isOwn && { isOwn }),
     ...(name !== undefined && { senderName: name }),
-    content: { ...content, ...productOf(context), ...(isForwarded && { isForwarded }) },
+    content: {
+      ...content,
+      ...productOf(context),
+      ...quotedOf(context),
+      ...referralOf(received.referral),
+      ...(isForwarded && { isForwarded }),
+    },
     timestamp,
     replyTo: context?.id ?? null,
   }));
+}
+
+/** Returns the message that a message replies to. Meta reports its id and sender, and not its content. */
+function quotedOf(context: Message['context']): Pick<MessageContent, 'quoted'> {
+  if (context?.id === undefined) return {};
+  const from = context.from?.replace(/^\+/, '');
+  return { quoted: { networkId: context.id, ...(from !== undefined && /^\d+$/.test(from) && { from }) } };
 }
 
 /** The phone number of the sender, or Meta's id of a sender who hides it. */
@@ -276,7 +323,8 @@ export function toReceipt(given: unknown): Receipt | Unreadable {
   const status = STATUSES[received.status];
   const isFileLost = error !== undefined && FILE_CODES.has(error.code);
   if (status === undefined) return { ownId, networkId, isFileLost, event: undefined };
-  const { category, billable = false } = received.pricing ?? {};
+  const { category, billable = false, type: priceType, pricing_model: model } = received.pricing ?? {};
+  const priced = { ...(priceType && { type: priceType }), ...(model && { model }) };
   const warning = status === 'failed' ? warningOf(error?.code) : undefined;
   const message = error?.error_data?.details ?? error?.message ?? error?.title ?? 'the message could not be delivered';
   return {
@@ -290,7 +338,7 @@ export function toReceipt(given: unknown): Receipt | Unreadable {
       timestamp: toMs(received.timestamp),
       // Its message may be an echo, or the answer with its id may still be on its way.
       ...(ownId === undefined && { isEarly: true }),
-      ...(category !== undefined && { pricing: { category, billable } }),
+      ...(category !== undefined && { pricing: { category, billable, ...priced } }),
       ...(warning !== undefined && { warning }),
       ...(status === 'failed' && error?.code === UNDELIVERABLE && { isUnreachable: true }),
       ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),

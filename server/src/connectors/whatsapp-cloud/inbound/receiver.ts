@@ -3,15 +3,20 @@ import type { CallbackAnswer, CallbackRequest } from '../../contract/callbacks.t
 import { type Verdict, verdictOf } from '../errors.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
 import { findGroup, placeholderGroup } from '../groups.ts';
+import type { MarketingChoices } from '../marketing.ts';
 import { findMedia } from '../media.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
 import type { NumberDetails } from '../number/numberDetails.ts';
 import type { Sender } from '../outbound/sender.ts';
 import { answerChallenge, type Change, type Contact, isSigned, readChanges, readContacts } from './callbacks.ts';
+import { readCall } from './calls.ts';
 import { readHistory, readMessage, reportContact, reportHistory, reportMessages } from './coexistence.ts';
 import { Concerned } from './concerned.ts';
 import { type LookUps, type MessageEvent, toEvents, toReceipt } from './incoming.ts';
+import { LastIds } from './lastIds.ts';
 import { isAccountField, readNotification } from './notifications.ts';
+import { readPreference } from './preferences.ts';
+import { idsIn, moveOf, sharedIdsOf } from './senders.ts';
 
 /** Up to this age, a part that Meta cannot return is requested again. After 7 days, Meta gives up the text as well. */
 const MAX_AGE_MS = 6 * 3600_000;
@@ -26,12 +31,18 @@ export class Receiver {
   readonly #number: CloudNumber;
   readonly #sender: Sender;
   readonly #details: NumberDetails;
+  readonly #marketing: MarketingChoices;
+  readonly #approaches: LastIds;
+  readonly #moves: LastIds;
   #knownGroups: Set<string> | undefined;
 
-  constructor(number: CloudNumber, sender: Sender, details: NumberDetails) {
+  constructor(number: CloudNumber, sender: Sender, details: NumberDetails, marketing: MarketingChoices) {
     this.#number = number;
     this.#sender = sender;
     this.#details = details;
+    this.#marketing = marketing;
+    this.#approaches = new LastIds(number.host.store, 'approaches');
+    this.#moves = new LastIds(number.host.store, 'moves');
   }
 
   async receive(request: CallbackRequest): Promise<CallbackAnswer> {
@@ -71,6 +82,12 @@ export class Receiver {
         ]);
       case 'smb_app_state_sync':
         return this.#storeAll((value.state_sync ?? []).map((entry) => () => this.#storeContact(entry)));
+      case 'calls': {
+        const contacts = readContacts(value.contacts);
+        return this.#storeAll((value.calls ?? []).map((call) => () => this.#storeCall(call, contacts)));
+      }
+      case 'user_preferences':
+        return this.#storeAll((value.user_preferences ?? []).map((one) => () => this.#storePreference(one)));
       default:
         this.#number.host.log.info({ field }, 'received an account notification from Meta');
         return true;
@@ -79,6 +96,10 @@ export class Receiver {
 
   async #storeMessages({ message_echoes: echoes = [], statuses = [], messages = [], ...value }: Change['value']) {
     const contacts = readContacts(value.contacts);
+    const { people } = this.#number;
+    const met = idsIn({ messages, statuses }, contacts).map((ids) => () => people.meet(ids));
+    // First, because a message of a person who hides the number belongs to the chat with the number.
+    if (!(await this.#storeAll(met))) return false;
     const areEchoesStored = await this.#storeAll(echoes.map((echo) => () => this.#storeEcho(echo)));
     let areStatusesStored = true;
     for (let start = 0; start < statuses.length; start += AT_ONCE) {
@@ -134,6 +155,20 @@ export class Receiver {
     if (!(await reportContact(this.#number.host, entry))) this.#ignore('a contact of an unknown shape');
   }
 
+  async #storeCall(given: unknown, contacts: readonly Contact[]): Promise<void> {
+    const { host } = this.#number;
+    const call = await readCall(given, contacts, host.phoneNumber ?? '', this.#lookUps);
+    if (call === undefined) return this.#ignore('a call by the number, or of an unknown shape');
+    await host.onEvent(call);
+  }
+
+  async #storePreference(given: unknown): Promise<void> {
+    const { host } = this.#number;
+    const choice = await readPreference(given, this.#lookUps.hide, host.clock.now());
+    if (choice === undefined) return this.#ignore('a preference of an unknown shape');
+    await this.#reportOnce(choice);
+  }
+
   async #storeStatus(status: unknown): Promise<void> {
     const receipt = toReceipt(status);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
@@ -145,17 +180,31 @@ export class Receiver {
   }
 
   async #storeMessage(message: unknown, contacts: readonly Contact[], ownNumber?: string): Promise<void> {
+    const { people } = this.#number;
+    const move = ownNumber === undefined ? moveOf(message) : undefined;
+    if (move !== undefined) return this.#moves.once(move.networkId, () => people.move(move));
+    const shared = sharedIdsOf(message, contacts);
+    if (shared !== undefined) await people.meet(shared);
     const events = await toEvents(message, contacts, this.#lookUps, ownNumber);
     if ('problem' in events) return this.#ignore(events.problem);
     for (const event of events) {
-      await this.#identify(event.from, contacts);
-      await this.#report(event);
+      await people.noteSender(event.from);
+      await this.#reportOnce(event);
     }
   }
 
   /** The number sent it with the app on its phone. */
   async #storeEcho(echo: unknown): Promise<void> {
     await this.#storeMessage(echo, [], this.#number.host.phoneNumber ?? '');
+  }
+
+  /** The host recognizes a repeated message itself, and does not store the other reports. */
+  async #reportOnce(event: MessageEvent): Promise<void> {
+    const report = () => this.#report(event);
+    if (event.type === 'marketing_choice') await this.#marketing.note(event, report);
+    else if (event.type === 'chat_opened' || event.type === 'call_permission')
+      await this.#approaches.once(event.networkId, report);
+    else await report();
   }
 
   /** Reports a message, without its file if that cannot be fetched. */
@@ -172,16 +221,6 @@ export class Receiver {
       const { media: _, ...content } = event.content;
       await host.onEvent({ ...event, content });
     }
-  }
-
-  /** Reports the number of a person who hid it before and shows it now. */
-  async #identify(phoneNumber: string, contacts: readonly Contact[]): Promise<void> {
-    const { host, people } = this.#number;
-    const userId = contacts.find(({ wa_id: waId }) => waId === phoneNumber)?.user_id;
-    const placeholder = userId && (await people.placeholderOf(userId));
-    if (!placeholder) return;
-    await host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
-    await people.show(placeholder, phoneNumber); // last: if this fails, it is reported again with the next message
   }
 
   /** Reports a group that the host does not know, because it was created at Meta. */

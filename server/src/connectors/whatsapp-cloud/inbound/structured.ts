@@ -1,5 +1,5 @@
 import type { MessageContent } from '../../contract/content.ts';
-import type { Order } from '../../contract/contentParts.ts';
+import type { Order, Referral } from '../../contract/contentParts.ts';
 
 /* Parts of Meta's messages with fields, in the form of the interface. */
 
@@ -58,15 +58,44 @@ export function choiceOf({ button, interactive }: Replies): Pick<MessageContent,
   return { choice: { kind: 'form', ...(name && { name }), ...(response && { response }) } };
 }
 
-interface Referral {
+interface Context {
   readonly referred_product?:
     | { readonly catalog_id?: string | undefined; readonly product_retailer_id?: string | undefined }
     | undefined;
 }
 
 /** The product that a message asks about. */
-export function productOf(context: Referral | undefined): Pick<MessageContent, 'product'> {
+export function productOf(context: Context | undefined): Pick<MessageContent, 'product'> {
   const { catalog_id: catalogId, product_retailer_id: retailerId } = context?.referred_product ?? {};
   if (!catalogId && !retailerId) return {};
   return { product: { ...(catalogId && { catalogId }), ...(retailerId && { retailerId }) } };
+}
+
+interface ReceivedReferral {
+  readonly source_url?: string | undefined;
+  readonly source_id?: string | undefined;
+  readonly source_type?: string | undefined;
+  readonly headline?: string | undefined;
+  readonly body?: string | undefined;
+  readonly image_url?: string | undefined;
+  readonly video_url?: string | undefined;
+  readonly thumbnail_url?: string | undefined;
+  readonly ctwa_clid?: string | undefined;
+}
+
+/** The ad or post before a message. Ads in statuses have no click id. */
+export function referralOf(received: ReceivedReferral | undefined): Pick<MessageContent, 'referral'> {
+  if (received === undefined) return {};
+  const { source_id: adId, source_url: url, headline, body, ctwa_clid: clickId, source_type: entryPoint } = received;
+  const mediaUrl = received.image_url ?? received.video_url ?? received.thumbnail_url;
+  const referral: Referral = {
+    ...(adId && { adId }),
+    ...(url && { url }),
+    ...(headline && { headline }),
+    ...(body && { body }),
+    ...(clickId && { clickId }),
+    ...(entryPoint && { entryPoint }),
+    ...(mediaUrl && { mediaUrl }),
+  };
+  return Object.keys(referral).length === 0 ? {} : { referral };
 }

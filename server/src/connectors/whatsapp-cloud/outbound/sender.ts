@@ -4,6 +4,7 @@ import { sleep, unlessAborted, withTimeout } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
+import { isPlaceholder } from '../../contract/people.ts';
 import { verdictOf } from '../errors.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
 import { requireSendableMedia } from '../media.ts';
@@ -26,6 +27,19 @@ const RETRY_MS: readonly number[] = [1000, 2000, 4000];
 const PAIR_WAIT_MS = 6000;
 
 const Answer = Compile(Type.Object({ messages: Type.Array(Type.Object({ id: Type.String() }), { minItems: 1 }) }));
+
+/** The recipient of a message. Meta knows some by another number than callers use, as in Brazil, Mexico and Argentina. */
+const Recipients = Compile(
+  Type.Object({
+    contacts: Type.Array(
+      Type.Object({
+        wa_id: Type.Optional(Type.String({ pattern: '^[1-9][0-9]{4,14}$' })),
+        user_id: Type.Optional(Type.String()),
+      }),
+      { minItems: 1, maxItems: 1 },
+    ),
+  }),
+);
 
 /** The limit of a number that Meta has not raised. */
 const MESSAGES_PER_SECOND = 80;
@@ -111,7 +125,7 @@ export class Sender {
       await host.store.set(mark, 'yes');
       let isKnown = true;
       try {
-        return await this.#post(body, heard);
+        return await this.#post(chat, body, heard);
       } catch (error) {
         isKnown = !(error instanceof UncertainError); // otherwise the mark stays, so that the message is not sent again
         throw error;
@@ -147,16 +161,29 @@ export class Sender {
     else await sleep(host.clock, ms, monitor.closed);
   }
 
-  async #post(body: object, heard: Promise<string>): Promise<Accepted> {
+  async #post(chat: NetworkChat, body: object, heard: Promise<string>): Promise<Accepted> {
     const { graph, host } = this.#number;
     try {
       const answer = await graph.call('POST', this.#path, body);
+      // Not awaited: merging two long chats takes longer than the caller waits.
+      void this.#meet(chat, answer).catch((err) => host.log.warn({ err }, 'failed to store the number of a recipient'));
       const [message] = Answer.Check(answer) ? answer.messages : [];
       if (message !== undefined) return { timestamp: host.clock.now(), networkId: message.id };
     } catch (error) {
       if (!isUncertain(error)) throw error;
     }
     return this.#confirmed(heard, CONFIRM_WITHIN_MS);
+  }
+
+  /** Stores the ids of the recipient of a message, as Meta knows them. */
+  async #meet({ type, id }: NetworkChat, answer: unknown): Promise<void> {
+    const [recipient] = Recipients.Check(answer) ? answer.contacts : [];
+    if (type === 'group' || recipient === undefined) return;
+    const { people } = this.#number;
+    const { wa_id: waId, user_id: userId } = recipient;
+    if (waId !== undefined && waId !== id && !isPlaceholder(id)) await people.noteForm(id, waId);
+    const phoneNumber = waId && (people.formOf(waId) ?? waId);
+    if (userId !== undefined) await people.meet({ userId, phoneNumber });
   }
 
   /** @throws {UncertainError} if no status of the message arrives in time */
