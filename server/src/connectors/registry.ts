@@ -1,8 +1,8 @@
 import { isAbsolute, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Settings } from '../config.ts';
+import type { TargetPolicy } from '../egress/target.ts';
 import { SANDBOX } from '../sandbox/sandbox.ts';
-import type { TargetPolicy } from '../target.ts';
 import { capabilityNames } from './contract/capabilities.ts';
 import type { Connector, ConnectorModule, ConnectorTools } from './contract/connector.ts';
 import { messageTypes } from './contract/content.ts';

@@ -1,3 +1,6 @@
+import type { Referral } from './contentParts.ts';
+import type { NetworkChat } from './messageKey.ts';
+
 /* The parts of business numbers: templates, a profile of the business, and the network's judgment of the number. */
 
 /** The network's judgment of a template or a number by the reactions of recipients. */
@@ -139,11 +142,38 @@ export type BusinessEvent =
       readonly timestamp: number;
     };
 
+/** Place and time of an action by a person who reaches a business. */
+interface Approach {
+  /** The network's id of the report. */
+  readonly networkId: string;
+  readonly chat: NetworkChat;
+  /** Digits of the person, or a placeholder. */
+  readonly from: string;
+  readonly timestamp: number;
+}
+
+export type CustomerEvent =
+  /** A person opened the chat for the first time, and has not written yet. */
+  | (Approach & { readonly type: 'chat_opened'; readonly referral?: Referral })
+  /** A person decided whether the business can call. */
+  | (Approach & {
+      readonly type: 'call_permission';
+      readonly isGranted: boolean;
+      /** End of the permission in ms; omitted if it is permanent or was refused. */
+      readonly expiresAt?: number;
+    })
+  /** A person stopped or resumed marketing messages of the business. */
+  | (Approach & { readonly type: 'marketing_choice'; readonly isStopped: boolean });
+
 /** The price of a message, as the network reports it. */
 export interface Pricing {
   /** Such as `marketing`, `utility` or `service`. */
   readonly category: string;
   readonly billable: boolean;
+  /** Reason for the price, such as `regular`, `free_customer_service` or `free_entry_point`. */
+  readonly type?: string;
+  /** Unit of the price: `PMP` (per message) or `CBP` (per conversation). */
+  readonly model?: string;
 }
 
 /** Finds the sessions of all nodes that a call of the network concerns, because several can share one callback URL. */

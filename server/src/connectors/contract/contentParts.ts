@@ -1,6 +1,10 @@
 /* The parts of a message that networks add to plain texts, files, places and polls. */
 
+import type { MessageType } from '../../events/networkTypes.ts';
+
 export interface ContentParts {
+  /** The message that this one replies to, as the network describes it. */
+  readonly quoted?: Quoted;
   /** The preview of a link in a text; null for none, where the network would make one itself. */
   readonly linkPreview?: LinkPreview | null;
   /** The file can be opened once. */
@@ -23,8 +27,23 @@ export interface ContentParts {
   readonly groupInvite?: PersonalInvite;
   /** The choice of the sender, if the message answers buttons, a list, a template or a form. */
   readonly choice?: Choosing;
+  readonly referral?: Referral;
   /** The network's name of a kind of message that has no type here. Only of the type `unsupported`. */
   readonly rawType?: string;
+}
+
+/** A quoted message. Nothing else may be known about it. */
+export interface Quoted {
+  /** Our id. The host sets it if the session has the message. */
+  readonly messageId?: string;
+  readonly networkId: string;
+  /** Digits of its sender, or a placeholder. */
+  readonly from?: string;
+  readonly type?: MessageType;
+  /** Text, caption or question, as the reply repeats it. */
+  readonly text?: string;
+  /** It is a status. */
+  readonly isStatus?: boolean;
 }
 
 export interface ContactCard {
@@ -126,6 +145,22 @@ export interface Choosing {
   readonly description?: string;
   /** The answers in the form, as JSON. */
   readonly response?: string;
+}
+
+/** The ad or post that a person tapped before writing. Every field comes from the network, or from the sender's app. */
+export interface Referral {
+  /** The network's id of the ad or post. */
+  readonly adId?: string;
+  /** Page of the ad or post. */
+  readonly url?: string;
+  readonly headline?: string;
+  readonly body?: string;
+  /** Id of the click, for Meta's Conversions API. */
+  readonly clickId?: string;
+  /** The network's name of the place that was tapped, such as `ad`, `post` or `ctwa_ad`. */
+  readonly entryPoint?: string;
+  /** Image or video of the ad. */
+  readonly mediaUrl?: string;
 }
 
 /** A place that moves while its sender shares it. */

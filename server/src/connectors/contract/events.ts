@@ -1,10 +1,10 @@
 import type { GroupChange } from '../../events/networkTypes.ts';
-import type { BusinessEvent, Pricing } from './business.ts';
+import type { BusinessEvent, CustomerEvent, Pricing } from './business.ts';
 import type { CallOutcome, NetworkCall } from './calls.ts';
 import type { ChannelEvent } from './channels.ts';
 import type { ChatEvent } from './chatActions.ts';
 import type { MessageContent } from './content.ts';
-import type { EventAnswer } from './contentParts.ts';
+import type { EventAnswer, EventDetails } from './contentParts.ts';
 import type { JoinRequestEvent } from './groupActions.ts';
 import type { NetworkGroup } from './groups.ts';
 import type { HistoryEvent } from './history.ts';
@@ -23,12 +23,22 @@ interface MessageChange {
   readonly timestamp: number;
 }
 
+/** A change of the number or the id under which a network knows a person. */
+export interface IdentityChange {
+  /** The person has another phone number than before. Left out if only the known form of the number has changed. */
+  readonly numberChanged?: true;
+  /** The network's id of the person from now on, and the one until now. */
+  readonly userId?: string;
+  readonly previousUserId?: string;
+}
+
 /** A network's report about a session. */
 export type NetworkEvent =
   | JoinRequestEvent
   /** The session has learned more about a group that did not change. Stored without an event. */
   | { readonly type: 'group_noted'; readonly group: NetworkGroup }
   | BusinessEvent
+  | CustomerEvent
   | StandingEvent
   | StatusEvent
   | ChannelEvent
@@ -59,11 +69,18 @@ export type NetworkEvent =
   | ChatEvent
   /**
    * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.
-   * The placeholder can also be a number that the network knows by another one.
+   * The placeholder can also be a number that the network knows by another one, or the former number of a person who
+   * has changed it. If the new number is hidden, `phoneNumber` is a placeholder.
    */
-  | { readonly type: 'identified'; readonly standIn: string; readonly phoneNumber: string }
-  /** The sender has changed the text of a message. */
-  | (MessageChange & { readonly type: 'edited'; readonly text: string })
+  | {
+      readonly type: 'identified';
+      readonly standIn: string;
+      readonly phoneNumber: string;
+      /** The person has changed the number or the id. */
+      readonly change?: IdentityChange;
+    }
+  /** The sender has edited a message. `text` is the name of an edited event, and empty if a caption was removed. */
+  | (MessageChange & { readonly type: 'edited'; readonly text: string; readonly event?: EventDetails })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
   | (MessageChange & { readonly type: 'deleted' })
   /** `emoji` is null if the reaction was removed. */
@@ -77,6 +94,8 @@ export type NetworkEvent =
       readonly networkIds: readonly string[];
       readonly status: 'sent' | 'delivered' | 'read' | 'failed';
       readonly timestamp: number;
+      /** Digits of the person who received or read the messages. Only needed in groups. */
+      readonly by?: string;
       /** The reason if it failed, as text. */
       readonly error?: string;
       readonly pricing?: Pricing;
@@ -110,6 +129,21 @@ export type NetworkEvent =
       readonly presence: Presence;
       /** When the person was last online, if the network shows it. */
       readonly lastSeen?: number;
+      readonly timestamp: number;
+    }
+  /** A person mentions the chat in a status. `status` is the network's id of the status; null if unknown. */
+  | {
+      readonly type: 'status_mentioned';
+      readonly chat: NetworkChat;
+      readonly from: string;
+      readonly status: string | null;
+      readonly timestamp: number;
+    }
+  /** A person who does not see the session's phone number asks for it. */
+  | {
+      readonly type: 'number_requested';
+      readonly chat: NetworkChat;
+      readonly from: string;
       readonly timestamp: number;
     }
   | (NetworkCall & { readonly type: 'call' })

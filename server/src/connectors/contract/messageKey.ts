@@ -15,4 +15,6 @@ export interface MessageKey {
   readonly chat: NetworkChat;
   /** Digits of the sender. */
   readonly from: string;
+  /** Send time in ms, if known. */
+  readonly timestamp?: number;
 }

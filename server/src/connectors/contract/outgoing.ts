@@ -1,3 +1,4 @@
+import type { MessageType } from '../../events/networkTypes.ts';
 import type { MessageContent } from './content.ts';
 import type { NetworkChat } from './messageKey.ts';
 
@@ -14,7 +15,13 @@ export interface OutgoingMessage {
   /** After how many seconds it disappears; left out if it stays. */
   readonly expiresInSeconds?: number;
   /** The content of that message, for networks that show it above the reply. */
-  readonly quoted?: { readonly from: string; readonly text: string };
+  readonly quoted?: {
+    readonly from: string;
+    readonly type: MessageType;
+    readonly text: string;
+    /** Send time in ms. */
+    readonly timestamp?: number;
+  };
   /** When the network accepted it: only for messages of `SessionHost.undelivered`. */
   readonly sentAt?: number;
 }

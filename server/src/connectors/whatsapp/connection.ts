@@ -1,5 +1,5 @@
+import { pinHosts } from '../../egress/pinnedHosts.ts';
 import { AppError } from '../../errors.ts';
-import { pinHosts } from '../../pinnedHosts.ts';
 import type { Connection } from '../contract/connection.ts';
 import { FILE_MS } from '../contract/connector.ts';
 import type { NetworkEvent } from '../contract/events.ts';
@@ -19,20 +19,23 @@ import { Link } from './link/link.ts';
 import { loadBaileys } from './link/load.ts';
 import { openRoute } from './link/proxy.ts';
 import { Requests } from './link/requests.ts';
+import { SignalTurns } from './link/signalTurns.ts';
 import { socketConfig } from './link/socketConfig.ts';
 import { openOwnStore } from './link/store.ts';
 import { Acknowledgements } from './outbound/acknowledgements.ts';
 import { createChatParts } from './outbound/chatState.ts';
-import { keyOf } from './outbound/outgoingContent.ts';
+import { DeviceSessions } from './outbound/deviceSessions.ts';
+import { keyOf } from './outbound/messageKeys.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
 import { Sender } from './outbound/sender.ts';
+import { SenderKeys } from './outbound/senderKeys.ts';
 import { findSent } from './outbound/sentMessages.ts';
 import { SharedState } from './outbound/sharedState.ts';
 import { createStatusActions } from './outbound/statuses.ts';
 import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './people/account.ts';
 import { AddressBook } from './people/addressBook.ts';
-import { Addresses, jidOf, jidOfChat } from './people/addresses.ts';
+import { Addresses, jidOf } from './people/addresses.ts';
 import { createBusinessActions } from './people/business.ts';
 import { createChannelActions } from './people/channels.ts';
 import { createCommunityActions, previewInvite } from './people/communities.ts';
@@ -40,6 +43,7 @@ import { createGroupActions } from './people/groupActions.ts';
 import { GroupPictures } from './people/groupPictures.ts';
 import { Groups } from './people/groups.ts';
 import { JoinRequests } from './people/joinRequests.ts';
+import { MemberAddresses } from './people/memberAddresses.ts';
 import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
@@ -86,51 +90,66 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const files = pinHosts(route.dispatcher, { hosts: [mediaHost], maxBytes, timeoutMs: FILE_MS, clock });
   const ownHosts = { hosts: [WHATSAPP_HOSTS, mediaHost], maxBytes: OWN_BYTES, timeoutMs: OWN_MS, clock };
   const ownFiles = pinHosts(route.dispatcher, ownHosts);
-  const link = new Link({ settings, baileys, creds, hasProxy: proxy !== undefined, host });
+  const { versions } = settings;
+  await versions.restore(store, baileys.DEFAULT_CONNECTION_CONFIG.version);
+  const versionReader = { dispatcher: route.dispatcher, route: proxy ?? '', host: { clock, log: host.log, store } };
+  const link = new Link({ settings, baileys, creds, hasProxy: proxy !== undefined, host, versions, versionReader });
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);
   const session = { settings, baileys, host, store, creds, self, link, requests, reporter, files, ownFiles };
 
   const addresses = new Addresses(session);
-  const groups = new Groups(session, addresses);
+  const members = new MemberAddresses(session, addresses);
+  const groups = new Groups(session, addresses, members);
   const pictures = new GroupPictures(session, groups);
   const joinRequests = new JoinRequests(session, addresses, groups);
 
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(limits, { clock, random, store });
   const recipients = new Recipients(session, pacing, addresses);
-  const sender = new Sender(session, acknowledgements, pacing, recipients);
+  const deviceSessions = new DeviceSessions(session, new SenderKeys(session, groups));
+  const sender = new Sender({
+    session,
+    acknowledgements,
+    pacing,
+    recipients,
+    addresses,
+    members,
+    groups,
+    deviceSessions,
+  });
 
   const notifications = new HistoryNotifications(session);
   const history = new HistoryImport(session, notifications, addresses, groups);
   const journal = new Journal(session, notifications);
-  const reader = new MessageReader(session, addresses, groups);
-  const receiver = new Receiver(session, journal, reader, acknowledgements);
+  const reader = new MessageReader({ session, addresses, groups, members });
+  const receiver = new Receiver({ session, journal, reader, acknowledgements, addresses });
   const activity = new Activity(session, addresses);
   const ownPresence = new OwnPresence(session);
   new Broadcasts(session, addresses);
   new AddressBook(session, addresses);
   new StateChanges(session, addresses);
   const sharedState = new SharedState(session);
+  const turns = new SignalTurns(creds);
 
   const config = socketConfig(session, {
     keys,
     agent: route.agent,
     getMessage: async ({ id }) => (id ? findSent(session, id) : undefined),
     cachedGroupMetadata: async (jid) => groups.cached(jid),
-    makeSignalRepository: journal.makeSignalRepository,
+    makeSignalRepository: deviceSessions.observe(turns.split(journal.makeSignalRepository)),
   });
-  const people = { addresses, groups, pictures, joinRequests, recipients, activity, ownPresence };
+  const people = { addresses, members, groups, pictures, joinRequests, recipients, activity, ownPresence };
   return { session, store, credentials, route, config, ...people, pacing, sender, receiver, history, sharedState };
 }
 
 function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
-  const { session, addresses, groups, pictures, joinRequests, recipients, activity, ownPresence, sender, sharedState } =
-    parts;
-  const { link, requests, self } = session;
+  const { session, addresses, members, groups, pictures, joinRequests, recipients } = parts;
+  const { activity, ownPresence, sender, sharedState } = parts;
+  const { link, requests } = session;
   const profiles = createProfiles(session, addresses);
-  const history = new HistoryRequests(session);
+  const history = new HistoryRequests(session, members);
   return {
     send: (message) => sender.send(message),
     react: (message, emoji) => sender.react(message, emoji),
@@ -138,11 +157,14 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     vote: (message, vote) => sender.vote(message, vote),
     remove: (message) => sender.remove(message),
     async markRead(chat, messages) {
-      const keys = messages.map((message) => keyOf({ ...message, chat }, self.phoneNumber));
+      const keys = await Promise.all(messages.map((message) => keyOf(session, members, { ...message, chat })));
       await requests.ask((socket) => socket.readMessages(keys));
     },
     setTyping: (chat, state) =>
-      requests.ask((socket) => socket.sendPresenceUpdate(state === 'typing' ? 'composing' : state, jidOfChat(chat))),
+      requests.ask(async (socket) => {
+        const [address] = await addresses.addressesOf(chat);
+        await socket.sendPresenceUpdate(state === 'typing' ? 'composing' : state, address);
+      }),
     numberOf: (phoneNumber) => addresses.identified.get(phoneNumber),
     preflight: (messages) => requests.ask((socket) => recipients.forecast(socket, messages)),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
@@ -157,7 +179,11 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     status: createStatusActions(session, sender),
     channels: createChannelActions(session, sender),
     setPresence: (presence) => ownPresence.set(presence),
-    followPresence: (phoneNumber) => requests.ask((socket) => socket.presenceSubscribe(jidOf(phoneNumber))),
+    followPresence: (phoneNumber) =>
+      requests.ask(async (socket) => {
+        const [address] = await addresses.addressesOf({ type: 'direct', id: phoneNumber });
+        await socket.presenceSubscribe(address);
+      }),
     rejectCall: ({ callId }) => activity.reject(callId),
     requestHistory: (request) => history.request(request),
     openRemoteFile: (reference) => history.openFile(reference),
@@ -174,7 +200,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     business: createBusinessActions(session, addresses),
     linkedDevices: () => listDevices(session),
     lookUpPeople: ({ phoneNumbers, lids }) => lookUpPeople(session, phoneNumbers, lids),
-    ...createChatParts(session, sharedState, sender),
+    ...createChatParts({ session, members, state: sharedState, sender }),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };

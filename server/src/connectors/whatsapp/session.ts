@@ -1,21 +1,23 @@
 import type { AuthenticationCreds } from 'baileys';
 import type { Dispatcher } from 'undici';
 import type { Settings } from '../../config.ts';
-import type { TargetPolicy } from '../../target.ts';
+import type { TargetPolicy } from '../../egress/target.ts';
 import type { SessionHost, SessionStore } from '../contract/host.ts';
 import type { Link } from './link/link.ts';
 import type { Baileys } from './link/load.ts';
 import type { Requests } from './link/requests.ts';
+import type { WebVersions } from './link/webVersion.ts';
 import type { Self } from './people/self.ts';
 import type { Reporter } from './reporter.ts';
 
-type Setting = 'whatsappUrl' | 'whatsappVersion' | 'whatsappMediaHost' | 'whatsappKeepAliveSeconds' | 'mediaMaxBytes';
+type Setting = 'whatsappUrl' | 'whatsappMediaHost' | 'whatsappKeepAliveSeconds' | 'mediaMaxBytes';
 
 /** The settings of all sessions. An account never sets `whatsappUrl`, because only TLS authenticates the server. */
 export interface NetworkSettings extends Pick<Settings, Setting> {
   /** The addresses that a proxy may have. */
   readonly targets: TargetPolicy;
   readonly random: () => number;
+  readonly versions: WebVersions;
 }
 
 /** The dependencies that all parts of a session share. */

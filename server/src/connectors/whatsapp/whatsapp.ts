@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import type { Settings } from '../../config.ts';
 import type { Connector } from '../contract/connector.ts';
 import { historyOptions } from '../historyOptions.ts';
 import { whatsappMediaRules } from '../mediaRules.ts';
@@ -6,6 +7,7 @@ import { WARM_UP } from '../sendBudget.ts';
 import { callsOption, channelsOption, statusesOption } from '../socialOptions.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './capabilities.ts';
 import { checkProxy, PROXY_PATTERN } from './link/proxyUrl.ts';
+import { WebVersions } from './link/webVersion.ts';
 import { toWireId } from './outbound/messageIds.ts';
 import { jidOfChat } from './people/addresses.ts';
 import { storedPerson } from './people/storedPeople.ts';
@@ -15,7 +17,11 @@ const PAUSE_MS = 1500;
 const NEW_CHATS_PER_DAY = 50;
 
 /** WhatsApp as a linked device, with the client Baileys. */
-export function createWhatsapp(settings: NetworkSettings): Connector {
+export function createWhatsapp({
+  whatsappVersion,
+  ...others
+}: Omit<NetworkSettings, 'versions'> & Pick<Settings, 'whatsappVersion'>): Connector {
+  const settings: NetworkSettings = { ...others, versions: new WebVersions(whatsappVersion, others.whatsappUrl) };
   return {
     name: 'whatsapp',
     options: Type.Object(

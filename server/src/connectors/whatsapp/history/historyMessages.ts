@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
-import { MAX_MENTIONS } from '../../contract/content.ts';
 import type { HistoryChat, HistoryMessage, RemoteFile } from '../../contract/history.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import { mutedUntil } from '../inbound/activity.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
-import { ownOrTheirs } from '../inbound/messageReader.ts';
+import { mentionsIn, ownOrTheirs } from '../inbound/messageReader.ts';
+import { quotedOf } from '../inbound/quoted.ts';
 import { keepSent } from '../outbound/sentMessages.ts';
 import type { Session } from '../session.ts';
 
@@ -91,11 +91,13 @@ export async function toHistoryMessage(
     await reactionsOf(session, info, digitsOf),
     await votesOf(session, info, parsed, digitsOf),
   ];
-  const mentions = await Promise.all((context?.mentionedJid ?? []).slice(0, MAX_MENTIONS).map(digitsOf));
+  const { text, mentions } = await mentionsIn(parsed.content.text, context, digitsOf);
   return {
     ...shared,
     content: {
       ...parsed.content,
+      ...(await quotedOf(session, context, digitsOf)),
+      text,
       ...(mentions.length > 0 && { mentions }),
       ...(context?.isForwarded === true && { isForwarded: true }),
     },

@@ -5,7 +5,8 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { parseContent } from '../inbound/incomingContent.ts';
 import { askPhone, GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
-import { keyOf } from '../outbound/outgoingContent.ts';
+import { keyOf } from '../outbound/messageKeys.ts';
+import type { MemberAddresses } from '../people/memberAddresses.ts';
 import type { Session } from '../session.ts';
 
 /** Every request wakes the phone. */
@@ -17,19 +18,21 @@ const GONE: readonly (number | undefined)[] = [404, 410, 412, 418];
 /** Requests of the API to the phone: for older messages of a chat, and for the files of messages. */
 export class HistoryRequests {
   readonly #session: Session;
+  readonly #members: MemberAddresses;
   readonly #running = new Map<string, Promise<WAMessage>>();
   #recent: number[] = [];
 
-  constructor(session: Session) {
+  constructor(session: Session, members: MemberAddresses) {
     this.#session = session;
+    this.#members = members;
   }
 
   /** @throws {AppError} `rate_limited`, `session_not_connected` */
-  async request({ timestamp, count, ...message }: HistoryRequest): Promise<void> {
-    const { requests, self } = this.#session;
-    await requests.ask(async (socket) => {
+  async request({ count, ...message }: HistoryRequest): Promise<void> {
+    const key = await keyOf(this.#session, this.#members, message);
+    await this.#session.requests.ask(async (socket) => {
       this.#admit();
-      await socket.fetchMessageHistory(count, keyOf(message, self.phoneNumber), timestamp);
+      await socket.fetchMessageHistory(count, key, message.timestamp);
     });
   }
 

@@ -1,6 +1,8 @@
 import { KeyedQueue, Slots, settledWithin, sleep } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
+import type { NetworkEvent } from '../../contract/events.ts';
 import { boomOf } from '../link/errors.ts';
+import type { SecretEntry } from '../sealed/messageSecrets.ts';
 import type { Session } from '../session.ts';
 import type { HeldReceipts } from './heldReceipts.ts';
 import type { Journal, Received } from './journal.ts';
@@ -15,6 +17,19 @@ const DOWNLOADS = 3;
 /** After some time offline, each of hundreds of chats may begin with a large video. */
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
+/** Number of changes that wait for their message: of a session, and of one sender. */
+const WAITING = 200;
+const WAITING_OF_SENDER = 20;
+/** Maximum age of a change that waits, in milliseconds. */
+const WAIT_MS = 86_400_000;
+
+/** A sealed change that came before its message. */
+interface Waiting {
+  readonly received: Received;
+  readonly waitsFor: string;
+  /** Address without the device. */
+  readonly sender: string;
+}
 
 /** Passes the messages of the journal to the host, each chat in its order. */
 export class Incoming {
@@ -25,6 +40,8 @@ export class Incoming {
   readonly #chats = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
+  /** Sealed changes that came before their message, oldest first. They stay in the journal. */
+  readonly #waiting = new Map<string, Waiting>();
   #isStopped = false;
 
   constructor(session: Session, journal: Journal, reader: MessageReader, heldReceipts: HeldReceipts) {
@@ -47,6 +64,7 @@ export class Incoming {
     const again = this.#setAside;
     this.#setAside = [];
     for (const received of again) this.add({ ...received, isReplayed: true }, 1);
+    this.#release(() => true);
   }
 
   /** Starts nothing more, and waits a moment for messages in flight. Messages that are not stored stay in the journal. */
@@ -62,9 +80,9 @@ export class Incoming {
     let faults = 0;
     for (let attempt = 0; !this.#isStopped; attempt++) {
       try {
-        await this.#store(received, attempt < DOWNLOADS);
-        this.#journal.acknowledge(received);
-        return this.#heldReceipts.settle(id);
+        const waitsFor = await this.#store(received, attempt < DOWNLOADS);
+        if (waitsFor === undefined) return this.#settle(received);
+        return this.#wait(received, waitsFor);
       } catch (error) {
         const about = { err: error, message: id, attempt };
         if (!isOutage(error)) faults++;
@@ -79,16 +97,62 @@ export class Incoming {
     }
   }
 
-  async #store(received: Received, withFile: boolean): Promise<void> {
-    const { host } = this.#session;
-    const event = await this.#reader.read(received, withFile);
-    if (event === undefined) return;
-    if (!('content' in event) || event.content.media === undefined) return host.onEvent(event);
+  #settle(received: Received): void {
+    this.#journal.acknowledge(received);
+    this.#heldReceipts.settle(received.attrs['id'] ?? '');
+  }
+
+  /** @returns the id of the message that must arrive first */
+  async #store(received: Received, withFile: boolean): Promise<string | undefined> {
+    const { event, secret, waitsFor } = await this.#reader.read(received, withFile);
+    if (event === undefined) return waitsFor;
+    if (!('content' in event) || event.content.media === undefined) await this.#keep(event, secret);
     // The host reads the file before it stores the event.
-    await this.#downloads.run(async () => {
-      if (this.#isStopped) throw new Error('the session ended before the file was fetched');
-      await host.onEvent(event);
-    });
+    else
+      await this.#downloads.run(async () => {
+        if (this.#isStopped) throw new Error('the session ended before the file was fetched');
+        await this.#keep(event, secret);
+      });
+    if (secret !== undefined) this.#release((waitsFor) => waitsFor === secret.id);
+    return undefined;
+  }
+
+  /** Stores an event and the secret of its message, which share a transaction. */
+  async #keep(event: NetworkEvent, secret: SecretEntry | undefined): Promise<void> {
+    const { host, store } = this.#session;
+    await Promise.all([host.onEvent(event), secret && store.set(secret.key, secret.value)]);
+  }
+
+  #wait(received: Received, waitsFor: string): void {
+    const { t = '0', id = '', from = '', participant = from } = received.attrs;
+    this.#heldReceipts.settle(id);
+    const sender = this.#session.baileys.jidNormalizedUser(participant);
+    this.#waiting.set(received.key, { received, waitsFor, sender });
+    const isOld = Number(t) * 1000 < this.#session.host.clock.now() - WAIT_MS;
+    const all = [...this.#waiting.values()];
+    // A sender whose changes never open must not displace the changes of others.
+    const theirs = all.filter((waiting) => waiting.sender === sender);
+    const oldest = theirs.at(-WAITING_OF_SENDER - 1) ?? all.at(-WAITING - 1);
+    if (isOld) this.#giveUp(received);
+    else if (oldest !== undefined) this.#giveUp(oldest.received);
+  }
+
+  #giveUp(received: Received): void {
+    this.#waiting.delete(received.key);
+    this.#session.host.log.debug(
+      { message: received.attrs['id'] },
+      'failed to read a sealed change of a message: the session has no secret of the message',
+    );
+    this.#settle(received);
+  }
+
+  /** Reads changes again whose message has arrived. */
+  #release(hasArrived: (waitsFor: string) => boolean): void {
+    for (const [key, { received, waitsFor }] of [...this.#waiting]) {
+      if (!hasArrived(waitsFor)) continue;
+      this.#waiting.delete(key);
+      this.add(received);
+    }
   }
 }
 

@@ -3,7 +3,8 @@ import type { MessageContent, mediaTypes } from '../../contract/content.ts';
 import type { AlbumPart, ContactCard, LivePosition } from '../../contract/contentParts.ts';
 import type { MediaFacts } from '../../contract/media.ts';
 import type { Baileys } from '../link/load.ts';
-import { kindOf, strangeKindOf, unwrap } from './kinds.ts';
+import { isSealedChange, kindOf, strangeKindOf, unwrap } from './kinds.ts';
+import { referralOf } from './referrals.ts';
 import { type StatedFacts, statedFacts } from './statedFacts.ts';
 import {
   buttonsContent,
@@ -17,6 +18,7 @@ import {
   productContent,
   templateContent,
 } from './structuredContent.ts';
+import { readVcard } from './vcard.ts';
 
 type Message = proto.IMessage;
 type Context = proto.IContextInfo;
@@ -71,6 +73,7 @@ export function parseContent(baileys: Baileys, whole: Message, unknownKind?: str
     ...((isViewOnce || isMarkedViewOnce(message)) && { isViewOnce: true }),
     ...(isAnimated && { isAnimated: true }),
     ...(parsed.context?.nonJidMentions && { mentionsAll: true }),
+    ...referralOf(parsed.context),
     ...(album !== undefined && { album }),
   };
   return { ...parsed, content };
@@ -119,7 +122,9 @@ const unsupportedContent = (rawType: string, text?: string): Parsed['content'] =
 export function concernsPeople(baileys: Baileys, whole: Message, unknownKind?: string): boolean {
   const { message } = unwrap(whole);
   if (message.reactionMessage || message.pollUpdateMessage || message.encEventResponseMessage) return true;
-  if (message.pinInChatMessage) return true;
+  if (message.statusMentionMessage || message.groupStatusMentionMessage || message.requestPhoneNumberMessage)
+    return true;
+  if (message.pinInChatMessage || isSealedChange(baileys, message)) return true;
   const type = message.protocolMessage?.type;
   const { REVOKE, MESSAGE_EDIT, EPHEMERAL_SETTING } = baileys.proto.Message.ProtocolMessage.Type;
   if (message.protocolMessage) return type === REVOKE || type === MESSAGE_EDIT || type === EPHEMERAL_SETTING;
@@ -268,32 +273,17 @@ function liveOf(
   };
 }
 
+/** More cards than a message of an official app has. */
+const CARDS = 257;
+
 function contact(name: Field<string>, vcards: readonly Field<string>[], context: Field<Context>): Parsed {
-  const cards = vcards.flatMap((vcard) => (vcard ? [readVcard(vcard)] : []));
+  const cards = vcards.slice(0, CARDS).flatMap((vcard) => (vcard ? [readVcard(vcard)] : []));
   const card: ContactCard = {
     name: name || cards[0]?.name || '',
     phoneNumbers: cards.flatMap(({ phoneNumbers }) => phoneNumbers),
   };
   const contacts = cards.length > 1 && { contacts: cards };
   return { content: { type: 'contact', text: '', contact: card, ...contacts }, context };
-}
-
-/** Reads the name and numbers of a vCard (RFC 6350). WhatsApp puts the digits into its own parameter, `waid`. */
-function readVcard(vcard: string): ContactCard {
-  // A long line continues after a line break and a space.
-  const lines = vcard.replace(/\r?\n[ \t]/g, '').split(/\r?\n/);
-  const name = unescaped(lines.find((line) => /^FN[;:]/i.test(line))?.replace(/^[^:]*:/, '') ?? '');
-  const phoneNumbers = lines.flatMap((line) => {
-    const [, parameters = '', value = ''] = /^(?:item\d+\.)?TEL([^:]*):(.*)$/i.exec(line) ?? [];
-    const digits = /waid=(\d+)/i.exec(parameters)?.[1] ?? value.replace(/\D/g, '');
-    return digits === '' ? [] : [digits];
-  });
-  return { name, phoneNumbers };
-}
-
-/** Unescapes a text of a vCard (RFC 6350, 3.4). */
-function unescaped(value: string): string {
-  return value.replace(/\\(.)/g, (_, sign: string) => (sign.toLowerCase() === 'n' ? '\n' : sign));
 }
 
 function poll(m: Field<proto.Message.IPollCreationMessage>): Parsed {

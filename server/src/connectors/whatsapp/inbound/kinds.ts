@@ -1,4 +1,5 @@
 import type { proto } from 'baileys';
+import type { Baileys } from '../link/load.ts';
 
 type Message = proto.IMessage;
 type Kind = keyof Message;
@@ -17,13 +18,17 @@ export const INTERNAL_KINDS: ReadonlySet<Kind> = new Set<Kind>([
   'stickerSyncRmrMessage',
   // Facts about the message that they are a part of.
   'messageContextInfo',
-  // Changes of messages, which are read apart or cannot be decrypted.
+  // Changes of messages, which are read apart.
   'reactionMessage',
   'encReactionMessage',
   'pollUpdateMessage',
   'encEventResponseMessage',
   'secretEncryptedMessage',
   'keepInChatMessage',
+  // Notices about a status or a number, which are read apart.
+  'statusMentionMessage',
+  'groupStatusMentionMessage',
+  'requestPhoneNumberMessage',
   'pinInChatMessage',
   'scheduledCallEditMessage',
   // The head of an album: its files arrive as messages of their own.
@@ -127,3 +132,10 @@ const presentIn = (message: Message) =>
   (Object.keys(message) as Kind[]).filter(
     (kind) => kind !== 'messageContextInfo' && message[kind] !== null && message[kind] !== undefined,
   );
+
+/** Whether a message is a sealed change of a kind that is read here. */
+export function isSealedChange({ proto }: Baileys, message: Message): boolean {
+  const { EVENT_EDIT, MESSAGE_EDIT } = proto.Message.SecretEncryptedMessage.SecretEncType;
+  const type = message.secretEncryptedMessage?.secretEncType;
+  return Boolean(message.encReactionMessage) || type === EVENT_EDIT || type === MESSAGE_EDIT;
+}

@@ -5,18 +5,33 @@ import type { NetworkChat } from '../../contract/messageKey.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import { editSent, findSent, withdrawSent } from '../outbound/sentMessages.ts';
+import { editSent, withdrawKept } from '../outbound/sentMessages.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
+import type { MemberAddresses } from '../people/memberAddresses.ts';
+import { userOf, withMentions } from '../people/mentionText.ts';
+import { type SecretEntry, secretEntryOf } from '../sealed/messageSecrets.ts';
+import { openChange } from '../sealed/openedChanges.ts';
+import { keepPoll } from '../sealed/polls.ts';
+import { readEventAnswer, readVote } from '../sealed/votes.ts';
 import type { Session } from '../session.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { unwrap } from './kinds.ts';
-import { keepPoll } from './polls.ts';
+import { quotedOf } from './quoted.ts';
 import { STATUS, statusOf } from './statuses.ts';
-import { readEventAnswer, readVote } from './votes.ts';
 import { readWire } from './wireKinds.ts';
+
+/** Reading of a received message. */
+export interface Reading {
+  /** Left out if it has no content for people. */
+  readonly event?: NetworkEvent | undefined;
+  /** To be kept with the event. */
+  readonly secret?: SecretEntry | undefined;
+  /** It cannot be read before the message with this id (see `secretIdOf`) arrives. */
+  readonly waitsFor?: string;
+}
 
 interface Decoded {
   readonly key: WAMessageKey;
@@ -38,19 +53,28 @@ interface StatusMessage {
   readonly withFile: boolean;
 }
 
+interface Options {
+  readonly session: Session;
+  readonly addresses: Addresses;
+  readonly groups: Groups;
+  readonly members: MemberAddresses;
+}
+
 export class MessageReader {
   readonly #session: Session;
   readonly #addresses: Addresses;
   readonly #groups: Groups;
+  readonly #members: MemberAddresses;
 
-  constructor(session: Session, addresses: Addresses, groups: Groups) {
+  constructor({ session, addresses, groups, members }: Options) {
     this.#session = session;
     this.#addresses = addresses;
     this.#groups = groups;
+    this.#members = members;
   }
 
-  /** Returns undefined if it has no content for people. Otherwise the host knows its group afterwards. */
-  async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<NetworkEvent | undefined> {
+  /** If it has content for people, the host knows its group afterwards. */
+  async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<Reading> {
     const { baileys, self } = this.#session;
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
@@ -60,25 +84,33 @@ export class MessageReader {
     const { whole: decoded, unknownKind } = readWire(baileys, message);
     const inner = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(inner) ?? inner;
-    if (key.remoteJid === STATUS) return this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile });
+    if (key.remoteJid === STATUS)
+      return { event: await this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile }) };
     const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
-    if (chat === undefined) return undefined;
+    if (chat === undefined) return {};
     const from = isOwn
       ? self.phoneNumber
       : await this.#addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
     const timestamp = Number(fullMessage.messageTimestamp) * 1000;
+    if (chat.type === 'group' && key.participant) await this.#members.noteMessage(chat.id, key.participant, timestamp);
     const layers = [whole, inner, decoded];
-    const change = await this.#changeOf({ key, chat, from, timestamp, whole, layers });
-    if (change !== undefined) return change;
+    const opened = await openChange(this.#session, whole, key);
+    if (opened === 'unreadable') return this.#unreadable(key);
+    if (opened !== undefined && 'waitsFor' in opened) return opened;
+    const plain = opened?.message ?? whole;
+    const change = await this.#changeOf({ key, chat, from, timestamp, whole: plain, layers });
+    if (change !== undefined || opened !== undefined) return { event: change };
     const parsed = parseContent(baileys, inner, unknownKind);
-    if (parsed === undefined) return undefined;
+    if (parsed === undefined) return {};
     if (chat.type === 'group') await this.#groups.know(chat.id);
     // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
+    const { message: content, layers: wrappers } = unwrap(inner);
+    const around = [...wrappers, decoded];
     if (parsed.content.poll !== undefined || parsed.content.type === 'event')
-      await keepPoll(this.#session, key, withSecret(unwrap(inner).message, [...unwrap(inner).layers, decoded]));
+      await keepPoll(this.#session, key, withSecret(content, around));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
     const { context } = parsed;
-    return {
+    const event: NetworkEvent = {
       type: 'message',
       networkId: ownOrTheirs(key.id, isOwn),
       chat,
@@ -90,6 +122,12 @@ export class MessageReader {
       ...(isReplayed && { isReplayed }),
       ...(context?.expiration && { expiresInSeconds: context.expiration }),
     };
+    return { event, secret: await secretEntryOf(this.#session, key, around) };
+  }
+
+  #unreadable({ id }: WAMessageKey): Reading {
+    this.#session.host.log.warn({ message: id }, 'failed to read a sealed change of a message');
+    return {};
   }
 
   async #readStatus({
@@ -136,10 +174,6 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
-  async #withdraw(wireId: string): Promise<void> {
-    if ((await findSent(this.#session, wireId)) !== undefined) await withdrawSent(this.#session, wireId);
-  }
-
   async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | undefined> {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
@@ -168,14 +202,27 @@ export class MessageReader {
       const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));
       if (protocolMessage.type === REVOKE) {
         // In a group, the server checks who may.
-        if (id && (key.fromMe === true || chat.type === 'group')) await this.#withdraw(id);
+        if (id && (key.fromMe === true || chat.type === 'group')) await withdrawKept(this.#session, id);
         return { type: 'deleted', networkId, from, timestamp };
       }
-      const edited = protocolMessage.editedMessage && parseContent(baileys, protocolMessage.editedMessage)?.content;
-      const text = edited && edited.rawType === undefined ? edited.text : undefined;
-      if (text && id && key.fromMe === true) await editSent(this.#session, id, text);
-      return text ? { type: 'edited', networkId, from, text, timestamp } : undefined;
+      const { editedMessage } = protocolMessage;
+      const parsed = editedMessage ? parseContent(baileys, editedMessage) : undefined;
+      const edited = parsed?.content;
+      // The caption of a file can be removed.
+      if (edited === undefined || edited.rawType !== undefined || !(edited.text || CAPTIONED.has(edited.type)))
+        return undefined;
+      if (id && key.fromMe === true) await editSent(this.#session, id, edited.text);
+      const { text } = await mentionsIn(edited.text, parsed?.context, this.#digitsOf);
+      return { type: 'edited', networkId, from, text, ...(edited.event && { event: edited.event }), timestamp };
     }
+    const mention = whole.groupStatusMentionMessage ?? whole.statusMentionMessage;
+    if (mention) {
+      const { id, fromMe } = mention.message?.protocolMessage?.key ?? {};
+      const status = id ? ownOrTheirs(id, key.fromMe === true && fromMe === true) : null;
+      return { type: 'status_mentioned', chat, from, status, timestamp };
+    }
+    if (whole.requestPhoneNumberMessage)
+      return key.fromMe === true ? undefined : { type: 'number_requested', chat, from, timestamp };
     if (encEventResponseMessage) {
       const answered = await readEventAnswer(this.#session, encEventResponseMessage, key);
       return answered && { type: 'event_answer', ...answered, from, chat, timestamp };
@@ -198,16 +245,21 @@ export class MessageReader {
     isOwn: boolean,
   ): Promise<MessageContent> {
     const { album } = content;
-    const mentioned = (context?.mentionedJid ?? []).slice(0, MAX_MENTIONS);
-    const mentions = await Promise.all(mentioned.map((jid) => this.#addresses.digitsOf(jid)));
+    const { text, mentions } = await mentionsIn(content.text, context, this.#digitsOf);
+    const quoted = await quotedOf(this.#session, context, this.#digitsOf);
     return {
       ...content,
+      ...quoted,
+      text,
       ...(album && { album: { ...album, albumId: ownOrTheirs(album.albumId, isOwn) } }),
       ...(mentions.length > 0 && { mentions }),
       ...(context?.isForwarded === true && { isForwarded: true }),
       ...(media && { media }),
     };
   }
+
+  readonly #digitsOf = async (jid: string): Promise<string> =>
+    this.#session.self.is(jid) ? this.#session.self.phoneNumber : this.#addresses.digitsOf(jid);
 
   #fileOf(message: WAMessage, media: ParsedMedia | undefined): NetworkMedia | undefined {
     if (media === undefined) return undefined;
@@ -221,6 +273,21 @@ export class MessageReader {
     return undefined;
   }
 }
+
+/** Returns a text with the mentioned people by the same digits as in `mentions`. Messages mention many by LID. */
+export async function mentionsIn(
+  text: string,
+  context: proto.IContextInfo | null | undefined,
+  digitsOf: (jid: string) => Promise<string>,
+): Promise<{ text: string; mentions: string[] }> {
+  const mentioned = (context?.mentionedJid ?? []).slice(0, MAX_MENTIONS);
+  const mentions = await Promise.all(mentioned.map(digitsOf));
+  return {
+    text: withMentions(text, new Map(mentioned.map((jid, index) => [userOf(jid), mentions[index] ?? '']))),
+    mentions,
+  };
+}
+const CAPTIONED: ReadonlySet<MessageContent['type']> = new Set(['image', 'video', 'document']);
 
 /** A message that the session sent is known by our id. */
 export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>

@@ -10,23 +10,58 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
   ['played', 'read'],
 ]);
 
-/** Undefined for another stanza. A message to a group counts as delivered, or read, from the first member on. */
-export function receiptOf(
+export interface WireReceipt {
+  readonly receipt: Extract<NetworkEvent, { type: 'receipt' }>;
+  /** Address of the member of a group who received or read the messages. */
+  readonly member?: string;
+  /** Other address of the member, if the network has reported it. */
+  readonly alternative?: string;
+}
+
+/**
+ * Returns the receipts in a stanza; undefined for another stanza. A message to a group counts as delivered, or read,
+ * from the first member on. The server joins receipts of several members in one stanza (whatsmeow, receipt.go,
+ * `handleGroupedReceipt`): a `participants` node per message, with a `user` node per member.
+ */
+export function receiptsOf(
   node: BinaryNode,
   isSelf: (jid: string | undefined) => boolean,
   now: number,
-): Extract<NetworkEvent, { type: 'receipt' }> | undefined {
+): readonly WireReceipt[] | undefined {
   const { attrs } = node;
   const status = STATUSES.get(attrs['type'] ?? '');
   // A receipt from another device of the session's own number says nothing about the recipient.
   if (status === undefined || attrs['id'] === undefined) return undefined;
   if (attrs['recipient'] !== undefined || isSelf(attrs['participant'])) return undefined;
-  return {
-    type: 'receipt',
-    networkIds: idsOf(node).map(toOwnId),
-    status,
-    timestamp: attrs['t'] === undefined ? now : Number(attrs['t']) * 1000,
-  };
+  const { from = '', participant, t } = attrs;
+  const timeOf = (seconds: string | undefined) => (seconds === undefined ? now : Number(seconds) * 1000);
+  const receipt = { type: 'receipt', status, timestamp: timeOf(t) } as const;
+  const isGroup = from.endsWith('@g.us');
+  const joined = isGroup && participant === undefined ? membersOf(node) : [];
+  if (joined.length > 0)
+    return joined
+      .filter(({ jid }) => !isSelf(jid))
+      .map(({ id, jid, time }) => ({
+        receipt: { ...receipt, networkIds: [toOwnId(id)], timestamp: timeOf(time ?? t) },
+        member: jid,
+      }));
+  const alternative = attrs['participant_pn'] ?? attrs['participant_lid'];
+  return [
+    {
+      receipt: { ...receipt, networkIds: idsOf(node).map(toOwnId) },
+      ...(isGroup && participant !== undefined && { member: participant, ...(alternative && { alternative }) }),
+    },
+  ];
+}
+
+/** Returns the members in a stanza with receipts of several, with the message that each is about. */
+function membersOf({ content }: BinaryNode): { id: string; jid: string; time: string | undefined }[] {
+  const lists = Array.isArray(content) ? content.filter(({ tag }) => tag === 'participants') : [];
+  return lists.flatMap(({ attrs: { key: id }, content: users }) =>
+    Array.isArray(users)
+      ? users.flatMap(({ tag, attrs: { jid, t: time } }) => (tag === 'user' && id && jid ? [{ id, jid, time }] : []))
+      : [],
+  );
 }
 
 /** The ids of all messages that a receipt is about. */

@@ -1,14 +1,22 @@
 import type { BinaryNode, proto, WASocket } from 'baileys';
-import type { NetworkEvent } from '../../contract/events.ts';
 import type { Acknowledgements } from '../outbound/acknowledgements.ts';
 import { toWireId } from '../outbound/messageIds.ts';
+import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { HeldReceipts } from './heldReceipts.ts';
 import { Incoming } from './incoming.ts';
 import type { Attributes, Journal } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import { envelopeOf, isViewOnce, VIEW_ONCE_TEXT } from './placeholders.ts';
-import { receiptOf } from './receipts.ts';
+import { receiptsOf, type WireReceipt } from './receipts.ts';
+
+interface Parts {
+  readonly session: Session;
+  readonly journal: Journal;
+  readonly reader: MessageReader;
+  readonly acknowledgements: Acknowledgements;
+  readonly addresses: Addresses;
+}
 
 /** Receives messages and receipts over the sockets of the link, and passes them to the host. */
 export class Receiver {
@@ -17,9 +25,11 @@ export class Receiver {
   readonly #acknowledgements: Acknowledgements;
   readonly #heldReceipts: HeldReceipts;
   readonly #incoming: Incoming;
+  readonly #addresses: Addresses;
 
-  constructor(session: Session, journal: Journal, reader: MessageReader, acknowledgements: Acknowledgements) {
+  constructor({ session, journal, reader, acknowledgements, addresses }: Parts) {
     const { link, host } = session;
+    this.#addresses = addresses;
     const heldReceipts = new HeldReceipts(host.clock);
     const incoming = new Incoming(session, journal, reader, heldReceipts);
     this.#session = session;
@@ -94,18 +104,29 @@ export class Receiver {
     };
     ws.removeAllListeners('CB:receipt');
     ws.on('CB:receipt', (node: BinaryNode) => {
-      const receipt = receiptOf(node, (jid) => self.is(jid), host.clock.now());
-      if (receipt === undefined) return passOn(node);
-      this.#acknowledgements.onReceipt(receipt.networkIds, receipt.timestamp);
-      void this.#report(receipt).then((isReported) => {
-        if (isReported) passOn(node);
+      const receipts = receiptsOf(node, (jid) => self.is(jid), host.clock.now());
+      if (receipts === undefined) return passOn(node);
+      for (const { receipt } of receipts) this.#acknowledgements.onReceipt(receipt.networkIds, receipt.timestamp);
+      void Promise.all(receipts.map((one) => this.#report(one))).then((areReported) => {
+        if (areReported.every((isReported) => isReported)) passOn(node);
       });
     });
   }
 
+  /** Returns the member of a group who received or read the messages. */
+  async #memberOf({ member, alternative }: WireReceipt): Promise<{ by?: string }> {
+    if (member === undefined) return {};
+    let by: string | undefined;
+    await this.#session.reporter.keep('member', async () => {
+      by = await this.#addresses.digitsOf(member, alternative);
+    });
+    return by === undefined ? {} : { by };
+  }
+
   /** Waits for messages that are still being stored. Returns false if the session ended before that. */
-  async #report(receipt: Extract<NetworkEvent, { type: 'receipt' }>): Promise<boolean> {
+  async #report(wire: WireReceipt): Promise<boolean> {
     const { reporter } = this.#session;
+    const receipt = { ...wire.receipt, ...(await this.#memberOf(wire)) };
     const held = receipt.networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));
     const due = receipt.networkIds.filter((id) => !held.includes(id));
     const reported = due.length > 0 ? reporter.report({ ...receipt, networkIds: due }) : undefined;

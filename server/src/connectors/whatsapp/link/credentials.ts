@@ -17,6 +17,8 @@ const RETRY_MS = 500;
 const KEYS_CACHED = 400;
 /** Written once, and read once or never. */
 const UNCACHED: ReadonlySet<string> = new Set(['pre-key', RECEIVED, HISTORY]);
+/** Baileys changes the value that it has read, even if the message is never sent, and stores it only afterwards. */
+const CHANGED_IN_PLACE = 'sender-key-memory';
 /** Marks a key that is known to be missing from the store. */
 const GONE = Symbol('gone');
 
@@ -99,7 +101,8 @@ function keysOf(store: SessionStore, { BufferJSON, proto }: Baileys): SignalKeyS
         // After a write it may be stale: one write can change more keys than fit into the cache.
         if (writes === writesBefore && !UNCACHED.has(type)) cached.set(name, value);
         // The value under the name of a type has that type.
-        if (value !== GONE) found[id] = value as SignalDataTypeMap[T];
+        if (value !== GONE)
+          found[id] = (type === CHANGED_IN_PLACE ? { ...Object(value) } : value) as SignalDataTypeMap[T];
       }
       return found;
     },

@@ -31,12 +31,22 @@ export const PASSKEY_REQUIRED: Ending = {
   reason: 'WhatsApp requires a passkey to link a device to this account, which this client does not support',
 };
 
+/** The code of a refused version. */
+export const OUTDATED = 405;
+/** The version was refused, and `webVersion.ts` has found no other. */
+export const OUTDATED_FOR_GOOD: Ending = {
+  next: 'later',
+  reason:
+    'WhatsApp no longer accepts this version of the client, and a newer one could not be found; upgrade the server, or set WHATSAPP_VERSION to a newer one',
+  afterMs: OLD_VERSION_RETRY_MS,
+};
+
 /** The next steps after codes that always mean the same. */
 const ENDINGS: Readonly<Record<number, Ending>> = {
   403: { next: 'stop', reason: 'WhatsApp has banned the number' },
-  405: {
+  [OUTDATED]: {
     next: 'later',
-    reason: 'WhatsApp no longer accepts this version of the client; set WHATSAPP_VERSION to a newer one',
+    reason: 'WhatsApp no longer accepts this version of the client; set WHATSAPP_VERSION to auto or to a newer one',
     afterMs: OLD_VERSION_RETRY_MS,
   },
   408: { next: 'later', reason: 'WhatsApp does not answer' },

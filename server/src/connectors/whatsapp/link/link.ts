@@ -3,13 +3,23 @@ import type { AuthenticationCreds, BaileysEventMap, UserFacingSocketConfig, WASo
 import { Condition } from '../../../async.ts';
 import type { Settings } from '../../../config.ts';
 import { AppError } from '../../../errors.ts';
+import type { WebVersion } from '../../../settingKinds.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { SessionHost } from '../../contract/host.ts';
-import { backoffMs, type Ending, endingOf, PASSKEY_REQUIRED, TEMPORARY_BAN } from './endings.ts';
+import {
+  backoffMs,
+  type Ending,
+  endingOf,
+  OUTDATED,
+  OUTDATED_FOR_GOOD,
+  PASSKEY_REQUIRED,
+  TEMPORARY_BAN,
+} from './endings.ts';
 import { boomOf } from './errors.ts';
 import type { Baileys } from './load.ts';
 import { Pairing } from './pairing.ts';
 import { endSocket, terminate } from './socket.ts';
+import type { VersionReader, WebVersions } from './webVersion.ts';
 
 type LinkEvent = Extract<NetworkEvent, { type: 'pairing' | 'connected' | 'disconnected' | 'logged_out' }>;
 
@@ -32,6 +42,9 @@ interface LinkDeps {
   readonly creds: AuthenticationCreds;
   readonly hasProxy: boolean;
   readonly host: SessionHost;
+  readonly versions: WebVersions;
+  /** Reads the current version if the server refuses ours. */
+  readonly versionReader: VersionReader;
 }
 
 /** From the first byte to a QR code or an open connection. */
@@ -65,11 +78,15 @@ export class Link extends EventEmitter<LinkEvents> {
   #config: UserFacingSocketConfig | undefined;
   #state: 'opening' | 'pairing' | 'open' | 'waiting' | 'closed' = 'opening';
   #socket: WASocket | undefined;
+  /** The version of the newest socket. */
+  #version: WebVersion | undefined;
   #pairing: Pairing | undefined;
   /** The last reported reason of the current outage. */
   #outage: string | undefined;
   #attempts = 0;
   #restarts = 0;
+  /** Whether the version was renewed since the last wait, which a refusal can end only once. */
+  #hasRenewed = false;
   #hasReached = false;
   #cancelVerdict: (() => void) | undefined;
   #cancelRetry = () => {};
@@ -161,7 +178,11 @@ export class Link extends EventEmitter<LinkEvents> {
       this.#cancelVerdict ??= this.#deps.host.clock.after(PROXY_VERDICT_MS, () => this.#reportOutage(BLOCKED_BY_PROXY));
     // An unused pairing code leaves `me` without `account`, and WhatsApp rejects a login with that.
     if (!this.#isLinked()) this.#deps.creds.me = undefined;
-    const socket = this.#deps.baileys.makeWASocket(this.#config);
+    const { versions, baileys } = this.#deps;
+    const version = versions.current ?? baileys.DEFAULT_CONNECTION_CONFIG.version;
+    this.#version = version;
+    versions.warnIfOld(this.#deps.host);
+    const socket = baileys.makeWASocket({ ...this.#config, version: [...version] });
     this.#socket = socket;
     this.#pairing = new Pairing(socket, this.#deps.creds, this.#deps.host.clock, (event) => this.emit('report', event));
     // An abandoned socket still emits events for a moment.
@@ -229,6 +250,7 @@ export class Link extends EventEmitter<LinkEvents> {
     const phoneNumber = this.#deps.baileys.jidDecode(this.#deps.creds.me?.id)?.user;
     if (phoneNumber === undefined) return;
     this.#state = 'open';
+    this.#hasRenewed = false;
     this.#outage = undefined;
     this.#cancelStable = this.#deps.host.clock.after(STABLE_MS, () => {
       this.#restarts = 0;
@@ -249,7 +271,31 @@ export class Link extends EventEmitter<LinkEvents> {
     if (code === TEMPORARY_BAN && !this.#isBlockedByProxy())
       this.emit('report', { type: 'warned', warning: 'restricted', timestamp: this.#deps.host.clock.now() });
     this.#deps.host.log.info({ code, reason, next: ending.next }, 'connection to WhatsApp ended');
-    this.#follow(ending);
+    if (code === OUTDATED && this.#deps.versions.isAutomatic && !this.#isBlockedByProxy()) void this.#renewVersion();
+    else this.#follow(ending);
+  }
+
+  /** Connects with the version that WhatsApp states, or waits if it states none or has refused it too. */
+  async #renewVersion(): Promise<void> {
+    if (this.#hasRenewed) {
+      this.#follow(OUTDATED_FOR_GOOD);
+      return;
+    }
+    const { versions, versionReader, host } = this.#deps;
+    const refused = this.#version;
+    if (refused === undefined) return;
+    this.#hasRenewed = true;
+    this.#release();
+    this.#state = 'waiting';
+    try {
+      const version = await versions.renew(refused, versionReader);
+      host.log.info({ refused, version }, 'WhatsApp refused the version of the client; using the current one');
+      this.retry();
+    } catch (error) {
+      if (this.#state !== 'waiting') return;
+      host.log.warn({ err: error }, 'failed to read the current version of WhatsApp Web; trying again later');
+      this.#follow(OUTDATED_FOR_GOOD);
+    }
   }
 
   #isLinked(): boolean {
@@ -282,6 +328,7 @@ export class Link extends EventEmitter<LinkEvents> {
 
   #connectLater(reason: string, afterMs = backoffMs(this.#attempts++, this.#deps.settings.random)): void {
     this.#state = 'waiting';
+    this.#hasRenewed = false;
     // The verdict on a proxy has its own delay.
     if (reason !== BLOCKED_BY_PROXY) this.#reportOutage(reason);
     this.#cancelRetry = this.#deps.host.clock.after(afterMs, () => this.#connect());

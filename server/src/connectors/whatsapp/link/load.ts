@@ -1,4 +1,5 @@
 import { AppError } from '../../../errors.ts';
+import { loadParts } from '../../../slowPackages.ts';
 import { keepSignalContexts } from './signalContexts.ts';
 import { silenceSignal } from './silence.ts';
 
@@ -23,6 +24,7 @@ async function load(): Promise<Baileys> {
   silenceSignal(console);
   try {
     keepSignalContexts();
+    await loadParts('baileys');
     return await import('baileys');
   } catch (cause) {
     loading = undefined;

@@ -2,7 +2,7 @@ import type { Agent as HttpsAgent } from 'node:https';
 import { HttpsProxyAgent } from 'https-proxy-agent';
 import { SocksProxyAgent } from 'socks-proxy-agent';
 import { Agent, buildConnector, type Dispatcher, ProxyAgent, Socks5ProxyAgent } from 'undici';
-import { createLookup, type Lookup, type TargetPolicy } from '../../../target.ts';
+import { createLookup, type Lookup, type TargetPolicy } from '../../../egress/target.ts';
 import { checkProxy } from './proxyUrl.ts';
 
 /** The route to the network, direct or through a proxy, for each of the three clients that Baileys uses. */

@@ -1,5 +1,5 @@
+import { checkUrl, type TargetPolicy } from '../../../egress/target.ts';
 import { invalidField } from '../../../errors.ts';
-import { checkUrl, type TargetPolicy } from '../../../target.ts';
 
 /** A proxy's URL: an optional name and password, a host, an optional port, and no path. */
 export const PROXY_PATTERN =

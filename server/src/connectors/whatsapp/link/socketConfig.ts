@@ -6,7 +6,8 @@ import type { Route } from './proxy.ts';
 
 /** Baileys counts its requests for a message here. Unless the count survives reconnects, they never end. */
 const RETRIES_KEPT = 500;
-const DEVICES_KEPT = 500;
+/** Two groups of 1,024 members: with fewer, each message to one asks for all devices and begins all sessions again. */
+const DEVICES_KEPT = 2500;
 const DEVICES_MS = 5 * 60_000;
 
 /** The parts of the session that Baileys calls. */
@@ -19,13 +20,12 @@ export function socketConfig(
   { baileys, creds, settings, host: { log, options }, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
-  const { whatsappUrl: url, whatsappVersion: version, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
+  const { whatsappUrl: url, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
   return {
     auth: { creds, keys },
     // Errors and warnings only, because Baileys logs the content of messages from `info` on.
     logger: log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level }),
     ...(url !== undefined && { waWebSocketUrl: url }),
-    ...(version !== undefined && { version: [...version] }),
     // With a product name, the server refuses pairing codes.
     browser: baileys.Browsers.ubuntu('Chrome'),
     // While a client is online, the phone does not ring.
@@ -39,6 +39,12 @@ export function socketConfig(
     keepAliveIntervalMs: keepAliveSeconds * 1000,
     // Statuses are not ignored here, but by `Broadcasts`: the devices that cannot read one of ours ask for it again.
     shouldIgnoreJid: (jid) => baileys.isJidNewsletter(jid) === true && options['channels'] !== true,
+    patchMessageBeforeSending: (message, recipients) => {
+      // Baileys sends the keys of statuses and LID groups to this device too (evolution-foundation/evolution-api#2303).
+      const others = recipients?.filter((jid) => jid !== creds.me?.lid && jid !== creds.me?.id) ?? [];
+      if (others.length === 0 || others.length === recipients?.length) return message;
+      return others.map((recipientJid) => ({ recipientJid, message }));
+    },
     msgRetryCounterCache: baileysCache(RETRIES_KEPT),
     userDevicesCache: baileysCache(DEVICES_KEPT, DEVICES_MS),
     ...hooks,
@@ -49,8 +55,9 @@ export function socketConfig(
 }
 
 /** A cache for Baileys that outlives its sockets. */
-function baileysCache(max: number, ttl = 0): CacheStore {
-  const cache = new LRUCache<string, object>({ max, ttl });
+function baileysCache(maxSize: number, ttl = 0): CacheStore {
+  // With `max`, it would allocate its entries when it is created, and an idle session needs few.
+  const cache = new LRUCache<string, object>({ maxSize, sizeCalculation: () => 1, ttl });
   return {
     // Baileys knows the type of the value under each key.
     get: <T>(key: string) => (cache.get(key) as { value: T } | undefined)?.value,

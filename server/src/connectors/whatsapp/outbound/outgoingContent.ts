@@ -1,21 +1,22 @@
-import type { AnyMessageContent, proto, WAMessage, WAMessageKey } from 'baileys';
+import type { AnyMessageContent, proto, WAMessageKey } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { MessageContent } from '../../contract/content.ts';
 import type { ContactCard } from '../../contract/contentParts.ts';
-import type { MessageKey } from '../../contract/messageKey.ts';
-import type { OutgoingMessage } from '../../contract/outgoing.ts';
-import { jidOf, jidOfChat } from '../people/addresses.ts';
+import { jidOf } from '../people/addresses.ts';
 import { factsOf } from './mediaFacts.ts';
-import { toWireId } from './messageIds.ts';
 import { additionsOf, eventOf, urlInfoOf } from './richContent.ts';
 
 /**
  * A message in the form of Baileys. Its file is opened, and read once.
  * @param albumKey the head of the album that the file belongs to
+ * @param mentions addresses of the mentioned people; by number if omitted
  */
-export async function toBaileysContent(content: MessageContent, albumKey?: WAMessageKey): Promise<AnyMessageContent> {
+export async function toBaileysContent(
+  content: MessageContent,
+  albumKey?: WAMessageKey,
+  mentions: string[] = content.mentions?.map(jidOf) ?? [],
+): Promise<AnyMessageContent> {
   const { type, text, location, contact, poll, event, linkPreview } = content;
-  const mentions = content.mentions?.map(jidOf) ?? [];
   const contextInfo: proto.IContextInfo = {
     // Clients show a score of 1 as "forwarded". The number of earlier forwards is unknown.
     ...(content.isForwarded === true && { isForwarded: true, forwardingScore: 1 }),
@@ -38,7 +39,10 @@ export async function toBaileysContent(content: MessageContent, albumKey?: WAMes
       };
     case 'contact':
       if (contact === undefined) break;
-      return { contacts: { displayName: contact.name, contacts: [{ vcard: toVcard(contact) }] }, contextInfo };
+      return {
+        contacts: { displayName: contact.name, contacts: [{ displayName: contact.name, vcard: toVcard(contact) }] },
+        contextInfo,
+      };
     case 'poll':
       if (poll === undefined) break;
       return {
@@ -106,27 +110,4 @@ function toVcard({ name, phoneNumbers }: ContactCard): string {
   const escaped = name.replace(/[\\,;]/g, (sign) => `\\${sign}`).replace(/\n/g, '\\n');
   const numbers = phoneNumbers.map((digits) => `TEL;type=CELL;type=VOICE;waid=${digits}:+${digits}`);
   return ['BEGIN:VCARD', 'VERSION:3.0', `N:;${escaped};;;`, `FN:${escaped}`, ...numbers, 'END:VCARD'].join('\n');
-}
-
-export function keyOf({ networkId, chat, from }: MessageKey, ownNumber: string): WAMessageKey {
-  const fromMe = from === ownNumber;
-  return {
-    id: toWireId(networkId),
-    remoteJid: jidOfChat(chat),
-    fromMe,
-    ...(chat.type === 'group' && !fromMe && { participant: jidOf(from) }),
-  };
-}
-
-/** The message that one replies to, as far as it is known: clients show it above the reply. */
-export function quotedOf({ replyTo, quoted, chat }: OutgoingMessage, ownNumber: string): WAMessage | undefined {
-  if (replyTo === null) return undefined;
-  const from = quoted?.from ?? (chat.type === 'direct' ? chat.id : ownNumber);
-  return {
-    key: {
-      ...keyOf({ networkId: replyTo, chat, from }, ownNumber),
-      ...(chat.type === 'group' && { participant: jidOf(from) }),
-    },
-    message: { conversation: quoted?.text ?? '' },
-  };
 }

@@ -2,7 +2,7 @@ import type { WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
 import { type Forecast, limitForecast, type PlannedMessage, worst } from '../../contract/standing.ts';
-import { type Addresses, jidOf } from '../people/addresses.ts';
+import { type Addresses, jidOf, lidOf } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { NetworkLimits } from './networkLimits.ts';
 import type { Pacing } from './pacing.ts';
@@ -154,10 +154,4 @@ async function lookUp(socket: WASocket, phoneNumbers: readonly string[]): Promis
 /** A person with an encrypted conversation is on the network, and has been written to. */
 async function hasConversation({ signalRepository }: WASocket, address: string): Promise<boolean> {
   return (await signalRepository.validateSession(address)).exists;
-}
-
-/** Reads the stored LID: Baileys 7.0.0-rc14 fails on the server's answer about a number with another address. */
-async function lidOf(socket: WASocket, phoneNumber: string): Promise<string | undefined> {
-  const { [phoneNumber]: lid } = await socket.authState.keys.get('lid-mapping', [phoneNumber]);
-  return lid;
 }

@@ -1,12 +1,5 @@
-import type {
-  AnyMessageContent,
-  MessageRelayOptions,
-  MiscMessageGenerationOptions,
-  proto,
-  WAMessageKey,
-  WASocket,
-} from 'baileys';
-import { settledWithin } from '../../../async.ts';
+import type { AnyMessageContent, MiscMessageGenerationOptions, proto, WAMessageKey, WASocket } from 'baileys';
+import { KeyedQueue, settledWithin } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { MessageType } from '../../../events/networkTypes.ts';
 import { FILE_MS } from '../../contract/connector.ts';
@@ -14,32 +7,67 @@ import type { AlbumPart, Vote } from '../../contract/contentParts.ts';
 import type { MessageKey, NetworkChat } from '../../contract/messageKey.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import type { NetworkWarning } from '../../contract/standing.ts';
-import { rateLimited } from '../link/errors.ts';
+import { boomOf, rateLimited } from '../link/errors.ts';
+import type { Baileys } from '../link/load.ts';
 import { LostSocketError } from '../link/requests.ts';
-import { jidOfChat } from '../people/addresses.ts';
+import type { Addresses } from '../people/addresses.ts';
+import type { Groups } from '../people/groups.ts';
+import type { MemberAddresses } from '../people/memberAddresses.ts';
+import { toSealedEdit, toSealedReaction } from '../sealed/ownChanges.ts';
 import type { Session } from '../session.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
+import { type DeviceSessions, lacksKeys } from './deviceSessions.ts';
+import { addressMentions, keepMentions } from './mentions.ts';
 import { toWireId } from './messageIds.ts';
-import { keyOf, quotedOf, toBaileysContent } from './outgoingContent.ts';
+import { keyOf, quotedOf } from './messageKeys.ts';
+import { toBaileysContent } from './outgoingContent.ts';
 import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
 import { withCaption } from './richContent.ts';
-import { editSent, findSent, keepSent, withdrawSent } from './sentMessages.ts';
+import { editSent, findSent, keepSent, type Restore, withdrawSent } from './sentMessages.ts';
+import { stanzaOptionsOf } from './stanzaOptions.ts';
+import type { StatusAddresses } from './statusAudience.ts';
 import { toVote } from './votes.ts';
 
 /** Callers of the host wait half a minute, plus the time for a file. This leaves some of it for the answer. */
 const TIMEOUT_MS = 25_000;
 
+/**
+ * Limit for the keys and the encryption of a message to many: 2,500 devices of 1,024 members, at about 3 ms of CPU each
+ * on a free core. The caller may have its answer by then, which says that the message can still go out. Ending the
+ * connection would only begin the work again (tulir/whatsmeow#1077: 30 s for 700 to 1,000 members).
+ */
+const ENCRYPTION_MS = 2 * 60_000;
+
+/** Baileys encrypts one message of a session at a time: a later one waits this long for its turn, or until its deadline. */
+const MIN_TURN_MS = 5000;
+
 /** A message on its way to the server, over one connection or several. */
 interface Delivery {
-  readonly jid: string;
+  /** The first one is used. The second one is for an answer that WhatsApp refuses at the first. */
+  readonly addresses: readonly [string, ...string[]];
+  /** For a status, in place of the second address. */
+  readonly audience?: StatusAddresses;
+  /** Left out for a status or a post. */
+  readonly chat?: NetworkChat;
   readonly makeContent: () => Promise<AnyMessageContent>;
   /** Takes the place of the content that Baileys would make. */
-  readonly wire?: Wire | undefined;
+  readonly wire?: proto.IMessage | undefined;
+  readonly prepare?: Prepare | undefined;
   readonly options: MiscMessageGenerationOptions & { readonly messageId: string };
   readonly deadline: number;
   readonly hasFile: boolean;
 }
+
+interface Progress {
+  /** Whether the server may have the message although it did not confirm it. */
+  isUncertain: boolean;
+  /** Call it after the message, once its sessions were repaired. */
+  endRepair?: () => Promise<void>;
+}
+
+/** Something that is for no chat. */
+type Post = Omit<Delivery, 'addresses' | 'chat' | 'deadline'> & { readonly jid: string };
 
 interface Accepted {
   readonly timestamp: number;
@@ -47,133 +75,174 @@ interface Accepted {
   readonly serverId: string | null;
 }
 
-/** A message as it goes over the wire. */
-interface Wire {
-  readonly message: proto.IMessage;
-  readonly options: Pick<MessageRelayOptions, 'additionalAttributes' | 'additionalNodes'>;
+/** A message that changes another one, or its chat. */
+interface Change {
+  /** Left out if `wire` is given. */
+  readonly content?: AnyMessageContent;
+  readonly wire?: proto.IMessage;
+  /** New if omitted. */
+  readonly id?: string;
+  readonly prepare?: Prepare;
 }
+
+/** Runs before something is sent. Returns how to undo it. */
+type Prepare = () => Promise<Restore>;
 
 /** The content of a change that has its own form on the wire. */
 const NOTHING: AnyMessageContent = { text: '' };
+
+interface Options {
+  readonly session: Session;
+  readonly acknowledgements: Acknowledgements;
+  readonly pacing: Pacing;
+  readonly recipients: Recipients;
+  readonly addresses: Addresses;
+  readonly groups: Groups;
+  readonly deviceSessions: DeviceSessions;
+  readonly members: MemberAddresses;
+}
 
 export class Sender {
   readonly #session: Session;
   readonly #acknowledgements: Acknowledgements;
   readonly #pacing: Pacing;
   readonly #recipients: Recipients;
+  readonly #addresses: Addresses;
+  readonly #groups: Groups;
+  readonly #deviceSessions: DeviceSessions;
+  readonly #members: MemberAddresses;
   readonly #changes = new Set<Promise<unknown>>();
+  readonly #turns = new KeyedQueue();
 
-  constructor(session: Session, acknowledgements: Acknowledgements, pacing: Pacing, recipients: Recipients) {
+  constructor(options: Options) {
+    const { session, acknowledgements, pacing, recipients, addresses, groups, deviceSessions, members } = options;
     this.#session = session;
     this.#acknowledgements = acknowledgements;
     this.#pacing = pacing;
     this.#recipients = recipients;
+    this.#addresses = addresses;
+    this.#groups = groups;
+    this.#deviceSessions = deviceSessions;
+    this.#members = members;
   }
 
   async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
-    const { self, host } = this.#session;
+    const { host } = this.#session;
     const deadline = host.clock.now() + TIMEOUT_MS;
     await this.#pacing.wait();
     let { chat } = message;
     if (chat.type === 'direct') chat = { ...chat, id: await this.#requireRecipient(chat.id, deadline) };
-    const quoted = quotedOf({ ...message, chat }, self.phoneNumber);
-    const album = message.content.album && (await this.#beginAlbum(jidOfChat(chat), message.content.album, deadline));
+    const addresses = await this.#addresses.addressesOf(chat);
+    const quoted = await quotedOf(this.#session, this.#members, { ...message, chat }, addresses[0]);
+    const { text, mentions = [] } = message.content;
+    const mentioned = await addressMentions(this.#members, chat, { text, mentions });
+    const content = { ...message.content, text: mentioned.text };
+    const target = { addresses, chat, deadline };
+    const album = message.content.album && (await this.#beginAlbum(target, message.content.album));
     const { timestamp } = await this.#deliver({
-      jid: jidOfChat(chat),
-      makeContent: () => toBaileysContent(message.content, album),
+      ...target,
+      makeContent: () => toBaileysContent(content, album, mentioned.jids),
       options: {
         messageId: toWireId(message.networkId),
         ...(quoted && { quoted }),
         ...(message.expiresInSeconds && { ephemeralExpiration: message.expiresInSeconds }),
       },
-      deadline,
       hasFile: message.content.media !== undefined,
     });
     return { timestamp };
   }
 
   /** Sends something that is for no chat: a status, or a post in a channel. */
-  async post(post: Omit<Delivery, 'deadline'>): Promise<Accepted> {
+  async post({ jid, ...post }: Post): Promise<Accepted> {
     const deadline = this.#session.host.clock.now() + TIMEOUT_MS;
     await this.#pacing.wait();
-    return this.#deliver({ ...post, deadline });
+    return this.#deliver({ ...post, addresses: [jid], deadline });
   }
 
   async react(message: MessageKey, emoji: string | null): Promise<void> {
-    await this.#change(message, { react: { text: emoji ?? '', key: this.#keyOf(message) } });
+    await this.#change(message, async (key) => {
+      const sealed = this.#needsSeal(message.chat) && (await toSealedReaction(this.#session, key, emoji));
+      return sealed ? { wire: sealed } : { content: { react: { text: emoji ?? '', key } } };
+    });
   }
 
   async edit(message: MessageKey, text: string, type: MessageType = 'text'): Promise<void> {
-    if (type !== 'text') return this.#editCaption(message, text);
-    // No preview, as in a new text: the server would fetch an address that anybody may have written.
-    const key = this.#keyOf(message);
-    const editId = await this.#change(message, { text, linkPreview: null, edit: key });
-    await editSent(this.#session, key.id ?? '', text, editId);
+    await this.#change(message, async (key) => {
+      const id = this.#newId();
+      const sent = await findSent(this.#session, key.id ?? '');
+      const edited = await keepMentions(this.#addresses, sent, text);
+      const prepare = () => editSent(this.#session, key.id ?? '', edited.text, id);
+      const caption = type === 'text' ? undefined : this.#withCaption(sent, edited.text);
+      const contextInfo = { mentionedJid: edited.jids };
+      const plain = caption ?? { extendedTextMessage: { text: edited.text, contextInfo } };
+      const sealed = this.#needsSeal(message.chat) ? await toSealedEdit(this.#session, key, plain) : undefined;
+      const wire = sealed ?? (caption && this.#editedCaption(key, caption));
+      if (wire !== undefined) return { wire, id, prepare };
+      // No preview, as in a new text: the server would fetch an address that anybody may have written.
+      return { content: { text: edited.text, mentions: edited.jids, linkPreview: null, edit: key }, id, prepare };
+    });
   }
 
   async remove(message: MessageKey): Promise<void> {
-    const key = this.#keyOf(message);
-    await this.#change(message, { delete: key });
-    await withdrawSent(this.#session, key.id ?? '');
+    await this.#change(message, (key) => ({
+      content: { delete: key },
+      prepare: () => withdrawSent(this.#session, key.id ?? ''),
+    }));
   }
 
   async vote(message: MessageKey, vote: Vote): Promise<void> {
-    const sealed = await toVote(this.#session, this.#keyOf(message), vote);
-    const options = { additionalNodes: [{ tag: 'meta', attrs: { polltype: 'vote' } }] };
-    await this.#change(message, NOTHING, { message: sealed, options });
+    await this.#change(message, async (key) => ({ wire: await toVote(this.#session, key, vote) }));
+  }
+
+  /** Clients show only sealed changes in the announcement group of a community (see `sealed/ownChanges.ts`). */
+  #needsSeal({ type, id }: NetworkChat): boolean {
+    return type === 'group' && this.#groups.isAnnouncementGroup(id);
   }
 
   /** @throws {AppError} `message_state` if the original is no longer kept */
-  async #editCaption(message: MessageKey, text: string): Promise<void> {
-    const key = this.#keyOf(message);
-    const sent = await findSent(this.#session, key.id ?? '');
+  #withCaption(sent: proto.IMessage | undefined, text: string): proto.IMessage {
     const edited = sent && withCaption(sent, text);
     if (edited === undefined)
       throw new AppError('message_state', 'The caption can no longer be edited: the session has sent too much since');
+    return edited;
+  }
+
+  #editedCaption(key: WAMessageKey, editedMessage: proto.IMessage): proto.IMessage {
     const { MESSAGE_EDIT } = this.#session.baileys.proto.Message.ProtocolMessage.Type;
     const timestampMs = this.#session.host.clock.now();
-    const wire = { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage: edited, timestampMs } };
-    const editId = await this.#change(message, NOTHING, {
-      message: wire,
-      options: { additionalAttributes: { edit: '1' } },
-    });
-    await editSent(this.#session, key.id ?? '', text, editId);
+    return { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage, timestampMs } };
   }
 
   /** Sends the head of an album before the first of its files. Its id is the same for all of them, so it goes out once. */
   async #beginAlbum(
-    jid: string,
+    target: Pick<Delivery, 'addresses' | 'chat' | 'deadline'>,
     { albumId, images = 0, videos = 0 }: AlbumPart,
-    deadline: number,
   ): Promise<WAMessageKey> {
     const messageId = toWireId(albumId);
     if ((await findSent(this.#session, messageId)) === undefined) {
       const album = { expectedImageCount: images, expectedVideoCount: videos };
       await this.#deliver({
-        jid,
+        ...target,
         makeContent: async () => ({ album }),
         options: { messageId },
-        deadline,
         hasFile: false,
       });
     }
-    return { id: messageId, remoteJid: jid, fromMe: true };
+    return { id: messageId, remoteJid: target.addresses[0], fromMe: true };
   }
 
   /** @param seconds null removes the pin */
   async pin(message: MessageKey, seconds: number | null): Promise<void> {
     const { PIN_FOR_ALL, UNPIN_FOR_ALL } = this.#session.baileys.proto.PinInChat.Type;
     const type = seconds === null ? UNPIN_FOR_ALL : PIN_FOR_ALL;
-    await this.#change(message, {
-      pin: this.#keyOf(message),
-      type,
-      ...(seconds !== null && { time: seconds as 86_400 }),
-    });
+    await this.#change(message, (pin) => ({
+      content: { pin, type, ...(seconds !== null && { time: seconds as 86_400 }) },
+    }));
   }
 
   /** Sets the timer of a direct chat. */
   async setDisappearing(chat: NetworkChat, seconds: number | null): Promise<void> {
-    await this.#change({ chat }, { disappearingMessagesInChat: seconds ?? 0 });
+    await this.#sendChange(chat, () => ({ content: { disappearingMessagesInChat: seconds ?? 0 } }));
   }
 
   /** Resolves once the reactions, edits and deletions in flight are answered, or after `timeoutMs`. */
@@ -181,26 +250,33 @@ export class Sender {
     await settledWithin(this.#session.host.clock, timeoutMs, Promise.allSettled(this.#changes));
   }
 
-  #keyOf(message: MessageKey) {
-    return keyOf(message, this.#session.self.phoneNumber);
+  /** Sends a change of a message. Resolves when the server has acknowledged it. */
+  #change(message: MessageKey, make: (key: WAMessageKey) => Change | Promise<Change>): Promise<void> {
+    return this.#sendChange(message.chat, async (address) =>
+      make(await keyOf(this.#session, this.#members, message, address)),
+    );
   }
 
-  /** Sends a message that changes another one. Resolves with its id when the server has acknowledged it. */
-  #change({ chat }: Pick<MessageKey, 'chat'>, content: AnyMessageContent, wire?: Wire): Promise<string> {
-    const work = this.#sendChange(jidOfChat(chat), content, wire);
+  #sendChange(chat: NetworkChat, make: (address: string) => Change | Promise<Change>): Promise<void> {
+    const send = async () => {
+      const addresses = await this.#addresses.addressesOf(chat);
+      const { content = NOTHING, wire, prepare, id } = await make(addresses[0]);
+      const options = { messageId: id ?? this.#newId() };
+      const deadline = this.#session.host.clock.now() + TIMEOUT_MS;
+      const makeContent = async () => content;
+      await this.#deliver({ addresses, chat, makeContent, wire, prepare, options, deadline, hasFile: false });
+    };
+    const work = send();
     this.#changes.add(work);
     const leave = () => this.#changes.delete(work);
     work.then(leave, leave);
     return work;
   }
 
-  async #sendChange(jid: string, content: AnyMessageContent, wire: Wire | undefined): Promise<string> {
-    const { baileys, link, host } = this.#session;
-    const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
-    const deadline = host.clock.now() + TIMEOUT_MS;
-    const makeContent = async () => content;
-    await this.#deliver({ jid, makeContent, wire, options: { messageId }, deadline, hasFile: false });
-    return messageId;
+  /** @throws {AppError} `session_not_connected` */
+  #newId(): string {
+    const { baileys, link } = this.#session;
+    return baileys.generateMessageIDV2(link.requireSocket().user?.id);
   }
 
   /** @returns the number that the network knows the recipient by */
@@ -216,44 +292,93 @@ export class Sender {
     }
   }
 
+  /** Prepares and sends a message. The preparation is undone if the network certainly did not accept the message. */
+  async #deliver(delivery: Delivery): Promise<Accepted> {
+    const restore = await delivery.prepare?.();
+    const progress: Progress = { isUncertain: false };
+    try {
+      return await this.#attempt(delivery, progress);
+    } catch (error) {
+      if (!progress.isUncertain) await this.#undo(restore);
+      throw error;
+    } finally {
+      // Not awaited: the caller has its answer, and the next message waits for the same lock.
+      progress.endRepair?.().catch((error) => {
+        this.#session.host.log.warn({ err: error }, 'failed to renew the group key of skipped devices');
+      });
+    }
+  }
+
+  async #undo(restore: Restore | undefined): Promise<void> {
+    await restore?.().catch((error) => {
+      this.#session.host.log.warn({ err: error }, 'failed to restore a sent message for retries');
+    });
+  }
+
   /** Repeated on the next connection until the server answers. It stays one message, because the id stays the same. */
-  async #deliver({ jid, makeContent, wire, options, deadline, hasFile }: Delivery): Promise<Accepted> {
-    const { link, host } = this.#session;
+  async #attempt(
+    { addresses, audience, chat, makeContent, wire, options, deadline, hasFile }: Delivery,
+    progress: Progress,
+  ): Promise<Accepted> {
+    const { link, host, baileys } = this.#session;
     const { clock, log } = host;
-    const { messageId, statusJidList } = options;
-    const relayed = { messageId, ...wire?.options, ...(statusJidList && { statusJidList }) };
+    const { messageId } = options;
     let made = await findSent(this.#session, messageId);
     let mayHaveBeenSent = made !== undefined;
-    made ??= wire?.message;
+    made ??= wire;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
+    let [target, ...others] = targetsOf(addresses, audience);
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
         throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
       });
+      const { jid, ...readers } = target;
+      const sharedMs = isShared(baileys, jid) ? ENCRYPTION_MS : TIMEOUT_MS;
+      const limitMs = hasFile ? FILE_MS : sharedMs;
       const answer = await this.#acknowledgements.answerTo(messageId, async () => {
         if (made !== undefined) {
           // The same message, with its uploaded file and its secret, instead of a new one with the same text.
           const content = made;
-          await this.#dispatch(socket, messageId, () => socket.relayMessage(jid, content, relayed));
+          const relayed = { messageId, ...stanzaOptionsOf(this.#session, content), ...readers };
+          mayHaveBeenSent = true;
+          const relay = () => socket.relayMessage(jid, content, relayed);
+          await this.#inTurn(until, () => this.#dispatch(socket, messageId, relay, limitMs));
           return;
         }
         const make = async () => {
           const content = await makeContent();
           mayHaveBeenSent = true;
-          return socket.sendMessage(jid, content, options);
+          return socket.sendMessage(jid, content, { ...options, ...readers });
         };
-        const limitMs = hasFile ? FILE_MS : TIMEOUT_MS;
-        made = (await this.#dispatch(socket, messageId, make, limitMs))?.message ?? undefined;
+        const dispatch = () => this.#dispatch(socket, messageId, make, limitMs);
+        // An upload needs no turn, and would delay all others.
+        made = (await (hasFile ? dispatch() : this.#inTurn(until, dispatch)))?.message ?? undefined;
         until = clock.now() + TIMEOUT_MS; // a file has its own time
       });
       if (answer === 'lost') {
+        progress.isUncertain = true;
         if (clock.now() >= until) throw new AppError('send_failed', UNCONFIRMED);
         continue;
       }
-      if ('failure' in answer) throw sendFailure(answer.failure);
+      if ('failure' in answer) {
+        const { failure } = answer;
+        if (progress.endRepair !== undefined || !lacksKeys(failure)) throw sendFailure(failure);
+        const repair = (signal: AbortSignal) => this.#deviceSessions.repair(socket, jid, signal);
+        const run = () => this.#session.requests.run(socket, repair, TIMEOUT_MS);
+        progress.endRepair = await this.#inTurn(until, run).catch((error) => {
+          throw sendFailure(error);
+        });
+        mayHaveBeenSent = progress.isUncertain;
+        continue;
+      }
       if ('refusal' in answer) {
-        this.#warn(answer.refusal);
-        throw refused(answer.refusal);
+        const isAnswer = answer.refusal === NO_NEW_CHATS && (await this.#hasWritten(chat));
+        const isStatus = answer.refusal === WRONG_ADDRESSES && audience !== undefined;
+        const [next, ...rest] = isAnswer || isStatus ? others : [];
+        if (next === undefined) throw this.#refused(answer.refusal, isAnswer);
+        [target, others] = [next, rest];
+        mayHaveBeenSent = progress.isUncertain;
+        continue;
       }
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
@@ -264,14 +389,43 @@ export class Sender {
     }
   }
 
-  /** Reports a refusal that comes before a ban. */
-  #warn(refusal: string): void {
+  /** Whether the person of a direct chat has written to the session. */
+  async #hasWritten(chat: NetworkChat | undefined): Promise<boolean> {
+    return chat?.type === 'direct' && (await this.#session.host.lastIncoming(chat.id)) !== null;
+  }
+
+  /**
+   * Returns the error of a refusal, and reports one that comes before a ban.
+   * @param isAnswer whether the message went to somebody who has written to the session, which starts no chat
+   */
+  #refused(refusal: string, isAnswer: boolean): AppError {
+    if (isAnswer) return new AppError('send_failed', ANSWER_REFUSED);
     const { reporter, host } = this.#session;
     const warning = WARNINGS[refusal];
     if (warning !== undefined) reporter.reportInOrder({ type: 'warned', warning, timestamp: host.clock.now() });
+    return refused(refusal);
   }
 
-  #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs = TIMEOUT_MS): Promise<T> {
+  /**
+   * Runs work one after the other, so that the limit of each begins with its turn.
+   * @throws {AppError} `send_failed` if its turn does not come in time; the work never runs then
+   */
+  async #inTurn<T>(until: number, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#session.host;
+    const { promise: late, reject } = Promise.withResolvers<never>();
+    let isLate = false;
+    const cancel = clock.after(Math.max(MIN_TURN_MS, until - clock.now()), () => {
+      isLate = true;
+      reject(new AppError('send_failed', BUSY));
+    });
+    const done = this.#turns.run('', async () => {
+      cancel();
+      return isLate ? late : work();
+    });
+    return Promise.race([done, late]);
+  }
+
+  #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs: number): Promise<T> {
     const abandonOnAbort = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => this.#acknowledgements.abandon(messageId));
       return work();
@@ -280,14 +434,46 @@ export class Sender {
   }
 }
 
+/** An address, and for a status the people who see it. */
+interface Target {
+  readonly jid: string;
+  readonly statusJidList?: string[];
+}
+
+function targetsOf([jid, ...others]: Delivery['addresses'], audience: Delivery['audience']): [Target, ...Target[]] {
+  if (audience === undefined) return [{ jid }, ...others.map((other) => ({ jid: other }))];
+  const [first, ...rest] = audience.map((statusJidList) => ({ jid, statusJidList: [...statusJidList] }));
+  return [first ?? { jid }, ...rest];
+}
+
+/** Whether it is encrypted for the devices of many people. */
+const isShared = ({ isJidGroup, isJidStatusBroadcast }: Baileys, jid: string): boolean =>
+  isJidGroup(jid) === true || isJidStatusBroadcast(jid);
+
 const UNCONFIRMED =
   'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically; check its status before you send it again';
 
+const BUSY =
+  'The message was not sent, because the session was still encrypting earlier ones for large groups; try again later';
+
+const limited = (cause?: unknown): AppError =>
+  rateLimited('WhatsApp limits how much this number sends; wait before the next message', 60_000, cause);
+
 function sendFailure(error: unknown): AppError {
   if (error instanceof AppError) return error;
+  if (boomOf(error).statusCode === 429) return limited(error);
   const message = error instanceof Error ? error.message : String(error);
   return new AppError('send_failed', `The message could not be sent: ${message}`, { cause: error });
 }
+
+/** WhatsApp lets the session start no chat at an address. */
+const NO_NEW_CHATS = '463';
+
+/** WhatsApp does not accept the addresses in a message, or the encryption for one of them. */
+const WRONG_ADDRESSES = '479';
+
+const ANSWER_REFUSED =
+  'WhatsApp refused the message (463), although the recipient has written to the session; try again later';
 
 /** Error codes of the server, as far as their meaning is known. */
 const REFUSALS: Readonly<Record<string, string>> = {
@@ -296,14 +482,15 @@ const REFUSALS: Readonly<Record<string, string>> = {
   '421': 'WhatsApp does not accept this type of message in this chat',
   '463': 'WhatsApp currently does not let this number start new chats',
   '475': 'WhatsApp has restricted the number',
-  '479': 'WhatsApp did not accept the message because the encryption with the recipient must be renewed; send it again',
+  '479':
+    'WhatsApp did not accept the recipient addresses or their encryption; check the phone numbers, and reconnect the session if it refuses every message',
 };
 
 const WARNINGS: Readonly<Record<string, NetworkWarning>> = { '463': 'spam_limit', '475': 'restricted' };
 
 function refused(error: string): AppError {
-  if (error === '401' || error === '403') return new AppError('network_denied', REFUSALS['403']);
-  if (error === '429')
-    return rateLimited('WhatsApp limits how much this number sends; wait before the next message', 60_000);
-  return new AppError('send_failed', REFUSALS[error] ?? `WhatsApp refused the message (${error})`);
+  if (error === '429') return limited();
+  const isDenied = error === '401' || error === '403';
+  const reason = REFUSALS[isDenied ? '403' : error] ?? 'WhatsApp refused the message';
+  return new AppError(isDenied ? 'network_denied' : 'send_failed', `${reason} (${error})`);
 }

@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { proto } from 'baileys';
 import type { Session } from '../session.ts';
 import { withText } from './richContent.ts';
@@ -11,8 +11,11 @@ import { withText } from './richContent.ts';
 /** Per session. A message replaces the one in the place that its id hashes to: some 90 % of the last 1,000 are kept. */
 const PLACES = 10_000;
 
-/** A kept message: its id, its content, or null if it must not go out again, and the ids of its edits. */
-type Kept = readonly [wireId: string, encoded: string | null, edits?: readonly string[]];
+/**
+ * A kept message: its id, its content, or null if it must not go out again, the ids of its edits, and the id of its last
+ * change.
+ */
+type Kept = readonly [wireId: string, encoded: string | null, edits?: readonly string[], changeId?: string];
 
 export async function keepSent(session: Session, wireId: string, message: proto.IMessage): Promise<void> {
   await keep(session, [wireId, encode(session, message)]);
@@ -24,32 +27,68 @@ export async function findSent(session: Session, wireId: string): Promise<proto.
   return encoded === undefined ? undefined : session.baileys.proto.Message.decode(Buffer.from(encoded, 'base64'));
 }
 
-/** Keeps a sent message and its edits from going out again, after it was deleted for everyone. */
-export async function withdrawSent(session: Session, wireId: string): Promise<void> {
-  const [, , edits = []] = (await findKept(session, wireId)) ?? [];
-  for (const id of [wireId, ...edits]) {
-    await keep(session, [id, null]);
-    dropCached(session, id);
-  }
+/** Restores the kept message after the network refused a change, unless it has changed again. */
+export type Restore = () => Promise<void>;
+
+/**
+ * Keeps a sent message and its edits from going out again. Call it before the message is deleted for everyone: a device
+ * may request it as soon as another one has received the deletion.
+ */
+export async function withdrawSent(session: Session, wireId: string): Promise<Restore> {
+  const [before, ...edits] = await findWithEdits(session, wireId);
+  const after: Kept = [wireId, null, [], randomUUID()];
+  await replace(session, after, edits);
+  return createRestore(session, after, [before, ...edits]);
+}
+
+/** Does the same for a message that somebody else, or a phone of the session, has deleted, if it is kept. */
+export async function withdrawKept(session: Session, wireId: string): Promise<void> {
+  if ((await findKept(session, wireId)) === undefined) dropCached(session, wireId);
+  else await withdrawSent(session, wireId);
 }
 
 /**
- * Makes a sent message go out with its present text when a device requests it again, and none of its earlier edits.
- * @param editId the id of the message that edits it, if this server sent that
+ * Makes a sent message go out with its present text when a device requests it again, and none of its earlier edits. Call
+ * it before the edit is sent.
+ * @param editId the id of the message that edits it, if this server sends that
  */
-export async function editSent(session: Session, wireId: string, text: string, editId?: string): Promise<void> {
-  const kept = await findKept(session, wireId);
+export async function editSent(session: Session, wireId: string, text: string, editId?: string): Promise<Restore> {
+  const [before, ...edits] = await findWithEdits(session, wireId);
   const sent = await findSent(session, wireId);
-  if (kept === undefined || sent === undefined) return;
-  const [, , edits = []] = kept;
-  for (const id of edits) {
-    await keep(session, [id, null]);
-    dropCached(session, id);
-  }
-  const edited = withText(sent, text);
-  await keep(session, [wireId, edited ? encode(session, edited) : null, editId === undefined ? [] : [editId]]);
   dropCached(session, wireId);
+  if (before === undefined || sent === undefined) return async () => {};
+  const edited = withText(sent, text);
+  const after: Kept = [
+    wireId,
+    edited ? encode(session, edited) : null,
+    editId === undefined ? [] : [editId],
+    randomUUID(),
+  ];
+  await replace(session, after, edits);
+  return createRestore(session, after, [before, ...edits]);
 }
+
+/** Returns a kept message, undefined if it is no longer kept, and its kept edits. */
+async function findWithEdits(session: Session, wireId: string): Promise<[Kept | undefined, ...Kept[]]> {
+  const kept = await findKept(session, wireId);
+  const edits = await Promise.all((kept?.[2] ?? []).map((id) => findKept(session, id)));
+  return [kept, ...edits.filter((edit) => edit !== undefined)];
+}
+
+async function replace(session: Session, message: Kept, edits: readonly Kept[]): Promise<void> {
+  for (const kept of [...edits.map(([id]): Kept => [id, null]), message]) {
+    await keep(session, kept);
+    dropCached(session, kept[0]);
+  }
+}
+
+const createRestore =
+  (session: Session, after: Kept, before: readonly (Kept | undefined)[]): Restore =>
+  async () => {
+    const present = await findKept(session, after[0]);
+    if (present?.[3] !== after[3]) return;
+    for (const kept of before) if (kept !== undefined) await keep(session, kept);
+  };
 
 function encode({ baileys }: Session, message: proto.IMessage): string {
   return Buffer.from(baileys.proto.Message.encode(message).finish()).toString('base64');

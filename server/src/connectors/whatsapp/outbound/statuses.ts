@@ -7,21 +7,21 @@ import { toWireId } from './messageIds.ts';
 import { toBaileysContent } from './outgoingContent.ts';
 import type { Sender } from './sender.ts';
 import { withdrawSent } from './sentMessages.ts';
+import { StatusAudience } from './statusAudience.ts';
 
 /** The statuses of the session. The server passes one on to the devices for which it is encrypted. */
 export function createStatusActions(session: Session, sender: Sender): StatusActions {
-  const { self, baileys, link, requests } = session;
-  // The own phone shows it as well.
-  const jidsOf = (audience: readonly string[]) => [...new Set([self.jid, ...audience.map(jidOf)])];
+  const { baileys, link, requests } = session;
+  const people = new StatusAudience(session);
   return {
     async post({ networkId, content, audience }) {
       const { backgroundColor, font } = content;
       const { timestamp } = await sender.post({
         jid: STATUS,
+        audience: await people.addressesOf(audience),
         makeContent: () => toBaileysContent(content),
         options: {
           messageId: toWireId(networkId),
-          statusJidList: jidsOf(audience),
           ...(backgroundColor !== undefined && { backgroundColor }),
           ...(font !== undefined && { font }),
         },
@@ -30,15 +30,17 @@ export function createStatusActions(session: Session, sender: Sender): StatusAct
       return { timestamp };
     },
     async remove(networkId, audience) {
-      const key: WAMessageKey = { id: toWireId(networkId), remoteJid: STATUS, fromMe: true, participant: self.jid };
+      // Without a participant, as whatsmeow (`BuildRevoke`) and whatsapp-rust (`Status::revoke`) send it.
+      const key: WAMessageKey = { id: toWireId(networkId), remoteJid: STATUS, fromMe: true };
       const messageId = baileys.generateMessageIDV2(link.requireSocket().user?.id);
       await sender.post({
         jid: STATUS,
+        audience: await people.addressesOf(audience),
         makeContent: async () => ({ delete: key }),
-        options: { messageId, statusJidList: jidsOf(audience) },
+        prepare: () => withdrawSent(session, toWireId(networkId)),
+        options: { messageId },
         hasFile: false,
       });
-      await withdrawSent(session, toWireId(networkId));
     },
     async markViewed(statuses) {
       const keys = statuses.map(({ networkId, from }) => ({

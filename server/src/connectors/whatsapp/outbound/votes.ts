@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { Vote } from '../../contract/contentParts.ts';
-import { findPoll } from '../inbound/polls.ts';
+import { findPoll } from '../sealed/polls.ts';
 import type { Session } from '../session.ts';
 
 /**

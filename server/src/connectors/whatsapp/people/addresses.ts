@@ -1,3 +1,4 @@
+import type { WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import { isPlaceholder } from '../../contract/people.ts';
@@ -6,6 +7,8 @@ import type { Session } from '../session.ts';
 const PERSON = 's.whatsapp.net';
 const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
+/** Store type that Baileys uses for pairs of phone numbers and LIDs. */
+export const MAPPING = 'lid-mapping';
 
 /**
  * The network knows a person by a phone number and by a LID, a number that does not reveal the phone number. A message
@@ -78,6 +81,20 @@ export class Addresses {
     await this.#session.host.onEvent({ type: 'identified', standIn: digits, phoneNumber });
   }
 
+  /**
+   * Returns the addresses of a chat, the first one for what is sent there. A person whose LID is known is addressed by
+   * it: WhatsApp refuses the number of many with 463, also in chats that the person has begun (Baileys #2683, #2688,
+   * #2698, OpenWA #717). One report says the opposite (whatsapp-mcp-extended #67), so the number comes second.
+   */
+  async addressesOf(chat: NetworkChat): Promise<readonly [string, ...string[]]> {
+    const jid = jidOfChat(chat);
+    const { link, self } = this.#session;
+    const socket = link.newest;
+    if (chat.type === 'group' || isPlaceholder(chat.id) || socket === undefined || self.is(jid)) return [jid];
+    const lid = await lidOf(socket, chat.id);
+    return lid === undefined ? [jid] : [`${lid}@lid`, jid];
+  }
+
   /** Whether these digits are a placeholder. */
   isHidden(digits: string): boolean {
     return isPlaceholder(digits) && this.#hidden.has(lidOfPlaceholder(digits));
@@ -95,6 +112,12 @@ export class Addresses {
   #userOf(jid: string): string {
     return this.#session.baileys.jidDecode(jid)?.user ?? jid;
   }
+}
+
+/** Reads the stored LID: Baileys 7.0.0-rc14 fails on the server's answer about a number with another address. */
+export async function lidOf(socket: Pick<WASocket, 'authState'>, phoneNumber: string): Promise<string | undefined> {
+  const { [phoneNumber]: lid } = await socket.authState.keys.get(MAPPING, [phoneNumber]);
+  return lid;
 }
 
 /** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */

@@ -5,16 +5,21 @@ import { AppError } from '../../../errors.ts';
 import type { GroupChange } from '../../../events/networkTypes.ts';
 import type { NetworkGroup } from '../../contract/groups.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
+import { isPlaceholder } from '../../contract/people.ts';
 import { boomOf, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
-import type { Addresses } from './addresses.ts';
+import { type Addresses, lidOfPlaceholder } from './addresses.ts';
+import { ChangedGroups } from './changedGroups.ts';
 import { changesBetween, hasNews, toNetworkGroup, withNumbers } from './groupState.ts';
+import type { MemberAddresses } from './memberAddresses.ts';
 
 const METADATA_KEPT = 200;
 /** An account may be in very many groups. After a minute, Baileys would report that it is in none. */
 const ALL_GROUPS_MS = 50_000;
 /** How long a message of an unknown group waits for a connection over which to read the group. */
 const OPEN_MS = 10_000;
+/** Waits before all groups are read again after a failure. */
+const RETRIES_MS = [30_000, 2 * 60_000, 10 * 60_000];
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 
@@ -26,6 +31,7 @@ const NOT_FOUND = 404;
 export class Groups {
   readonly #session: Session;
   readonly #addresses: Addresses;
+  readonly #members: MemberAddresses;
   readonly #known = new Map<string, NetworkGroup>();
   readonly #metadata = new LRUCache<string, GroupMetadata>({ max: METADATA_KEPT });
   /** Serializes work on a group: two concurrent reads would report a change twice. */
@@ -35,20 +41,26 @@ export class Groups {
   readonly #answered = new Map<string, number>();
 
   readonly #all = Promise.withResolvers<void>();
+  readonly #changed: ChangedGroups;
+  #cancelRetry = () => {};
 
-  constructor(session: Session, addresses: Addresses) {
+  constructor(session: Session, addresses: Addresses, members: MemberAddresses) {
     const { link, host } = session;
     this.#session = session;
     this.#addresses = addresses;
+    this.#members = members;
+    this.#changed = new ChangedGroups(host, (networkId) => this.#readChanged(networkId));
     link.on('socket', (socket) => {
       socket.ws.on('CB:notification,type:w:gp2', ({ attrs: { from } }: { attrs: { from?: string } }) => {
-        if (from !== undefined) this.#onChange(socket, from);
+        if (from === undefined || link.newest !== socket) return;
+        this.#metadata.delete(from);
+        this.#changed.note(from);
       });
     });
-    link.on('open', (socket) => {
-      this.#readAll(socket)
-        .catch((error) => host.log.warn({ err: error }, 'failed to read the groups'))
-        .finally(() => this.#all.resolve());
+    link.on('open', (socket) => void this.#readAllOrRetry(socket));
+    link.on('lost', () => {
+      this.#changed.stop();
+      this.#cancelRetry();
     });
   }
 
@@ -104,8 +116,30 @@ export class Groups {
       throw new AppError('network_denied', 'Only an admin of the group can do this');
   }
 
+  /** Whether it is the group for the announcements of a community. */
+  isAnnouncementGroup(networkId: string): boolean {
+    return this.#known.get(networkId)?.isAnnouncementGroup === true;
+  }
+
   left(networkId: string): Promise<void> {
     return this.#queue.run(networkId, () => this.#forget(networkId, ++this.#requestCount));
+  }
+
+  /** Returns the known groups with a member who has one of these phone numbers or LIDs. */
+  withAnyOf(users: ReadonlySet<string>): string[] {
+    const isOne = (digits: string) => users.has(isPlaceholder(digits) ? lidOfPlaceholder(digits) : digits);
+    return [...this.#known.values()]
+      .filter(({ participants }) => participants.some(({ phoneNumber }) => isOne(phoneNumber)))
+      .map(({ networkId }) => networkId);
+  }
+
+  /** Returns the LID that a group lists for an address, if it lists both. */
+  lidOf(jid: string): string | undefined {
+    const { areJidsSameUser, isLidUser } = this.#session.baileys;
+    for (const { participants } of this.#metadata.values())
+      for (const { id, lid = id, phoneNumber = id } of participants)
+        if (isLidUser(lid) && areJidsSameUser(phoneNumber, jid)) return lid;
+    return undefined;
   }
 
   /** Returns a group as Baileys needs it for sending, unless there was a sign of a change since it was read. */
@@ -133,14 +167,24 @@ export class Groups {
     });
   }
 
-  #onChange(socket: WASocket, networkId: string): void {
-    this.#metadata.delete(networkId);
-    this.#queue
-      .run(networkId, () => this.#read(socket, networkId))
-      .catch((error) =>
-        // It is read again with the next change, and with the next connection.
-        this.#session.host.log.warn({ err: error, group: networkId }, 'failed to read a changed group'),
-      );
+  async #readChanged(networkId: string): Promise<void> {
+    const socket = this.#session.link.newest;
+    if (socket !== undefined) await this.#queue.run(networkId, () => this.#read(socket, networkId));
+  }
+
+  /** WhatsApp may limit this query (`rate-overlimit`), and a group without changes would stay stale for days. */
+  async #readAllOrRetry(socket: WASocket, failures = 0): Promise<void> {
+    const { host, link } = this.#session;
+    try {
+      await this.#readAll(socket);
+    } catch (error) {
+      host.log.warn({ err: error, failures }, 'failed to read the groups');
+      const waitMs = RETRIES_MS[failures];
+      if (waitMs !== undefined && link.newest === socket)
+        this.#cancelRetry = host.clock.after(waitMs, () => void this.#readAllOrRetry(socket, failures + 1));
+    } finally {
+      this.#all.resolve();
+    }
   }
 
   /** Reads all groups, because some may have changed while the session was offline. */
@@ -174,6 +218,7 @@ export class Groups {
   async #put(read: GroupMetadata, request: number): Promise<NetworkGroup> {
     this.#metadata.set(read.id, read);
     this.#answered.set(read.id, request);
+    await this.#members.noteGroup(this.#session.link.newest, read);
     const group = await toNetworkGroup(read, this.#known.get(read.id), this.#addresses);
     return this.#report(group);
   }

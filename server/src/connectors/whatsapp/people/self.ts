@@ -21,6 +21,11 @@ export class Self {
     return this.#baileys.jidNormalizedUser(this.#creds.me?.id);
   }
 
+  /** The LID as an address, without a device; empty until it is known. */
+  get lidJid(): string {
+    return this.#baileys.jidNormalizedUser(this.#creds.me?.lid);
+  }
+
   /** Both addresses. Throws until the device is linked. */
   get addresses(): { readonly id: string; readonly lid: string } {
     const { me } = this.#creds;

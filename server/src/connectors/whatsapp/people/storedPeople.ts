@@ -1,10 +1,7 @@
 import type { SessionStore } from '../../contract/host.ts';
 import { isPlaceholder, type NetworkPerson } from '../../contract/people.ts';
 import { nameOf } from '../link/credentials.ts';
-import { jidOf, lidOfPlaceholder } from './addresses.ts';
-
-/** The type under which Baileys stores phone numbers and LIDs of the same people. */
-const MAPPING = 'lid-mapping';
+import { jidOf, lidOfPlaceholder, MAPPING } from './addresses.ts';
 
 /** Looks up a person's phone number and LID in what the client has stored, without a connection. */
 export async function storedPerson(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson> {

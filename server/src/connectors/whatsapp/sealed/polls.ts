@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
+import { parseContent } from '../inbound/incomingContent.ts';
 import { findSent } from '../outbound/sentMessages.ts';
 import type { Session } from '../session.ts';
-import { parseContent } from './incomingContent.ts';
 
 /*
  * Polls and events that were received. Votes in them, and answers to them, are encrypted with their secret and with the

@@ -1,0 +1,29 @@
+import type { proto } from 'baileys';
+import type { Quoted } from '../../contract/contentParts.ts';
+import { toOwnId } from '../outbound/messageIds.ts';
+import type { Session } from '../session.ts';
+import { parseContent } from './incomingContent.ts';
+import { STATUS } from './statuses.ts';
+
+/**
+ * Returns the message that a reply quotes. WhatsApp sends its content with the reply, because the recipient may not have
+ * it: it is older than the link, from another chat, or a status (stack #331, WAHA #1995).
+ */
+export async function quotedOf(
+  { baileys, self }: Session,
+  context: proto.IContextInfo | null | undefined,
+  digitsOf: (jid: string) => Promise<string>,
+): Promise<{ quoted?: Quoted }> {
+  const { stanzaId, participant, remoteJid, quotedMessage } = context ?? {};
+  if (!stanzaId) return {};
+  const isOurs = self.is(participant);
+  const content = quotedMessage ? parseContent(baileys, quotedMessage)?.content : undefined;
+  return {
+    quoted: {
+      networkId: isOurs ? toOwnId(stanzaId) : stanzaId,
+      ...(participant && { from: isOurs ? self.phoneNumber : await digitsOf(participant) }),
+      ...(content && { type: content.type, text: content.text }),
+      ...(remoteJid === STATUS && { isStatus: true }),
+    },
+  };
+}
