@@ -7,18 +7,20 @@ import { type Connection, serveConnection } from './connection.ts';
 import { createServerIdentity } from './encryption/noise.ts';
 import { silenceLibsignal } from './encryption/silence.ts';
 import { createLog } from './log.ts';
-import { type Counters, createCounters, deliver, type Network } from './network.ts';
+import { type Counters, createCounters, deliver, type MessageWatcher, type Network } from './network.ts';
 import { createPhone, type Phone } from './phone/phone.ts';
 import { requireAccount } from './server/account.ts';
 import { handleStanza } from './server/clientStanzas.ts';
 import { createFaults, type Faults } from './server/faults.ts';
 import { openSession } from './server/login.ts';
 import { startMediaHost, trust } from './server/mediaHost.ts';
+import { answerPage } from './server/webPage.ts';
 
 export type { Log } from './log.ts';
 export type { Counters } from './network.ts';
 export type { ReceivedMessage, ReceivedReceipt, ReceivedTyping, SendOptions } from './phone/mailbox.ts';
 export type { Phone } from './phone/phone.ts';
+export { openSealed, sealChange } from './phone/sealing.ts';
 export type { Faults, Refusal, StreamEnd } from './server/faults.ts';
 
 /**
@@ -60,8 +62,12 @@ export interface FakeWhatsapp {
   scan(qr: string, number: string): Promise<void>;
   /** Puts a file on the media host without encryption. @returns its path */
   putFile(content: Buffer): string;
+  /** Switches a group from numbers to LIDs, as WhatsApp does one by one. */
+  migrateGroup(group: string): void;
   /** Sends any stanza to the clients of a number, for features that the fake does not have, such as calls. */
   inject(number: string, stanza: BinaryNode): void;
+  /** Shows every message stanza of a client as it arrives, still encrypted. @returns how to stop it */
+  watchMessages(watcher: MessageWatcher): () => void;
   readonly faults: Faults;
   readonly counters: Counters;
   /** Clients that are currently logged in. */
@@ -71,7 +77,21 @@ export interface FakeWhatsapp {
   close(): Promise<void>;
 }
 
-export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): Promise<FakeWhatsapp> {
+export interface FakeWhatsappOptions {
+  /** A free one by default. */
+  readonly port?: number;
+  /**
+   * Whether accounts have been migrated to LIDs: a client's direct message to the number of a person is refused with 463,
+   * even if the person has written (Baileys #2683, #2688, #2698: to the LID, the same message arrives). Phones find
+   * a message only by the address that it has (see `references.ts`).
+   */
+  readonly isMigrated?: boolean;
+}
+
+export async function startFakeWhatsapp({
+  port = 0,
+  isMigrated = false,
+}: FakeWhatsappOptions = {}): Promise<FakeWhatsapp> {
   silenceLibsignal();
   const connections = new Set<Connection>();
   const files = new Map<string, Buffer>();
@@ -79,6 +99,7 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
   const counters = createCounters();
   const network: Network = {
     identity: createServerIdentity(),
+    isMigrated,
     connections,
     byNumber: new Map(),
     byOtherNumber: new Map(),
@@ -91,11 +112,12 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
     counters,
     authors: new Map(),
     codesShown: createLog('clients that show a code', ({ link }) => link?.code?.number ?? ''),
+    watchers: new Set(),
     troubles: [],
   };
   const phones = new Map<string, Phone>();
 
-  const http = createServer((_request, response) => response.writeHead(404).end());
+  const http = createServer((request, response) => answerPage(network, request, response));
   const sockets = new WebSocketServer({ noServer: true, perMessageDeflate: false });
   http.on('upgrade', (request, socket, head) => {
     if (state.areSocketsRefused) socket.end(`HTTP/1.1 503 ${STATUS_CODES[503]}\r\nConnection: close\r\n\r\n`);
@@ -131,10 +153,18 @@ export async function startFakeWhatsapp({ port = 0 }: { port?: number } = {}): P
       return phone;
     },
     scan: (qr, number) => whatsapp.phone(number).scan(qr),
+    migrateGroup(id) {
+      const group = network.groups.get(id);
+      if (group !== undefined) group.addressing = 'lid';
+    },
     putFile: (content) => network.media.put(content),
     inject(number, stanza) {
       const account = requireAccount(network, number);
       for (const device of account.companions.keys()) deliver(network, { account, device }, stanza);
+    },
+    watchMessages(watcher) {
+      network.watchers.add(watcher);
+      return () => void network.watchers.delete(watcher);
     },
     faults,
     counters,

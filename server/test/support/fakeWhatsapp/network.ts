@@ -11,6 +11,8 @@ import type { Newsletter } from './server/newsletters.ts';
 /** The state of the server. Its parts are functions over it. */
 export interface Network extends Accounts {
   readonly identity: ServerIdentity;
+  /** See `FakeWhatsappOptions`. */
+  readonly isMigrated: boolean;
   readonly connections: Set<Connection>;
   readonly groups: Map<string, Group>;
   /** Channels by address. */
@@ -24,9 +26,14 @@ export interface Network extends Accounts {
   readonly authors: Map<string, DeviceAddress>;
   /** Clients with a code on display that are waiting to be linked. */
   readonly codesShown: WritableLog<Connection>;
+  /** Called with every message stanza of a client, before anything happens to it. */
+  readonly watchers: Set<MessageWatcher>;
   /** Errors of the server or of a client. A test that ends with any has found a bug. */
   readonly troubles: unknown[];
 }
+
+/** @param number the number of the client */
+export type MessageWatcher = (number: string, stanza: BinaryNode) => void;
 
 export interface Counters {
   /** The number of handshakes. */
@@ -40,9 +47,13 @@ export interface Counters {
   deliveries: number;
   receiptsFromClients: number;
   retriesFromClients: number;
+  /** Messages that phones could not read, and asked for again. */
+  retriesFromPhones: number;
   typingFromClients: number;
   uploads: number;
   downloads: number;
+  /** Requests for the page that states the current version. */
+  pageReads: number;
   /** Queries of clients by namespace. */
   readonly queries: Record<string, number>;
 }
@@ -57,9 +68,11 @@ export function createCounters(): Counters {
     deliveries: 0,
     receiptsFromClients: 0,
     retriesFromClients: 0,
+    retriesFromPhones: 0,
     typingFromClients: 0,
     uploads: 0,
     downloads: 0,
+    pageReads: 0,
     queries: {},
   };
 }

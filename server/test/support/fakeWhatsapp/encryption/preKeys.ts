@@ -1,6 +1,6 @@
-import type { BinaryNode } from 'baileys';
+import { type BinaryNode, jidDecode } from 'baileys';
 import { deliver, type Network } from '../network.ts';
-import { type Companion, findDevice, takeBundle } from '../server/account.ts';
+import { type Companion, findAccount, findDevice, takeBundle } from '../server/account.ts';
 import { newId, nowS } from '../server/linking.ts';
 import { type Answer, type Query, QueryError } from '../server/queries.ts';
 import { childOf, childrenOf, SERVER_JID, stanza } from '../stanza.ts';
@@ -29,10 +29,13 @@ export async function answerKeyQuery(query: Query): Promise<Answer> {
   return undefined;
 }
 
+/** One device without keys fails the query for all (WhiskeySockets/Baileys#2521, adiwajshing/Baileys#955). */
 async function takeBundles({ network, ask }: Query): Promise<BinaryNode[]> {
   const bundles: BinaryNode[] = [];
   for (const { attrs } of ask === undefined ? [] : childrenOf(ask, 'user')) {
     const { jid = '' } = attrs;
+    if (findAccount(network, jid)?.deregistered.has(jidDecode(jid)?.device ?? 0))
+      throw new QueryError(406, 'not-acceptable');
     const device = findDevice(network, jid);
     if (device === undefined) continue;
     const owner = device.account.companions.get(device.device);

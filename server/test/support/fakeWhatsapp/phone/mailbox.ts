@@ -1,4 +1,5 @@
-import type { BinaryNode, proto } from 'baileys';
+import { randomBytes } from 'node:crypto';
+import { type BinaryNode, jidNormalizedUser, type proto } from 'baileys';
 import { encryptTo, encStanza, isGroup, isShared, openEnvelopes } from '../encryption/envelope.ts';
 import { keysStanza, readBundle, registrationStanza } from '../encryption/keyBundle.ts';
 import type { EncryptionType } from '../encryption/signal.ts';
@@ -14,6 +15,7 @@ import {
   lidJidOf,
   requireAccount,
 } from '../server/account.ts';
+import { memberNames } from '../server/groups.ts';
 import { newId, nowS } from '../server/linking.ts';
 import { routeMessage } from '../server/messages.ts';
 import { messageIdsOf, routeReceipt } from '../server/receipts.ts';
@@ -21,6 +23,7 @@ import { childOf, firstChild, stanza } from '../stanza.ts';
 import { findWritten } from './history.ts';
 import { answerHistoryRequest } from './historySync.ts';
 import { findFile, reuploadStanza } from './mediaFile.ts';
+import { refersRightly } from './references.ts';
 
 /** A message as read by a phone. */
 export interface ReceivedMessage {
@@ -67,10 +70,14 @@ export interface SendOptions {
 /** The messages of a phone in both directions, with its automatic behavior. */
 export interface Mailbox {
   readonly messages: Log<ReceivedMessage>;
+  /** Messages that arrived and that the app does not show, because they refer to another one by a wrong address. */
+  readonly unshown: Log<ReceivedMessage>;
   readonly receipts: Log<ReceivedReceipt>;
   readonly typings: Log<ReceivedTyping>;
   /** Whether it sends delivery receipts. It does by default. */
   confirmsDelivery: boolean;
+  /** Returns the secret of a message that the phone sent. */
+  secretOf(id: string): Uint8Array;
   /** Sends a message. Resolves with its id once it was passed to the server. */
   send(to: string, message: proto.IMessage, options?: SendOptions): Promise<string>;
   read(chat: string, ...ids: string[]): void;
@@ -80,6 +87,8 @@ export interface Mailbox {
   askAgain(message: ReceivedMessage): Promise<void>;
   /** A phone that is off receives and confirms nothing until it is on. */
   switchOff(): void;
+  /** Sends its group keys to all members again. */
+  forgetSenderKeys(): void;
   switchOn(): void;
 }
 
@@ -89,6 +98,7 @@ const MAX_RETRIES = 5;
 export function createMailbox(network: Network, account: Account): Mailbox {
   const me: DeviceAddress = { account, device: 0 };
   const messages = createLog<ReceivedMessage>(`messages of ${account.number}`, describeMessage);
+  const unshown = createLog<ReceivedMessage>(`messages that ${account.number} does not see`, describeMessage);
   const receipts = createLog<ReceivedReceipt>(`receipts of ${account.number}`, (receipt) => JSON.stringify(receipt));
   const typings = createLog<ReceivedTyping>(`typing seen by ${account.number}`, (typing) => JSON.stringify(typing));
   const sent = new Map<string, { to: string; message: proto.IMessage; options: SendOptions }>();
@@ -135,16 +145,29 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     const isOwn = author.account === account;
     const chat = chatOf(isOwn && recipient !== undefined ? recipient : from);
     const { deviceSentMessage } = read.message;
-    messages.add({
+    const message = deviceSentMessage?.message ?? read.message;
+    const isFound = !network.isMigrated || refersRightly(network, { author, chat, message }, addressOf);
+    (isFound ? messages : unshown).add({
       id,
       chat,
       from: author.account.number,
       isOwn,
-      message: deviceSentMessage?.message ?? read.message,
+      message,
       encryption: read.encryption,
       stanza: node,
     });
     if (!isOwn && mailbox.confirmsDelivery) sendReceipt(node, undefined);
+  }
+
+  /** The address that the author of a message has in it, and its chat in a direct message. */
+  function addressOf(id: string, chat: string): string | undefined {
+    const received = messages.all.find((entry) => entry.id === id && entry.chat === chat);
+    if (received !== undefined) {
+      const { from, participant, recipient } = received.stanza.attrs;
+      return jidNormalizedUser(participant ?? (received.isOwn ? recipient : from));
+    }
+    const group = network.groups.get(chat);
+    return group ? memberNames(group, me).jid : sent.get(id)?.to;
   }
 
   function sendReceipt(message: BinaryNode, type: string | undefined, content?: BinaryNode[]): void {
@@ -161,6 +184,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     const { id = '', t } = message.attrs;
     const count = (retries.get(id) ?? 0) + 1;
     retries.set(id, count);
+    network.counters.retriesFromPhones++;
     if (count > MAX_RETRIES) throw new Error(`${account.number} cannot read ${id}, sent ${MAX_RETRIES} times`);
     await account.signal.endSession(lidJidOf(author));
     const bundle = await account.signal.takeBundle();
@@ -294,13 +318,20 @@ export function createMailbox(network: Network, account: Account): Mailbox {
 
   const mailbox: Mailbox = {
     messages,
+    unshown,
     receipts,
     typings,
     confirmsDelivery: true,
     send(to, message, options = {}) {
       const id = options.id ?? newId();
       const way = isShared(to) ? sendToGroup : sendToPerson;
-      return inTurn(() => way(id, to, message, options)).then(() => id);
+      const whole = network.isMigrated ? withSecret(message) : message;
+      return inTurn(() => way(id, to, whole, options)).then(() => id);
+    },
+    secretOf(id) {
+      const secret = sent.get(id)?.message.messageContextInfo?.messageSecret;
+      if (!secret) throw new Error(`${account.number} sent no message ${id} with a secret`);
+      return secret;
     },
     read: (chat, ...ids) => confirm('read', chat, ids),
     confirmDelivery: (chat, ...ids) => confirm(undefined, chat, ids),
@@ -308,6 +339,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       const author = findDevice(network, message.attrs['participant'] ?? message.attrs['from']);
       if (author !== undefined) await inTurn(() => askFor(message, author));
     },
+    forgetSenderKeys: () => hasSenderKey.clear(),
     switchOff() {
       isOn = false;
     },
@@ -323,9 +355,18 @@ function addressIn({ lid, lidJid, numberJid }: Account, addressing: 'lid' | 'num
   return { lid: lidJid, number: numberJid, hosted: hostedJidOf(lid) }[addressing];
 }
 
+const CHANGES = ['protocolMessage', 'reactionMessage', 'encReactionMessage', 'pollUpdateMessage'] as const;
+
+/** Phones give each message a secret, and seal its edits with it later (omni #1106, fazer-ai/baileys-api #392). */
+function withSecret(message: proto.IMessage): proto.IMessage {
+  const { messageContextInfo } = message;
+  if (messageContextInfo?.messageSecret || CHANGES.some((kind) => message[kind])) return message;
+  return { ...message, messageContextInfo: { ...messageContextInfo, messageSecret: randomBytes(32) } };
+}
+
 /** The type of a message, which the server sees. */
 function typeOf(message: proto.IMessage): string {
-  if (message.reactionMessage) return 'reaction';
+  if (message.reactionMessage || message.encReactionMessage) return 'reaction';
   if (message.pollCreationMessage || message.pollUpdateMessage) return 'poll';
   const isMedia =
     message.imageMessage ??

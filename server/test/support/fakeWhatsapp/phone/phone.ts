@@ -1,11 +1,11 @@
-import { type ChatModification, chatModificationToAppPatch, type proto } from 'baileys';
+import { type ChatModification, chatModificationToAppPatch, proto } from 'baileys';
 import { isGroup } from '../encryption/envelope.ts';
 import type { Log } from '../log.ts';
 import { isConfirmed, type Network } from '../network.ts';
 import { createAccount, type Profile, requireAccount } from '../server/account.ts';
 import { changeState, type StateChange } from '../server/appState.ts';
 import { endCall, offerCall } from '../server/calls.ts';
-import { announceDevice, unlink } from '../server/companions.ts';
+import { announceDeregistered, announceDevice, announceIdentity, unlink } from '../server/companions.ts';
 import { type Limits, limit, revealNumber } from '../server/limits.ts';
 import { newId, scanQr } from '../server/linking.ts';
 import { createNewsletter, encodePost, type Newsletter, publish } from '../server/newsletters.ts';
@@ -17,6 +17,7 @@ import { createPhoneHistory, type PhoneHistory } from './historySync.ts';
 import { createMailbox, type Mailbox, type ReceivedMessage, type ReceivedTyping, type SendOptions } from './mailbox.ts';
 import { type FileKind, findFile, openFile, uploadFile } from './mediaFile.ts';
 import { createPhoneGroups, type PhoneGroups } from './phoneGroups.ts';
+import { sealChange } from './sealing.ts';
 
 /** A phone controlled by a test. Others are identified by number, groups by id (`…@g.us`). */
 export interface Phone extends Mailbox {
@@ -34,11 +35,22 @@ export interface Phone extends Mailbox {
   enterCode(code: string): Promise<void>;
   /** Unlinks all clients, like the owner does in the list of linked devices. */
   unlink(): void;
+  /** Moves to a new phone, which has new keys. Returns the id of the notification to others. */
+  replace(): string;
+  /** Adds a device that others still see, although the server has no keys of it. */
+  addDeregisteredDevice(): void;
   /** The number of linked devices. */
   devices(): number;
   /** Whether its clients have acknowledged all stanzas with the id of a message: the message and its receipts. */
   haveConfirmed(id: string): boolean;
   sendText(to: string, text: string, options?: SendOptions): Promise<string>;
+  /**
+   * Edits a message that the phone sent. In a migrated account it seals the edit, as phones do since May 2026, and only
+   * so (Baileys #2541, #2547, waha #2089).
+   */
+  edit(to: string, id: string, content: proto.IMessage, options?: SealOptions): Promise<string>;
+  /** Reacts to a message with a sealed reaction, as in the announcement group of a community (whatsapp-rust #830). */
+  reactSealed(to: string, target: SealedTarget, text: string, options?: SealOptions): Promise<string>;
   /** Uploads and sends a file. `details` are further fields of its message, such as `caption` or `mimetype`. */
   sendFile(to: string, kind: FileKind, content: Buffer, details?: object, options?: SendOptions): Promise<string>;
   /** Uploads a file, and returns the message that would carry it. */
@@ -89,12 +101,26 @@ export interface Phone extends Mailbox {
   unblock(number: string): void;
 }
 
+/** The message that a sealed change is about. */
+export interface SealedTarget {
+  readonly id: string;
+  readonly secret: Uint8Array;
+  /** Address of its author. */
+  readonly author: string;
+}
+
+export interface SealOptions extends SendOptions {
+  /** Addresses that the key is derived from: reports have both (Baileys #2547, #2690). */
+  readonly sealedFor?: { readonly author?: 'lid' | 'number'; readonly editor?: 'lid' | 'number' };
+}
+
 export function createPhone(network: Network, number: string, name: string): Phone {
   const account = createAccount(number, name);
   network.byNumber.set(number, account);
   network.byLid.set(account.lid, account);
   const mailbox = createMailbox(network, account);
   const jidOf = (to: string) => (isGroup(to) ? to : requireAccount(network, to).lidJid);
+  const ownJid = (address: 'lid' | 'number') => (address === 'lid' ? account.lidJid : account.numberJid);
 
   return Object.assign(mailbox, {
     number,
@@ -113,9 +139,40 @@ export function createPhone(network: Network, number: string, name: string): Pho
     unlink() {
       for (const companion of account.companions.values()) unlink(network, companion);
     },
+    replace() {
+      account.renewKeys();
+      mailbox.forgetSenderKeys();
+      return announceIdentity(network, account);
+    },
+    addDeregisteredDevice: () => announceDeregistered(network, account),
     devices: () => account.companions.size,
     haveConfirmed: (id: string) => [...account.companions.values()].every((client) => isConfirmed(client, id)),
     sendText: (to: string, text: string, options?: SendOptions) => mailbox.send(to, { conversation: text }, options),
+    edit(to: string, id: string, content: proto.IMessage, options: SealOptions = {}) {
+      const key = { remoteJid: jidOf(to), fromMe: true, id };
+      const plain = { protocolMessage: { type: 14, key, editedMessage: content } };
+      if (!network.isMigrated) return mailbox.send(to, plain, options);
+      const { author = 'lid', editor = 'lid' } = options.sealedFor ?? {};
+      const isEvent = content.eventMessage != null;
+      const sealed = sealChange(proto.Message.encode(isEvent ? content : plain).finish(), {
+        use: isEvent ? 'Event Edit' : 'Message Edit',
+        secret: mailbox.secretOf(id),
+        messageId: id,
+        author: ownJid(author),
+        editor: ownJid(editor),
+      });
+      const { EVENT_EDIT, MESSAGE_EDIT } = proto.Message.SecretEncryptedMessage.SecretEncType;
+      const secretEncType = isEvent ? EVENT_EDIT : MESSAGE_EDIT;
+      const secretEncryptedMessage = { ...sealed, targetMessageKey: key, secretEncType };
+      return mailbox.send(to, { secretEncryptedMessage }, options);
+    },
+    reactSealed(to: string, { id, secret, author }: SealedTarget, text: string, options: SealOptions = {}) {
+      const plain = proto.Message.ReactionMessage.encode({ text, senderTimestampMs: Date.now() }).finish();
+      const editor = ownJid(options.sealedFor?.editor ?? 'lid');
+      const sealed = sealChange(plain, { use: 'Enc Reaction', secret, messageId: id, author, editor });
+      const targetMessageKey = { remoteJid: jidOf(to), fromMe: false, id, participant: author };
+      return mailbox.send(to, { encReactionMessage: { ...sealed, targetMessageKey } }, options);
+    },
     sendFile: (to: string, kind: FileKind, content: Buffer, details = {}, options?: SendOptions) =>
       mailbox.send(to, uploadFile(network.media, kind, content, details), options),
     uploadFile: (kind: FileKind, content: Buffer, details = {}) => uploadFile(network.media, kind, content, details),

@@ -22,7 +22,11 @@ export interface Account {
   readonly blocked: Set<Account>;
   /** The keys of the phone and its sessions with other devices. */
   readonly signal: Signal;
+  /** Replaces the keys, as registering the number on another phone does. */
+  renewKeys(): void;
   readonly companions: Map<number, Companion>;
+  /** Ids of devices that the server still lists, although it no longer has their keys. */
+  readonly deregistered: Set<number>;
   /** Delivers a stanza to the phone. */
   receive(stanza: BinaryNode): void;
   /** Accounts that asked for the devices of this one, and are notified of changes. */
@@ -105,7 +109,11 @@ export function createAccount(number: string, name: string): Account {
       signal ??= createSignal();
       return signal;
     },
+    renewKeys() {
+      signal = createSignal();
+    },
     companions: new Map(),
+    deregistered: new Set(),
     receive() {},
     watchers: new Set(),
     nextDeviceId: 1,

@@ -5,8 +5,12 @@ import { type DeviceAddress, findDevice, lidJidOf } from './account.ts';
 import { nowS } from './linking.ts';
 import { isBlocked } from './messages.ts';
 
-/** Passes a status to the devices for which its author has encrypted the key of it. */
-export function routeStatus(network: Network, author: DeviceAddress, node: BinaryNode): void {
+/**
+ * Passes a status to the devices for which its author has encrypted the key of it. A migrated account must send it to
+ * LIDs only (Baileys #2794), as WhatsApp's client does (whatsapp-rust #568), and not to the sending device itself
+ * (evolution-api #2303).
+ */
+export function routeStatus(network: Network, author: DeviceAddress, node: BinaryNode): 479 | undefined {
   const { id, type, edit, t = String(nowS()) } = node.attrs;
   const forAll = childrenOf(node, 'enc');
   const attributes = {
@@ -15,10 +19,15 @@ export function routeStatus(network: Network, author: DeviceAddress, node: Binar
     participant_pn: author.account.profile.hidesNumber ? undefined : author.account.numberJid,
     notify: author.account.profile.name,
   };
-  for (const part of childrenOf(childOf(node, 'participants'), 'to')) {
+  const recipients = childrenOf(childOf(node, 'participants'), 'to');
+  const own = lidJidOf(author);
+  const isRefused = recipients.some(({ attrs: { jid = '' } }) => !jid.endsWith('@lid') || jid === own);
+  if (network.isMigrated && author.device !== 0 && isRefused) return 479;
+  for (const part of recipients) {
     const target = findDevice(network, part.attrs['jid']);
     if (target === undefined || isBlocked(target.account, author.account)) continue;
     const parts = [...childrenOf(part, 'enc'), ...forAll];
     deliver(network, target, stanza('message', { id, t, type, edit, ...attributes }, parts));
   }
+  return undefined;
 }

@@ -125,6 +125,7 @@ function handleMessage(network: Network, connection: Connection, companion: Comp
   const { faults, counters } = network;
   const { id, to } = node.attrs;
   const { number } = companion.account;
+  for (const watch of network.watchers) watch(number, node);
   const ack = (error?: number) =>
     stanza('ack', {
       class: 'message',

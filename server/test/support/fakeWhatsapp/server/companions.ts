@@ -17,8 +17,32 @@ export function announceDevice(network: Network, companion: Companion): void {
   notifyOfDevices(network, companion.account, stanza('add', {}, [deviceStanza(companion)]), companion.id);
 }
 
+/**
+ * Reports that the phone of an account has new keys (WhiskeySockets/Baileys#2704, and `handleIdentityChange` in
+ * 7.0.0-rc14; whatsmeow deletes all sessions with the person).
+ */
+export function announceIdentity(network: Network, account: Account): string {
+  const id = newId();
+  const from = account.profile.hidesNumber ? account.lidJid : account.numberJid;
+  for (const watcher of account.watchers) {
+    if (watcher === account) continue;
+    for (const device of watcher.companions.keys()) {
+      const attributes = { from, type: 'encrypt', id, t: String(nowS()) };
+      deliver(network, { account: watcher, device }, stanza('notification', attributes, [stanza('identity')]));
+    }
+  }
+  return id;
+}
+
+/** Reports a device without keys on the server: others encrypt for it until they learn that it is gone. */
+export function announceDeregistered(network: Network, account: Account): void {
+  const id = account.nextDeviceId++;
+  account.deregistered.add(id);
+  notifyOfDevices(network, account, stanza('add', {}, [deviceStanza({ account, id })]));
+}
+
 /** By number, because the client keys its device lists by the address type of its query, usually this one. */
-function deviceStanza({ account, id }: Companion): BinaryNode {
+function deviceStanza({ account, id }: Pick<Companion, 'account' | 'id'>): BinaryNode {
   const device = { account, device: id };
   const jid = account.profile.hidesNumber ? lidJidOf(device) : numberJidOf(device);
   return stanza('device', { jid, lid: lidJidOf(device), 'key-index': String(id) });

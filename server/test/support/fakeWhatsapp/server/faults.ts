@@ -25,6 +25,11 @@ export interface Faults {
   ban(number: string, seconds: number): void;
   /** Refuses older clients with 405, linked or not. Undefined accepts all. */
   requireVersion(version: readonly [number, number, number] | undefined): void;
+  /**
+   * The page of the service worker (see `webPage.ts`) states this revision, or answers with an error status below 600.
+   * Undefined states the one that Baileys has built in.
+   */
+  stateRevision(revision: number | undefined): void;
   /** Refuses sockets before the handshake with HTTP 503, for all numbers. */
   refuseSockets(isRefused: boolean): void;
   /** Delays every stanza, for all numbers. 0 ends it. */
@@ -43,6 +48,11 @@ export interface Faults {
   withholdStateKeys(areWithheld: boolean): void;
   /** Ignores the queries of this namespace, such as `w:g2`, for all numbers. */
   ignoreQueries(namespace: string): void;
+  /**
+   * Answers the next queries of this namespace with 429 `rate-overlimit` (WhiskeySockets/Baileys#797, #1061, #1261), for
+   * all numbers.
+   */
+  limitQueries(namespace: string, times: number): void;
   /** Answers the queries of this namespace with an empty result, for all numbers. */
   emptyAnswers(namespace: string): void;
   /** Withholds the responses to this query, such as `participating`, for all numbers, so that they become outdated. */
@@ -71,11 +81,14 @@ export interface FaultState {
   areSocketsRefused: boolean;
   areStateKeysWithheld: boolean;
   minimumVersion: readonly [number, number, number] | undefined;
+  statedRevision: number | undefined;
   codeError: number | undefined;
   uploadStatus: number | undefined;
   downloadStatus: number | undefined;
   downloadLocation: string | undefined;
   readonly ignoredQueries: Set<string>;
+  /** Number of queries to reject with 429, by namespace. */
+  readonly limitedQueries: Map<string, number>;
   readonly emptiedQueries: Set<string>;
   /** By query, the functions that send its withheld responses. */
   readonly withheldAnswers: Map<string, (() => void)[]>;
@@ -121,11 +134,13 @@ export function createFaults(
     areSocketsRefused: false,
     areStateKeysWithheld: false,
     minimumVersion: undefined,
+    statedRevision: undefined,
     codeError: undefined,
     uploadStatus: undefined,
     downloadStatus: undefined,
     downloadLocation: undefined,
     ignoredQueries: new Set(),
+    limitedQueries: new Map(),
     emptiedQueries: new Set(),
     withheldAnswers: new Map(),
     takeRefusal(number) {
@@ -159,6 +174,9 @@ export function createFaults(
     requireVersion: (version) => {
       state.minimumVersion = version;
     },
+    stateRevision: (revision) => {
+      state.statedRevision = revision;
+    },
     refuseSockets: (isRefused) => {
       state.areSocketsRefused = isRefused;
     },
@@ -180,10 +198,12 @@ export function createFaults(
       state.areStateKeysWithheld = areWithheld;
     },
     ignoreQueries: (namespace) => void state.ignoredQueries.add(namespace),
+    limitQueries: (namespace, times) => void state.limitedQueries.set(namespace, times),
     emptyAnswers: (namespace) => void state.emptiedQueries.add(namespace),
     withholdAnswers: (question) => void state.withheldAnswers.set(question, []),
     answerQueries() {
       state.ignoredQueries.clear();
+      state.limitedQueries.clear();
       state.emptiedQueries.clear();
       const kept = [...state.withheldAnswers.values()].flat();
       state.withheldAnswers.clear();

@@ -37,7 +37,7 @@ export interface Group extends Settings {
   readonly createdAtS: number;
   readonly members: Map<Account, Role>;
   /** How members are addressed: today by LID, in groups of older clients by number. */
-  readonly addressing: 'lid' | 'number';
+  addressing: 'lid' | 'number';
   inviteCode: string;
   readonly requests: Set<Account>;
   /** Its place in a community. */

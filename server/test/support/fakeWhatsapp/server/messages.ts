@@ -21,7 +21,7 @@ import { routePost } from './newsletters.ts';
 const PASSED_ON = ['id', 't', 'type', 'edit', 'category', 'expiration'] as const;
 
 /** The error code in the acknowledgement of a rejected message. */
-export type MessageError = 403 | 404 | undefined;
+export type MessageError = 403 | 404 | 463 | 479 | undefined;
 
 /**
  * Accepts a message of a device and delivers its part to each device. The author encrypts for every device, so the
@@ -31,11 +31,11 @@ export function routeMessage(network: Network, author: DeviceAddress, node: Bina
   const { to = '', id = '' } = node.attrs;
   rememberAuthor(network, id, author);
   if (to === STATUS && childOf(node, 'participants') !== undefined) {
-    routeStatus(network, author, node);
-    return undefined;
+    return routeStatus(network, author, node);
   }
   if (to.endsWith('@newsletter')) return routePost(network, author, node);
   if (isGroup(to)) return routeToGroup(network, author, node);
+  if (network.isMigrated && isClient(author) && !isLid(to) && isOther(network, author, to)) return 463;
   const envelopes = childrenOf(childOf(node, 'participants'), 'to').map(
     (part) => [part.attrs['jid'], childrenOf(part, 'enc')] as const,
   );
@@ -58,7 +58,9 @@ function routeToGroup(network: Network, author: DeviceAddress, node: BinaryNode)
   const group = network.groups.get(to);
   const role = group?.members.get(author.account);
   if (group === undefined) return 404;
-  if (role === undefined || (group.isAnnounceOnly && role === 'member')) return 403;
+  // All members may react in the announcement group of a community (whatsmeow #509).
+  const mayReact = group.place.isAnnouncementGroup && node.attrs['type'] === 'reaction';
+  if (role === undefined || (group.isAnnounceOnly && role === 'member' && !mayReact)) return 403;
   const forAll = childrenOf(node, 'enc');
   const own = new Map(
     childrenOf(childOf(node, 'participants'), 'to').map((part) => [
@@ -118,5 +120,12 @@ function findDeviceKey(network: Network, jid: string | undefined): string | unde
   const device = findDevice(network, jid);
   return device && lidJidOf(device);
 }
+
+const isClient = ({ device }: DeviceAddress) => device !== 0;
+
+const isOther = (network: Network, { account }: DeviceAddress, to: string) =>
+  ![undefined, account].includes(findAccount(network, to));
+
+const isLid = (address: string) => /@(hosted\.)?lid$/.test(address);
 
 export const isBlocked = (by: Account, who: Account): boolean => by.blocked.has(who);

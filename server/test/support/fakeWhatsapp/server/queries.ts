@@ -38,6 +38,11 @@ export async function answerQuery(handlers: Readonly<Record<string, AnswerQuery>
   const reply = (type: 'result' | 'error', content: Answer) =>
     connection.send(stanza('iq', { from: to ?? SERVER_JID, id, type }, content));
   if (network.faults.emptiedQueries.has(namespace)) return reply('result', undefined);
+  const limited = network.faults.limitedQueries.get(namespace) ?? 0;
+  if (limited > 0) {
+    network.faults.limitedQueries.set(namespace, limited - 1);
+    return reply('error', [stanza('error', { code: '429', text: 'rate-overlimit' })]);
+  }
   try {
     // Most queries of a client about itself, such as statistics, need only an empty result.
     const answer = await handlers[namespace]?.(query);

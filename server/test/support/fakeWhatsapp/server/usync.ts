@@ -44,7 +44,9 @@ const FACTS: Readonly<Record<string, Fact>> = {
   },
 };
 
-function deviceList({ companions }: Account): BinaryNode[] {
-  const linked = [...companions.keys()].map((id) => stanza('device', { id: String(id), 'key-index': String(id) }));
+function deviceList({ companions, deregistered }: Account): BinaryNode[] {
+  const linked = [...companions.keys(), ...deregistered].map((id) =>
+    stanza('device', { id: String(id), 'key-index': String(id) }),
+  );
   return [stanza('device', { id: '0' }), ...linked];
 }
