@@ -288,3 +288,73 @@ it('rejects a message of a member to a group in which only admins write', async 
   const { status, body } = await call('POST', '/messages/send', { sessionId, to: groupId, message: 'may I?' });
   assert.equal(status, 403, JSON.stringify(body));
 });
+
+/** Sends to a group, and resolves with the message as the phone has read it. */
+async function sendTo(groupId: string, reader: Phone, message: string) {
+  const sent = await setting.call('POST', '/messages/send', { sessionId, to: groupId, message });
+  assert.equal(sent.status, 201, JSON.stringify(sent.body));
+  return reader.messages.waitFor(({ message: read }) => read.extendedTextMessage?.text === message);
+}
+
+for (const hidesNumber of [false, true])
+  it(`a member ${hidesNumber ? 'who hides the number ' : ''}reads the group on a new phone without asking again`, async () => {
+    const dan = nextPhone(setting.whatsapp, 'Dan');
+    dan.profile.hidesNumber = hidesNumber;
+    const group = bob.groups.create(`New phones ${hidesNumber}`, [me.number, dan.number]);
+    const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+    await sendTo(groupId, dan, 'to the old phone');
+    assert.equal((await sendTo(groupId, dan, 'to the old phone again')).encryption, 'skmsg');
+    const notified = dan.replace();
+    await eventually(
+      async () => me.haveConfirmed(notified),
+      (isConfirmed) => isConfirmed,
+    );
+    const { counters } = setting.whatsapp;
+    const asked = counters.retriesFromPhones;
+    await sendTo(groupId, dan, 'to the new phone');
+    assert.equal(counters.retriesFromPhones, asked);
+  });
+
+it('a device that is no longer registered does not fail a send to a group or a person', async () => {
+  const erin = nextPhone(setting.whatsapp, 'Erin');
+  const frank = nextPhone(setting.whatsapp, 'Frank');
+  erin.addDeregisteredDevice();
+  const group = bob.groups.create('Old devices', [me.number, erin.number, frank.number]);
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  for (const reader of [frank, erin]) await sendTo(groupId, reader, `first for ${reader.number}`);
+  // A device that appears later is the only one without the key.
+  frank.addDeregisteredDevice();
+  assert.equal((await sendTo(groupId, erin, 'second')).encryption, 'skmsg');
+  const gina = nextPhone(setting.whatsapp, 'Gina');
+  gina.addDeregisteredDevice();
+  await gina.sendText(me.number, 'write to me');
+  await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'write to me');
+  await sendTo(gina.number, gina, 'to a person');
+});
+
+it('thirty changes in a moment cause few reads, and the last one is reported', async () => {
+  const { counters } = setting.whatsapp;
+  const group = bob.groups.create('Busy', [me.number]);
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  const before = counters.queries['w:g2'] ?? 0;
+  for (let change = 1; change <= 30; change++) bob.groups.rename(group, `Busy ${change}`);
+  await eventOf(
+    setting.call,
+    'group.updated',
+    ({ change }) => change.type === 'subject' && change.subject === 'Busy 30',
+  );
+  assert.equal((await setting.call('GET', `/groups/${groupId}`)).body.subject, 'Busy 30');
+  const reads = (counters.queries['w:g2'] ?? 0) - before;
+  assert.ok(reads <= 5, `${reads} reads`);
+});
+
+it('a limit of WhatsApp on reading groups delays a change, and returns rate_limited to a sender', async () => {
+  const { faults } = setting.whatsapp;
+  const group = bob.groups.create('Limited', [me.number]);
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  faults.limitQueries('w:g2', 2);
+  bob.groups.rename(group, 'Limited and renamed');
+  const sent = await setting.call('POST', '/messages/send', { sessionId, to: groupId, message: 'too early' });
+  assert.deepEqual([sent.status, sent.body.code], [429, 'rate_limited'], JSON.stringify(sent.body));
+  faults.answerQueries();
+});

@@ -6,8 +6,8 @@ import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import type { NetworkGroup } from '../../src/connectors/contract/groups.ts';
 import type { SessionStore } from '../../src/connectors/contract/host.ts';
 import { createWhatsapp } from '../../src/connectors/whatsapp/whatsapp.ts';
+import { createTargetPolicy } from '../../src/egress/target.ts';
 import { AppError } from '../../src/errors.ts';
-import { createTargetPolicy } from '../../src/target.ts';
 import type { FakeWhatsapp, Log, Phone } from '../support/fakeWhatsapp/index.ts';
 import { createLog } from '../support/fakeWhatsapp/log.ts';
 import { nextPhone } from './support.ts';
@@ -89,7 +89,7 @@ export async function openAsHost(
   const logged = createLog<string>('log of the session', (line) => line);
   const settings = {
     whatsappUrl: whatsapp.url,
-    whatsappVersion: undefined,
+    whatsappVersion: 'auto' as const,
     whatsappMediaHost: whatsapp.mediaHost,
     whatsappKeepAliveSeconds: 30,
     mediaMaxBytes: maxFileBytes,

@@ -190,7 +190,10 @@ describe('sending over WhatsApp', () => {
     const vote = (messageId: string, options: string[]) =>
       setting.call('POST', `/messages/${messageId}/vote`, { options });
     assert.equal((await vote(text.messageId, ['Yes'])).body.code, 'message_state');
-    const poll = await fromBob({ pollCreationMessage: { name: 'Old?', options: [{ optionName: 'Yes' }] } });
+    const poll = await fromBob({
+      pollCreationMessage: { name: 'Old?', options: [{ optionName: 'Yes' }] },
+      messageContextInfo: { messageSecret: Buffer.alloc(0) },
+    });
     assert.deepEqual((await vote(poll.messageId, ['Yes'])).body.code, 'message_state');
   });
 });
@@ -249,6 +252,17 @@ describe('receiving over WhatsApp', () => {
     assert.deepEqual([event.type, event.rawType], ['unsupported', 'requestPaymentMessage']);
     const { body } = await setting.call('GET', '/messages?type=unsupported');
     assert.ok(body.data.some((one: Answer['body']) => one.messageId === message.messageId));
+  });
+
+  it('stores the ad that the sender tapped', async () => {
+    const externalAdReply = { title: 'Chat with us', sourceId: '1202', ctwaClid: 'Aff-n8', sourceUrl: 'javascript:1' };
+    const contextInfo = { externalAdReply, entryPointConversionSource: 'ctwa_ad' };
+    const stored = await fromBob({ extendedTextMessage: { text: 'Is it fresh?', contextInfo } });
+    const referral = { adId: '1202', headline: 'Chat with us', clickId: 'Aff-n8', entryPoint: 'ctwa_ad' };
+    assert.deepEqual([stored.message, stored.referral], ['Is it fresh?', referral]);
+    const { messageId } = stored;
+    const event = await eventOf(setting.call, 'message.incoming', (data) => data.messageId === messageId);
+    assert.deepEqual(event.referral, referral);
   });
 
   it('keeps internal messages out', async () => {

@@ -86,7 +86,7 @@ describe('outgoing', () => {
     });
     const context = got.extendedTextMessage?.contextInfo;
     assert.equal(context?.quotedMessage?.conversation, 'a question');
-    assert.match(context?.participant ?? '', new RegExp(bob.number));
+    assert.equal(context?.participant, bob.lidJid, 'the address that the original had');
     assert.deepEqual(context?.mentionedJid, [bob.numberJid]);
   });
 
@@ -237,10 +237,10 @@ describe('outgoing', () => {
   });
 
   it('fails a message that the server rejects, with a reason', async () => {
-    setting.whatsapp.faults.refuseNextMessage(me.number, 463);
+    setting.whatsapp.faults.refuseNextMessage(me.number, 421);
     const { status, body } = await setting.call('POST', '/messages/send', { sessionId, to: bob.number, message: 'no' });
     assert.equal(status, 502);
-    assert.match(body.detail, /start new chats/);
+    assert.match(body.detail, /does not accept this type of message/);
   });
 
   it('becomes sent on the acknowledgement only, and once, even over a broken connection', async () => {
@@ -345,6 +345,47 @@ describe('outgoing', () => {
       bob.messages.all.slice(before).map(({ id }) => id),
       [later.id],
     );
+  });
+
+  it('does not resend the original while its edit or deletion is not confirmed', async () => {
+    const { call, whatsapp } = setting;
+    const { sent } = await sendBob('/messages/send', { message: 'the first text' });
+    const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+    whatsapp.faults.withholdAcks(me.number);
+    const editing = call('PATCH', `/messages/${sent.messageId}`, { message: 'the new text' });
+    await bob.messages.waitFor((one) => textOf(one.message.protocolMessage?.editedMessage) === 'the new text');
+    await bob.askAgain(first);
+    const resent = await bob.messages.waitFor((one) => one !== first && one.id === first.id);
+    assert.equal(textOf(resent.message), 'the new text');
+    whatsapp.faults.releaseAcks(me.number);
+    assert.equal((await editing).status, 200);
+
+    const { sent: marker } = await sendBob('/messages/send', { message: 'a later one' });
+    const later = await bob.messages.waitFor(({ id }) => id === wireIdOf(marker.messageId));
+    whatsapp.faults.withholdAcks(me.number);
+    const deleting = call('DELETE', `/messages/${sent.messageId}`);
+    await bob.messages.waitFor((one) => one.message.protocolMessage?.key?.id === first.id && !isEdit(one.message));
+    const before = bob.messages.all.length;
+    await bob.askAgain(first);
+    await bob.askAgain(later);
+    await bob.messages.waitFor((one) => one !== later && one.id === later.id);
+    assert.deepEqual(
+      bob.messages.all.slice(before).map(({ id }) => id),
+      [later.id],
+    );
+    whatsapp.faults.releaseAcks(me.number);
+    assert.equal((await deleting).status, 200);
+  });
+
+  it('resends the original after the network refused its deletion', async () => {
+    const { call, whatsapp } = setting;
+    const { sent } = await sendBob('/messages/send', { message: 'it stays' });
+    const first = await bob.messages.waitFor(({ id }) => id === wireIdOf(sent.messageId));
+    whatsapp.faults.refuseNextMessage(me.number, 403);
+    assert.equal((await call('DELETE', `/messages/${sent.messageId}`)).body.code, 'network_denied');
+    await bob.askAgain(first);
+    const resent = await bob.messages.waitFor((one) => one !== first && one.id === first.id);
+    assert.equal(textOf(resent.message), 'it stays');
   });
 });
 

@@ -128,6 +128,28 @@ it('rejects every call by itself, and tells each caller once', async () => {
   await setOptions({});
 });
 
+it('reports status mentions and requests for the number as events, and not as messages', async () => {
+  const { call } = setting;
+  const group = bob.groups.create('Mentioned', [me.number]);
+  const { groupId } = await next('group.created', ({ subject }) => subject === 'Mentioned');
+  const before = (await call('GET', '/messages?direction=incoming')).body.data.length;
+  // Clients send it like that (Baileys #1341): the key of the status is in a notice of the type STATUS_MENTION_MESSAGE.
+  const key = { remoteJid: 'status@broadcast', fromMe: true, id: 'STATUS01' };
+  const message = { protocolMessage: { key, type: 25 } };
+  await bob.send(group, { groupStatusMentionMessage: { message } });
+  const inGroup = await next('status.mentioned', (data) => data.groupId === groupId);
+  assert.deepEqual([inGroup.from, inGroup.fromMe, inGroup.chatId], [bob.number, false, groupId]);
+  assert.equal(inGroup.statusId, undefined);
+  await bob.send(me.number, { statusMentionMessage: { message } });
+  await next('status.mentioned', (data) => data.chatId === bob.number);
+  await bob.send(me.number, { statusMentionMessage: {} });
+  await bob.send(me.number, { requestPhoneNumberMessage: {} });
+  const request = await next('contact.number_request');
+  assert.deepEqual([request.from, request.chatId, request.groupId], [bob.number, bob.number, undefined]);
+  assert.equal((await call('GET', '/messages?direction=incoming')).body.data.length, before);
+  await ok(call('DELETE', `/chats/${groupId}`));
+});
+
 it('posts a status to its audience, counts its views, and deletes it', async () => {
   const { call } = setting;
   const carol = nextPhone(setting.whatsapp, 'Carol');

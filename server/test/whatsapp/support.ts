@@ -1,7 +1,12 @@
 import { after, before } from 'node:test';
 import type { EventKind } from '../../src/events/events.ts';
 import { eventually } from '../support/eventually.ts';
-import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../support/fakeWhatsapp/index.ts';
+import {
+  type FakeWhatsapp,
+  type FakeWhatsappOptions,
+  type Phone,
+  startFakeWhatsapp,
+} from '../support/fakeWhatsapp/index.ts';
 import { type Answer, type Call, startServer, type TestServer } from '../support/server.ts';
 
 /** A Switchboard server, connected to a fake WhatsApp network. */
@@ -16,15 +21,20 @@ export interface Setting {
 /**
  * Starts both before the tests of a file, and stops them afterwards.
  * @param prepare runs before the first test
+ * @param network an account that has been migrated to LIDs, by default
  */
-export function useWhatsapp(env: Record<string, string> = {}, prepare: () => Promise<void> = async () => {}): Setting {
+export function useWhatsapp(
+  env: Record<string, string> = {},
+  prepare: () => Promise<void> = async () => {},
+  network: FakeWhatsappOptions = { isMigrated: true },
+): Setting {
   let whatsapp: FakeWhatsapp;
   let server: TestServer;
   let call: Call;
   let token: string;
 
   before(async () => {
-    whatsapp = await startFakeWhatsapp();
+    whatsapp = await startFakeWhatsapp(network);
     whatsapp.trustMedia();
     server = await startServer({ env: { ...whatsapp.env, ...env } });
     ({ call, token } = await server.account());

@@ -61,3 +61,12 @@ it('a key that was read is cached', async () => {
   slowDown();
   assert.equal(await sessionOf('alice'), 'old');
 });
+
+it('a caller that changes a value in place changes no later read', async () => {
+  const { keys } = await slowKeys();
+  const group = '1@g.us';
+  await keys.set({ 'sender-key-memory': { [group]: { 'a@lid': true } } });
+  const { [group]: memory = {} } = await keys.get('sender-key-memory', [group]);
+  memory['b@lid'] = true;
+  assert.deepEqual(await keys.get('sender-key-memory', [group]), { [group]: { 'a@lid': true } });
+});

@@ -226,10 +226,10 @@ describe('the content of a WhatsApp message', () => {
       text: 'for the tea',
       rawType: 'requestPaymentMessage',
     });
-    assert.deepEqual(parse({ requestPhoneNumberMessage: {} })?.content, {
+    assert.deepEqual(parse({ declinePaymentRequestMessage: {} })?.content, {
       type: 'unsupported',
-      text: '[WhatsApp message of a kind that cannot be shown: requestPhoneNumberMessage]',
-      rawType: 'requestPhoneNumberMessage',
+      text: '[WhatsApp message of a kind that cannot be shown: declinePaymentRequestMessage]',
+      rawType: 'declinePaymentRequestMessage',
     });
   });
 
@@ -340,6 +340,50 @@ describe('a contact in a WhatsApp message', () => {
         ...several,
       });
     }
+  });
+});
+
+/** https://github.com/evolution-foundation/evolution-api/issues/1252 and WhiskeySockets/Baileys/issues/2354 */
+describe('the ad before a WhatsApp message', () => {
+  const read = (contextInfo: proto.IContextInfo) =>
+    parse({ extendedTextMessage: { text: 'Hello', contextInfo } })?.content.referral;
+
+  it('is read from the context of any message', () => {
+    const externalAdReply = {
+      title: 'Chat with us',
+      body: 'Summer succulents',
+      mediaUrl: 'https://www.facebook.com/1/videos/2/',
+      thumbnailUrl: 'https://scontent.xx.fbcdn.net/v/t15',
+      sourceType: 'ad',
+      sourceId: '120226305854810726',
+      sourceUrl: 'https://fb.me/3cr4Wqqkv',
+      ctwaClid: 'Aff-n8ZTODiE',
+    };
+    const parts = {
+      adId: '120226305854810726',
+      url: 'https://fb.me/3cr4Wqqkv',
+      headline: 'Chat with us',
+      body: 'Summer succulents',
+      clickId: 'Aff-n8ZTODiE',
+      mediaUrl: 'https://www.facebook.com/1/videos/2/',
+    };
+    assert.deepEqual(read({ externalAdReply }), { ...parts, entryPoint: 'ad' });
+    const entryPointConversionSource = 'ctwa_ad';
+    const contextInfo = { externalAdReply, entryPointConversionSource };
+    assert.deepEqual(read(contextInfo), { ...parts, entryPoint: 'ctwa_ad' });
+    const picture = parse({ imageMessage: { ...file, contextInfo } })?.content.referral;
+    assert.deepEqual(picture, { ...parts, entryPoint: 'ctwa_ad' });
+  });
+
+  it('is known only by its entry point when the rest is sealed for the phone', () => {
+    const sealed = { entryPointConversionSource: 'ctwa_ad', ctwaPayload: bytes(40), conversionData: bytes(40) };
+    assert.deepEqual(read(sealed), { entryPoint: 'ctwa_ad' });
+  });
+
+  it('is neither a link preview nor a chat that began otherwise', () => {
+    assert.equal(read({ externalAdReply: { title: 'A bot', showAdAttribution: true } }), undefined);
+    assert.equal(read({ entryPointConversionSource: 'click_to_chat_link' }), undefined);
+    assert.equal(read({ externalAdReply: {} }), undefined);
   });
 });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import * as baileys from 'baileys';
-import { findPoll, keepPoll } from '../../../src/connectors/whatsapp/inbound/polls.ts';
+import { findPoll, keepPoll } from '../../../src/connectors/whatsapp/sealed/polls.ts';
 import type { Session } from '../../../src/connectors/whatsapp/session.ts';
 
 const IN_GROUP = { id: 'POLL', remoteJid: '100@g.us', participant: '15551111111@s.whatsapp.net' };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { BinaryNode } from 'baileys';
-import { receiptOf } from '../../../src/connectors/whatsapp/inbound/receipts.ts';
+import { receiptsOf } from '../../../src/connectors/whatsapp/inbound/receipts.ts';
 import { toWireId } from '../../../src/connectors/whatsapp/outbound/messageIds.ts';
 
 const NOW = Date.UTC(2026, 0, 1);
@@ -9,8 +9,9 @@ const OWN = '491700000000@s.whatsapp.net';
 const FRIEND = '491701111111@s.whatsapp.net';
 const OURS = 'msg_01JD3V0Z5W8QK4T0N9R2X7C6BA';
 
-const read = (attrs: BinaryNode['attrs'], content?: BinaryNode['content']) =>
-  receiptOf({ tag: 'receipt', attrs, ...(content !== undefined && { content }) }, (jid) => jid === OWN, NOW);
+const readAll = (attrs: BinaryNode['attrs'], content?: BinaryNode['content']) =>
+  receiptsOf({ tag: 'receipt', attrs, ...(content !== undefined && { content }) }, (jid) => jid === OWN, NOW);
+const read = (...given: Parameters<typeof readAll>) => readAll(...given)?.[0]?.receipt;
 
 describe('a WhatsApp receipt', () => {
   it('derives the status from its type', () => {
@@ -50,6 +51,29 @@ describe('a WhatsApp receipt', () => {
   it('has its own time, or the current one if missing', () => {
     assert.equal(read({ id: 'A', t: '1767225600' })?.timestamp, 1767225600000);
     assert.equal(read({ id: 'A' })?.timestamp, NOW);
+  });
+
+  it('reports the member of a group, or each member if the server joins their receipts', () => {
+    const member = '15550001@lid';
+    const receipts = readAll({ id: 'A', from: '1@g.us', participant: member, participant_pn: FRIEND });
+    assert.deepEqual(
+      receipts?.map(({ member, alternative }) => [member, alternative]),
+      [[member, FRIEND]],
+    );
+    assert.equal(readAll({ id: 'A', from: FRIEND })?.[0]?.member, undefined);
+    const user = (jid: string, t?: string) => ({ tag: 'user', attrs: { jid, ...(t !== undefined && { t }) } });
+    const joined = readAll({ id: 'A', from: '1@g.us', type: 'read', t: '1' }, [
+      { tag: 'participants', attrs: { key: toWireId(OURS) }, content: [user(member, '2'), user(OWN, '2')] },
+      { tag: 'participants', attrs: { key: 'B' }, content: [user(FRIEND), { tag: 'user', attrs: {} }] },
+      { tag: 'participants', attrs: {}, content: [user(FRIEND)] },
+    ]);
+    assert.deepEqual(
+      joined?.map(({ receipt: { networkIds, status, timestamp }, member }) => [networkIds, status, timestamp, member]),
+      [
+        [[OURS], 'read', 2000, member],
+        [['B'], 'read', 1000, FRIEND],
+      ],
+    );
   });
 
   it('is ignored if it names no message or comes from our own devices', () => {

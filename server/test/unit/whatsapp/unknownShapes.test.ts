@@ -13,6 +13,7 @@ import { MessageReader } from '../../../src/connectors/whatsapp/inbound/messageR
 import { fieldsOf, kindNames, UNREADABLE } from '../../../src/connectors/whatsapp/inbound/wireKinds.ts';
 import type { Addresses } from '../../../src/connectors/whatsapp/people/addresses.ts';
 import type { Groups } from '../../../src/connectors/whatsapp/people/groups.ts';
+import type { MemberAddresses } from '../../../src/connectors/whatsapp/people/memberAddresses.ts';
 import type { Session } from '../../../src/connectors/whatsapp/session.ts';
 
 const { HistorySync, Message } = baileys.proto;
@@ -45,11 +46,12 @@ function prepare(plaintext: Uint8Array = new Uint8Array()) {
   } as unknown as Session;
   const digitsOf = async (jid: string) => jid.split('@')[0] ?? '';
   const chatOf = async (jid: string) => ({ type: 'direct' as const, id: await digitsOf(jid) });
-  const reader = new MessageReader(
+  const reader = new MessageReader({
     session,
-    { digitsOf, chatOf } as unknown as Addresses,
-    { know: async () => {} } as unknown as Groups,
-  );
+    addresses: { digitsOf, chatOf } as unknown as Addresses,
+    groups: { know: async () => {} } as unknown as Groups,
+    members: { noteMessage: async () => {} } as unknown as MemberAddresses,
+  });
   const journal = new Journal(session, { intercept: () => undefined } as unknown as HistoryNotifications);
   return { session, reader, journal };
 }
@@ -68,7 +70,7 @@ async function receive(plaintext: Uint8Array, part: 'only' | 'first' = 'only') {
   journal.expect({ tag: 'message', attrs: { id: 'A1', from: ADA, t: '1700000000' }, content });
   const passedOn = await repository.decryptMessage({ jid: ADA, type: 'msg', ciphertext });
   const [first] = received;
-  return { passedOn, event: first && (await reader.read(first, true)) };
+  return { passedOn, event: first && (await reader.read(first, true)).event };
 }
 
 const kinds = kindNames(Message);

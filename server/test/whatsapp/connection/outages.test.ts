@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, it } from 'node:test';
+import { afterEach, describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import type { Refusal, StreamEnd } from '../../support/fakeWhatsapp/index.ts';
 import { eventOf } from '../../support/server.ts';
@@ -156,10 +156,15 @@ describe('permanent disconnections', () => {
   });
 });
 
-it('an outdated client reports the setting to change and retries, and a connect call does not wait', async () => {
-  const { phone, sessionId } = await linked();
-  setting.whatsapp.faults.requireVersion([9, 0, 0]);
-  try {
+describe('a version that WhatsApp refuses', () => {
+  afterEach(() => {
+    setting.whatsapp.faults.requireVersion(undefined);
+    setting.whatsapp.faults.stateRevision(undefined);
+  });
+
+  it('reports the setting to change and retries when the page states no other, and a connect call does not wait', async () => {
+    const { phone, sessionId } = await linked();
+    setting.whatsapp.faults.requireVersion([9, 0, 0]);
     setting.whatsapp.faults.drop(phone.number);
     await eventOf(setting.call, 'session.disconnected', (data) => data.sessionId === sessionId);
     const waiting = await eventually(
@@ -170,7 +175,44 @@ it('an outdated client reports the setting to change and retries, and a connect 
     setting.whatsapp.faults.requireVersion(undefined);
     assert.equal((await setting.call('POST', `/sessions/${sessionId}/connect`)).status, 200);
     await inStatus(setting.call, sessionId, 'connected');
-  } finally {
-    setting.whatsapp.faults.requireVersion(undefined);
-  }
+  });
+});
+
+describe('a version that the page states', () => {
+  const setting = useWhatsapp();
+  const NEWER = 1_999_999_999;
+
+  it('replaces the refused one for all sessions after one read, even of a device that is not linked', async () => {
+    const { faults, counters } = setting.whatsapp;
+    const first = await linked(setting);
+    const second = await linked(setting);
+    assert.equal(counters.pageReads, 0);
+    faults.requireVersion([2, 3000, NEWER]);
+    faults.stateRevision(NEWER);
+    const refusedBefore = counters.refusedLogins;
+    for (const { phone } of [first, second]) faults.drop(phone.number);
+    for (const { sessionId } of [first, second]) {
+      await eventOf(setting.call, 'session.disconnected', (data) => data.sessionId === sessionId);
+      await inStatus(setting.call, sessionId, 'connected');
+    }
+    assert.equal(counters.pageReads, 1);
+    assert.ok(counters.refusedLogins - refusedBefore <= 2);
+    const story = await eventsOf(setting.call, first.sessionId, ['session.connected', 'session.disconnected']);
+    assert.equal(story.length, 3, 'one outage');
+    const refused = counters.refusedLogins;
+    await linked(setting);
+    assert.equal(counters.refusedLogins, refused, 'a later session begins with the newer version');
+  });
+
+  it('is read again when it is refused later', async () => {
+    const { faults, counters } = setting.whatsapp;
+    const { phone, sessionId } = await linked(setting);
+    const reads = counters.pageReads;
+    faults.requireVersion([2, 3000, NEWER + 1]);
+    faults.stateRevision(NEWER + 1);
+    faults.drop(phone.number);
+    await eventOf(setting.call, 'session.disconnected', (data) => data.sessionId === sessionId);
+    await inStatus(setting.call, sessionId, 'connected');
+    assert.equal(counters.pageReads, reads + 1);
+  });
 });

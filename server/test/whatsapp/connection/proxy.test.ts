@@ -6,7 +6,8 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { after, before, describe, it } from 'node:test';
 import { request } from 'undici';
 import { openRoute } from '../../../src/connectors/whatsapp/link/proxy.ts';
-import { createTargetPolicy, type Lookup } from '../../../src/target.ts';
+import { createTargetPolicy, type Lookup } from '../../../src/egress/target.ts';
+import { startSocksProxy } from '../../support/connections/proxies.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { type FakeWhatsapp, startFakeWhatsapp } from '../../support/fakeWhatsapp/index.ts';
 import { type Call, startServer, type TestServer } from '../../support/server.ts';
@@ -107,6 +108,20 @@ describe('a proxy that does not reach WhatsApp', () => {
       });
     }
   }
+});
+
+it('reads the current version of the client through the proxy of the session', async (test) => {
+  const whatsapp = await startFakeWhatsapp({ isMigrated: true });
+  test.after(() => whatsapp.close());
+  whatsapp.faults.requireVersion([2, 3000, 1_999_999_999]);
+  whatsapp.faults.stateRevision(1_999_999_999);
+  const proxy = await startSocksProxy();
+  test.after(() => proxy.close());
+  const { waitForEvent } = await openAsHost(test, whatsapp, { options: { proxy: proxy.url } });
+  await waitForEvent('pairing');
+  assert.equal(whatsapp.counters.pageReads, 1);
+  // The refused connection, the page, and the next connection.
+  assert.deepEqual(proxy.targets, Array(3).fill(new URL(whatsapp.url).host));
 });
 
 describe('the address of a proxy', () => {

@@ -3,7 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../../support/fakeWhatsapp/index.ts';
-import { type Call, startServer, type TestServer } from '../../support/server.ts';
+import { type Call, eventOf, startServer, type TestServer } from '../../support/server.ts';
 import { inStatus, linkSession } from '../support.ts';
 
 /** Longer than any of these tests takes. The session sees it at the speed of the fake clock. */
@@ -52,6 +52,58 @@ describe('a slow WhatsApp server', () => {
     );
     assert.deepEqual([(await sending).status, copies('slowly').length], [201, 1]);
     whatsapp.faults.slow(0);
+  });
+
+  it('keeps the connection while a message to a group waits for the keys of its members', async () => {
+    const group = bob.groups.create('Large', [me.number, whatsapp.phone('15551000003', 'Carol').number]);
+    const { groupId } = await eventOf(call, 'group.created', (data) => data.networkGroupId === group);
+    whatsapp.faults.withholdAnswers('key');
+    const { logins } = whatsapp.counters;
+    const queries = whatsapp.counters.queries['encrypt'] ?? 0;
+    const sending = call('POST', '/messages/send', { sessionId, to: groupId, message: 'to many' });
+    await eventually(
+      async () => whatsapp.counters.queries['encrypt'] ?? 0,
+      (count) => count > queries,
+    );
+    await clock.advance(31_000);
+    assert.equal((await sending).status, 502, 'the caller does not wait longer');
+    whatsapp.faults.answerQueries();
+    await hasArrived('to many');
+    await eventually(
+      async () => (await call('GET', `/messages?sessionId=${sessionId}&chatId=${groupId}`)).body.data,
+      ([message]) => ['sent', 'delivered'].includes(message?.status),
+    );
+    assert.equal(whatsapp.counters.logins, logins);
+  });
+
+  it('keeps the connection when a message waits for the encryption of another one', async () => {
+    const group = bob.groups.create('Larger', [me.number, whatsapp.phone('15551000004', 'Dave').number]);
+    const { groupId } = await eventOf(call, 'group.created', (data) => data.networkGroupId === group);
+    whatsapp.faults.withholdAnswers('key');
+    const { logins } = whatsapp.counters;
+    const queries = whatsapp.counters.queries['encrypt'] ?? 0;
+    const toMany = call('POST', '/messages/send', { sessionId, to: groupId, message: 'to more' });
+    await eventually(
+      async () => whatsapp.counters.queries['encrypt'] ?? 0,
+      (count) => count > queries,
+    );
+    const limits = clock.timersDueIn(25_000);
+    const direct = send('in between');
+    await eventually(
+      async () => clock.timersDueIn(25_000),
+      (count) => count > limits,
+    );
+    await clock.advance(31_000);
+    const { status, body } = await direct;
+    assert.deepEqual([status, body.code], [502, 'send_failed']);
+    assert.match(body.detail, /was not sent/);
+    assert.equal((await toMany).status, 502);
+    assert.equal(whatsapp.counters.logins, logins);
+    whatsapp.faults.answerQueries();
+    await hasArrived('to more');
+    assert.equal((await send('afterwards')).status, 201);
+    assert.equal(copies('in between').length, 0);
+    assert.equal(whatsapp.counters.logins, logins);
   });
 
   it('loses the connection after twelve seconds, and receives the message again with the same id', async () => {

@@ -1,0 +1,149 @@
+import assert from 'node:assert/strict';
+import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
+import type { Phone, ReceivedMessage } from '../support/fakeWhatsapp/index.ts';
+import { eventOf } from '../support/server.ts';
+import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+/* A person has two addresses, the phone number and the LID. Messages go to the one that WhatsApp accepts. */
+
+/** A session to which somebody has written. */
+function useConversation(setting: ReturnType<typeof useWhatsapp>) {
+  const write = async () => {
+    const { whatsapp, call } = setting;
+    const me = nextPhone(whatsapp, 'Me');
+    const bob = nextPhone(whatsapp, 'Bob');
+    const sessionId = await linkSession(call, me);
+    const hello = `hello from ${bob.number}`;
+    await bob.sendText(me.number, hello);
+    const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === hello);
+    const send = (text: string) => call('POST', '/messages/send', { sessionId, to: bob.number, message: text });
+    return { me, bob, sessionId, messageId, send };
+  };
+  return write;
+}
+
+const arrived = (phone: Phone, text: string) =>
+  phone.messages.waitFor(({ message }) => (message.extendedTextMessage?.text ?? message.conversation) === text);
+
+describe('on accounts that are migrated to LIDs', () => {
+  const setting = useWhatsapp();
+  const write = useConversation(setting);
+
+  it('somebody who has written is answered at the LID, and everything about the messages goes there', async () => {
+    const { call, whatsapp } = setting;
+    const { bob, sessionId, messageId, send } = await write();
+    const { status, body: sent } = await send('answer');
+    assert.deepEqual([status, sent.to, sent.chatId], [201, bob.number, bob.number], JSON.stringify(sent));
+    const { stanza } = await arrived(bob, 'answer');
+    assert.match(String(stanza.attrs['from']), /@lid$/);
+    const reply = { sessionId, to: bob.number, message: 'a reply', replyTo: messageId };
+    assert.equal((await call('POST', '/messages/send', reply)).status, 201);
+    const { message } = await arrived(bob, 'a reply');
+    assert.equal(message.extendedTextMessage?.contextInfo?.participant, bob.lidJid);
+
+    assert.equal((await call('PUT', `/messages/${messageId}/reaction`, { emoji: '👍' })).status, 200);
+    const reacted = await bob.messages.waitFor((one) => one.message.reactionMessage?.text === '👍');
+    assert.equal(reacted.message.reactionMessage?.key?.remoteJid, bob.lidJid);
+    assert.equal((await call('PATCH', `/messages/${sent.messageId}`, { message: 'better' })).status, 200);
+    const isEdit = ({ message: { editedMessage, protocolMessage } }: ReceivedMessage) =>
+      editedMessage != null || protocolMessage?.editedMessage != null;
+    await bob.messages.waitFor(isEdit);
+    assert.equal((await call('DELETE', `/messages/${sent.messageId}`)).status, 200);
+    await bob.messages.waitFor((one) => one.message.protocolMessage?.key?.remoteJid === bob.lidJid);
+    assert.equal((await call('POST', `/chats/${bob.number}/typing`, { sessionId, state: 'typing' })).status, 200);
+    await bob.typings.waitFor(({ state }) => state === 'composing');
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.health.risk, 'low');
+    assert.deepEqual(whatsapp.troubles, []);
+  });
+
+  it('receipts of the answer belong to it', async () => {
+    const { call } = setting;
+    const { me, bob, send } = await write();
+    const { body } = await send('seen?');
+    const { id } = await arrived(bob, 'seen?');
+    bob.read(me.number, id);
+    await eventually(
+      async () => (await call('GET', `/messages/${body.messageId}`)).body,
+      ({ status }) => status === 'read',
+    );
+  });
+
+  it('a status goes to the LIDs of people who have written, and of others', async () => {
+    const { call, whatsapp } = setting;
+    const { me, bob, sessionId } = await write();
+    const carol = nextPhone(whatsapp, 'Carol');
+    const dora = nextPhone(whatsapp, 'Dora');
+    const phoneNumbers = [bob.number, carol.number];
+    const posted = await call('POST', '/status', { sessionId, message: 'We are open', phoneNumbers });
+    assert.deepEqual([posted.status, posted.body.state], [201, 'sent'], JSON.stringify(posted.body));
+    for (const phone of [me, bob, carol]) await arrived(phone, 'We are open');
+    assert.deepEqual(dora.messages.all, []);
+    const deleted = await call('DELETE', `/status/${posted.body.statusId}?sessionId=${sessionId}`);
+    assert.equal(deleted.status, 200, JSON.stringify(deleted.body));
+    for (const phone of [bob, carol]) await phone.messages.waitFor((one) => one.message.protocolMessage != null);
+    assert.deepEqual(whatsapp.troubles, []);
+  });
+
+  it('a location goes to the LID as well', async () => {
+    const { call } = setting;
+    const { bob, sessionId } = await write();
+    const place = { sessionId, to: bob.number, latitude: 1, longitude: 2 };
+    assert.equal((await call('POST', '/messages/send-location', place)).status, 201);
+    await bob.messages.waitFor(({ message }) => message.locationMessage != null);
+  });
+});
+
+describe('on accounts that are not', () => {
+  const setting = useWhatsapp({}, undefined, { isMigrated: false });
+  const write = useConversation(setting);
+
+  it('an answer that WhatsApp refuses at the LID goes to the number, once', async () => {
+    const { whatsapp, call } = setting;
+    const { me, bob, sessionId, send } = await write();
+    whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await send('at the second address');
+    assert.equal(status, 201, JSON.stringify(body));
+    const { stanza } = await arrived(bob, 'at the second address');
+    assert.match(String(stanza.attrs['from']), /@s\.whatsapp\.net$/);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.health.risk, 'low');
+  });
+
+  it('an answer that is refused at both fails with that reason, and raises no risk', async () => {
+    const { whatsapp, call } = setting;
+    const { me, sessionId, send } = await write();
+    for (let time = 0; time < 2; time++) whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await send('nowhere');
+    assert.deepEqual([status, body.code], [502, 'send_failed']);
+    assert.match(body.detail, /although the recipient has written/);
+    assert.equal((await call('GET', `/sessions/${sessionId}`)).body.health.risk, 'low');
+    assert.equal((await send('later')).status, 201);
+  });
+
+  it('a status that WhatsApp refuses for the LIDs goes to the numbers, once', async () => {
+    const { whatsapp, call } = setting;
+    const { me, bob, sessionId } = await write();
+    const post = (message: string) => call('POST', '/status', { sessionId, message, phoneNumbers: [bob.number] });
+    whatsapp.faults.refuseNextMessage(me.number, 479);
+    const { status, body } = await post('by number');
+    assert.deepEqual([status, body.state], [201, 'sent'], JSON.stringify(body));
+    await arrived(bob, 'by number');
+    for (let time = 0; time < 2; time++) whatsapp.faults.refuseNextMessage(me.number, 479);
+    const refused = await post('nowhere');
+    assert.deepEqual([refused.status, refused.body.code], [502, 'send_failed']);
+    assert.match(refused.body.detail, /check the phone numbers.*\(479\)$/);
+    assert.equal((await post('later')).status, 201);
+  });
+
+  it('a new chat that is refused is not tried at the other address', async () => {
+    const { whatsapp, call } = setting;
+    const me = nextPhone(whatsapp, 'Me');
+    const carol = nextPhone(whatsapp, 'Carol');
+    const sessionId = await linkSession(call, me);
+    whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await call('POST', '/messages/send', { sessionId, to: carol.number, message: 'hi' });
+    assert.equal(status, 502);
+    assert.match(body.detail, /start new chats/);
+    assert.deepEqual(carol.messages.all, []);
+  });
+});

@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { it } from 'node:test';
+import { proto } from 'baileys';
+import { eventually } from '../support/eventually.ts';
+import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { eventOf } from '../support/server.ts';
+import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+/*
+ * Messages that arrive after their changes. A client that cannot decrypt a message asks for it again, and the phone
+ * answers when it is online; later stanzas do not wait for it (fazer-ai/chatwoot #373, #395: its edit, deletion and
+ * reaction were lost).
+ */
+
+const setting = useWhatsapp({}, prepare);
+const { REVOKE, MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+let me: Phone;
+let bob: Phone;
+let mallory: Phone;
+let sessionId: string;
+
+async function prepare() {
+  me = nextPhone(setting.whatsapp, 'Me');
+  bob = nextPhone(setting.whatsapp, 'Bob');
+  mallory = nextPhone(setting.whatsapp, 'Mallory');
+  sessionId = await linkSession(setting.call, me);
+}
+
+const incoming = (text: string) => eventOf(setting.call, 'message.incoming', ({ message }) => message === text);
+const edit = (id: string, text: string): proto.IMessage => ({
+  protocolMessage: {
+    type: MESSAGE_EDIT,
+    key: { id, fromMe: true, remoteJid: me.lidJid },
+    editedMessage: { conversation: text },
+  },
+});
+const revoke = (id: string): proto.IMessage => ({
+  protocolMessage: { type: REVOKE, key: { id, fromMe: true, remoteJid: me.lidJid } },
+});
+const reaction = (id: string, text: string): proto.IMessage => ({
+  reactionMessage: { key: { id, fromMe: true, remoteJid: me.lidJid }, text },
+});
+
+it('are edited, reacted to and deleted as if they had come first', async () => {
+  bob.switchOff(); // it answers no request for a message until it is on again
+  const edited = await bob.sendText(me.number, 'price 10', { isCorrupt: true });
+  const withdrawn = await bob.sendText(me.number, 'withdrawn', { isCorrupt: true });
+  await bob.send(me.number, edit(edited, 'price 12'));
+  await bob.send(me.number, reaction(edited, '👍'));
+  await mallory.send(me.number, revoke(edited));
+  await bob.send(me.number, revoke(withdrawn));
+  await bob.sendText(me.number, 'sent last');
+  await incoming('sent last');
+  bob.switchOn();
+  const { messageId } = await incoming('price 10');
+  await incoming('withdrawn');
+  const kinds = ['message.incoming', 'message.edited', 'message.reaction', 'message.deleted'] as const;
+  const events = await eventually(
+    () => eventsOf(setting.call, sessionId, kinds),
+    (all) => all.some(({ event }) => event === 'message.deleted'),
+  );
+  const ofMessage = events.filter(({ data }) => data.messageId === messageId);
+  assert.deepEqual(
+    ofMessage.map(({ event }) => event),
+    ['message.incoming', 'message.edited', 'message.reaction'],
+  );
+  const { body: shown } = await setting.call('GET', `/messages/${messageId}`);
+  assert.deepEqual([shown.message, shown.deleted, shown.reactions[0].emoji], ['price 12', undefined, '👍']);
+  const last = events.at(-1);
+  assert.equal(last?.event, 'message.deleted');
+  const { body: deleted } = await setting.call('GET', `/messages/${last?.data.messageId}`);
+  assert.deepEqual([deleted.message, deleted.deleted], ['', true]);
+});
+
+it('the fake server recorded no errors', () => assert.deepEqual(setting.whatsapp.troubles, []));
