@@ -252,7 +252,8 @@ function laneOf({ event, directFrom }: SandboxEvent): string | undefined {
 
 /** Whether two events of a lane are dispatched as one. */
 function areJoined({ event: { event: one } }: Waiting, { event: { event: other } }: Waiting): boolean {
-  if (one.type !== 'receipt' || other.type !== 'receipt' || one.status !== other.status) return false;
+  if (one.type !== 'receipt' || other.type !== 'receipt' || one.status !== other.status || one.by !== other.by)
+    return false;
   return Math.abs(one.timestamp - other.timestamp) <= JOINED_MS;
 }
 

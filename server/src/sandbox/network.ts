@@ -61,7 +61,7 @@ export class SandboxNetwork {
   /** Sent at `timestamp`, by the time of day. The sender gets a receipt once the message has arrived. */
   send(
     sender: Phone,
-    { networkId, chat, content, replyTo, expiresInSeconds }: OutgoingMessage,
+    { networkId, chat, content, replyTo, quoted, expiresInSeconds }: OutgoingMessage,
     timestamp: number,
     group: NetworkGroup | undefined,
   ): void {
@@ -73,7 +73,7 @@ export class SandboxNetwork {
       chat: chat.type === 'direct' ? { type: 'direct', id: from } : chat,
       from,
       ...(name !== null && { senderName: name }),
-      content,
+      content: { ...content, ...(quoted && replyTo !== null && { quoted: { networkId: replyTo, ...quoted } }) },
       timestamp,
       replyTo,
       ...(expiresInSeconds !== undefined && { expiresInSeconds }),
@@ -115,7 +115,8 @@ export class SandboxNetwork {
     for (const [from, theirs] of Map.groupBy(messages, (message) => message.from)) {
       if (from === sender.number) continue;
       const networkIds = theirs.map(({ networkId }) => networkId);
-      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'read', timestamp: this.clock.now() };
+      const at = this.clock.now();
+      const event: NetworkEvent = { type: 'receipt', networkIds, status: 'read', timestamp: at, by: sender.number };
       await this.mailboxes.deliver({ to: [this.addressOf(from)], event, sender });
     }
   }

@@ -4,7 +4,7 @@ import type { CallOutcome } from '../connectors/contract/calls.ts';
 import type { ChannelContent } from '../connectors/contract/channels.ts';
 import type { NetworkLabel } from '../connectors/contract/chatActions.ts';
 import type { Location, MessageContent } from '../connectors/contract/content.ts';
-import type { EventAnswer } from '../connectors/contract/contentParts.ts';
+import type { EventAnswer, Referral } from '../connectors/contract/contentParts.ts';
 import type { GroupSettings } from '../connectors/contract/groups.ts';
 import type { HistoryChat, HistoryContact, HistoryMessage } from '../connectors/contract/history.ts';
 import type { MessageKey, NetworkChat } from '../connectors/contract/messageKey.ts';
@@ -34,6 +34,7 @@ export type Simulation =
   | BusinessSimulation
   | StandingSimulation
   | StatusSimulation
+  | NoticeSimulation
   | ChannelSimulation
   /** Scans the QR code, or types the pairing code. */
   | { readonly action: 'pair' }
@@ -53,7 +54,13 @@ export type Simulation =
   | (MessageKey & { readonly action: 'event_answer'; readonly answer: EventAnswer })
   /** Moves a live location. */
   | (MessageKey & { readonly action: 'move'; readonly location: Location })
-  | { readonly action: 'receipt'; readonly networkId: string; readonly status: 'delivered' | 'read' | 'failed' }
+  | {
+      readonly action: 'receipt';
+      readonly networkId: string;
+      readonly status: 'delivered' | 'read' | 'failed';
+      /** Digits of the member of a group who received or read the message. */
+      readonly by?: string;
+    }
   /** Cuts the connection. The session reconnects after `reconnectAfterMs`, or not at all if that is null. */
   | { readonly action: 'disconnect'; readonly reason: string; readonly reconnectAfterMs: number | null }
   | { readonly action: 'logout' }
@@ -171,6 +178,16 @@ export type GroupSimulation =
 export type StandingSimulation =
   /** Somebody blocks or reports the number. */
   { readonly action: 'block_report' } | ({ readonly action: 'standing' } & NetworkStanding);
+
+/** Something that a person does without writing a message. */
+export type NoticeSimulation = { readonly chat: NetworkChat; readonly from: string } & (
+  | { readonly action: 'chat_open'; readonly referral?: Referral }
+  | { readonly action: 'call_permission'; readonly isGranted: boolean; readonly expiresAt?: number }
+  | { readonly action: 'marketing_choice'; readonly isStopped: boolean }
+  /** `status` is the network's id of the status; null if unknown. */
+  | { readonly action: 'status_mention'; readonly status: string | null }
+  | { readonly action: 'number_request' }
+);
 
 export type StatusSimulation =
   | {

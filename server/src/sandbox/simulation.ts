@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { NetworkEvent } from '../connectors/contract/events.ts';
-import type { Simulation } from './simulatedActions.ts';
+import type { NoticeSimulation, Simulation } from './simulatedActions.ts';
 
 const reported = [
   'incoming',
@@ -23,6 +23,11 @@ const reported = [
   'status_react',
   'event_answer',
   'move',
+  'chat_open',
+  'call_permission',
+  'marketing_choice',
+  'status_mention',
+  'number_request',
 ] as const;
 
 /** An action that only becomes a report to the session: nothing changes on the network. */
@@ -53,9 +58,9 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
       };
     }
     case 'receipt': {
-      const { networkId, status } = action;
+      const { networkId, status, by } = action;
       const error = status === 'failed' && { error: 'The simulated recipient could not receive it' };
-      return { type: 'receipt', networkIds: [networkId], status, timestamp, ...error };
+      return { type: 'receipt', networkIds: [networkId], status, timestamp, ...(by !== undefined && { by }), ...error };
     }
     case 'edit':
       return { type: 'edited', networkId: action.networkId, from: action.from, text: action.message, timestamp };
@@ -121,7 +126,26 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
       const content = { type: 'location', text: '', location } as const;
       return { type: 'message', networkId, chat, from, content, timestamp, replyTo: null };
     }
+    case 'chat_open':
+    case 'call_permission':
+    case 'marketing_choice':
+    case 'status_mention':
+    case 'number_request':
+      return noticeOf(action, timestamp);
     case 'vote':
       return { type: 'vote', networkId: action.networkId, from: action.from, options: action.options, timestamp };
   }
+}
+
+const NOTICES = {
+  chat_open: 'chat_opened',
+  call_permission: 'call_permission',
+  marketing_choice: 'marketing_choice',
+  status_mention: 'status_mentioned',
+  number_request: 'number_requested',
+} as const;
+
+function noticeOf({ action, ...notice }: NoticeSimulation, timestamp: number): NetworkEvent {
+  // Each type of the event has the fields of its action.
+  return { type: NOTICES[action], networkId: randomUUID(), ...notice, timestamp } as NetworkEvent;
 }

@@ -91,7 +91,7 @@ interface Parts {
 }
 
 export async function toGroupSimulation(
-  ctx: Context,
+  ctx: Context<'media'>,
   action: GroupAction,
   { settings, business, mediaId, subject }: Input,
   { from, group, phoneNumbers }: Parts,

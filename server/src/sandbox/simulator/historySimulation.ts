@@ -114,7 +114,7 @@ interface Given {
 
 /** @param ownNumber digits of the session */
 export async function toHistorySimulation(
-  ctx: Context,
+  ctx: Context<'media'>,
   ownNumber: string,
   { chats = [], contacts = [], messages = [], generate }: Given,
 ): Promise<HistorySimulation> {
@@ -140,7 +140,7 @@ export async function toHistorySimulation(
 }
 
 async function toMessage(
-  ctx: Context,
+  ctx: Context<'media'>,
   ownNumber: string,
   given: NonNullable<Given['messages']>[number],
   field: string,

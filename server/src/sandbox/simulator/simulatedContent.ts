@@ -1,3 +1,4 @@
+import type { Static, TObject } from 'typebox';
 import {
   type ContentParts,
   type EventDetails,
@@ -112,42 +113,24 @@ export const contentInputs = {
       response: Long('The answers in the form, as JSON.'),
     }),
   ),
+  referral: optional(
+    strictPart('Says that the sender tapped an ad or post before writing.', {
+      adId: ForeignId("The network's id of the ad or post."),
+      url: Long('Page of the ad or post.'),
+      headline: Name('Headline of the ad.'),
+      body: Long('Text of the ad.'),
+      clickId: ForeignId("Id of the click, for Meta's Conversions API."),
+      entryPoint: Name('Place that was tapped, such as `ad`.'),
+      mediaUrl: Long('Image or video of the ad.'),
+    }),
+  ),
   rawType: Name("The network's name of a kind of message that the server does not know."),
   answer: optional(oneOf(eventAnswers, 'Whether the person comes to the event.')),
 };
 
 type Fields<T> = { readonly [K in keyof T]?: T[K] | undefined };
 
-export interface ContentInput {
-  readonly viewOnce?: boolean | undefined;
-  readonly gif?: boolean | undefined;
-  readonly videoNote?: boolean | undefined;
-  readonly animated?: boolean | undefined;
-  readonly mentionAll?: boolean | undefined;
-  readonly albumId?: string | undefined;
-  readonly event?:
-    | (Fields<Pick<EventDetails, 'description' | 'joinLink'>> & {
-        readonly startsAt: string;
-        readonly endsAt?: string | undefined;
-        readonly location?: Fields<NonNullable<EventDetails['location']>> | undefined;
-        readonly canceled?: boolean | undefined;
-      })
-    | undefined;
-  readonly product?: Fields<NonNullable<ContentParts['product']>> | undefined;
-  readonly order?: object | undefined;
-  readonly groupInvite?:
-    | { networkGroupId: string; code: string; subject?: string | undefined; expiresAt?: string | undefined }
-    | undefined;
-  readonly choice?:
-    | {
-        readonly kind: NonNullable<ContentParts['choice']>['kind'];
-        readonly id?: string | undefined;
-        readonly name?: string | undefined;
-        readonly response?: string | undefined;
-      }
-    | undefined;
-  readonly rawType?: string | undefined;
-}
+export type ContentInput = Static<TObject<typeof contentInputs>>;
 
 /** The fields that have a value. */
 const given = <T extends object>(fields: object): T =>
@@ -156,7 +139,7 @@ const given = <T extends object>(fields: object): T =>
 export const liveOf = (live: Fields<LivePosition> | undefined) => live && { live: given<LivePosition>(live) };
 
 /** Fields that a simulated message of any type can have. */
-export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albumId, choice }: ContentInput) {
+export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albumId, choice, referral }: ContentInput) {
   return {
     ...(viewOnce === true && { isViewOnce: true }),
     ...(gif === true && { isGif: true }),
@@ -165,6 +148,7 @@ export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albu
     ...(mentionAll === true && { mentionsAll: true }),
     ...(albumId !== undefined && { album: { albumId } }),
     ...(choice !== undefined && choiceOf(choice)),
+    ...(referral !== undefined && { referral: given<NonNullable<ContentParts['referral']>>(referral) }),
   };
 }
 

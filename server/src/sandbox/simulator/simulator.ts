@@ -28,7 +28,7 @@ import { storedMedia, toNetworkMedia } from '../../messages/content.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../../messages/store.ts';
 import { SessionId } from '../../operations/shared/sessionFields.ts';
-import type { Simulation } from '../simulatedActions.ts';
+import type { NoticeSimulation, Simulation } from '../simulatedActions.ts';
 import { businessActions, businessDescription, businessInput, toBusinessSimulation } from './businessSimulation.ts';
 import {
   groupSimulationInput,
@@ -38,10 +38,11 @@ import {
   toGroupSimulation,
 } from './groupSimulations.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
+import { isNotice, noticeActions, noticeInput, noticeText, toNoticeSimulation } from './noticeSimulation.ts';
 import { requireApplicable } from './simulatedChanges.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
 import { additions, contentInputs, LiveInput, liveOf, simulatedPart } from './simulatedContent.ts';
-import { toSocialSimulation } from './socialSimulation.ts';
+import { networkIdOfStatus, toSocialSimulation } from './socialSimulation.ts';
 
 const Action = oneOf(
   [
@@ -77,6 +78,7 @@ const Action = oneOf(
     'channel_post',
     'event_answer',
     'move',
+    ...noticeActions,
   ],
   'Event to simulate; see the description of the operation.',
 );
@@ -88,15 +90,16 @@ export const simulateSession = defineOperation({
   permission: 'sessions:write',
   scope: 'sessionId',
   effect: 'write',
+  uses: ['media'],
   summary: 'Play the other side of a sandbox session',
   description: [
     'Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used:',
     '`pair` scans the QR code.',
     '`incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
     '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
-    '`incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId` and `choice` are added to any message.',
+    '`incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId`, `choice` and `referral` are added to any message.',
     '`event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location.',
-    '`receipt` (`messageId`, `status`) confirms a message that the session sent.',
+    '`receipt` (`messageId`, `status`; `from` for a member of a group) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
     '`presence` (`from`, `presence`, and `groupId` in a group) shows what a person is doing. `rename` (`from`, `senderName`) changes the name that a person shows. `identify` (`from`, `phoneNumber`) reports the number of a person who had hidden it: `from` is the placeholder, `000` and more digits, with which the person wrote before.',
@@ -109,6 +112,7 @@ export const simulateSession = defineOperation({
     '`block_report` makes somebody block or report the number. `standing` (`noNewChatsUntil`, `newChats`) changes the limits that the network sets for it.',
     '`status` (`from`, and `message`, or `mediaId` with `type`) posts a status, which a session with the option `statuses` gets. `status_delete` (`from`, `statusId`) deletes it as its author. `status_view` and `status_react` (`from`, `statusId`, `emoji`) act on a status of the session as somebody who sees it.',
     '`channel_create` (`from`, `subject`) creates a channel, which the session follows. `channel_post` (`channelId`, and `message`, or `mediaId` with `type`) posts in it, which a session with the option `channels` gets.',
+    noticeText,
     'Direct messages and actions of a blocked contact do not reach the session.',
   ].join('\n'),
   input: {
@@ -196,6 +200,7 @@ export const simulateSession = defineOperation({
     phoneNumbers: optional(SimulatedNumberList('Other members of the new group.', { maxItems: 1024 })),
     ...historyInput,
     ...groupSimulationInput,
+    ...noticeInput,
     ...contentInputs,
   },
   output: object({ simulated: Action }),
@@ -211,7 +216,7 @@ export const simulateSession = defineOperation({
 
 type SimulateInput = Parameters<typeof simulateSession.run>[1];
 
-async function toSimulation(ctx: Context, session: SessionRef, input: SimulateInput): Promise<Simulation> {
+async function toSimulation(ctx: Context<'media'>, session: SessionRef, input: SimulateInput): Promise<Simulation> {
   const needed = <T>(field: keyof SimulateInput, value: T | undefined): T => {
     if (value === undefined) throw invalidField(field, `is required for the action ${input.action}`, 'required');
     return value;
@@ -228,9 +233,11 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     (input.phoneNumbers ?? []).map((text, index) => phoneNumber(`phoneNumbers.${index}`, text));
   if (isGroupSimulation(input.action))
     return toGroupSimulation(ctx, input.action, input, { from, group, phoneNumbers });
+  if (isNotice(input.action)) return toNotice(ctx, session, input.action, input, await chat(), from());
   switch (input.action) {
     case 'pair':
     case 'logout':
+    case 'block_report':
       return { action: input.action };
     case 'incoming':
       return toIncoming(ctx, input, {
@@ -275,8 +282,6 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
     case 'number_update':
     case 'own_message':
       return toBusinessSimulation(input.action, input, needed, chat);
-    case 'block_report':
-      return { action: input.action };
     case 'standing':
       return toStanding(input);
     case 'status':
@@ -300,6 +305,18 @@ async function toSimulation(ctx: Context, session: SessionRef, input: SimulateIn
   }
 }
 
+async function toNotice(
+  ctx: Context,
+  session: SessionRef,
+  action: NoticeSimulation['action'],
+  input: SimulateInput,
+  chat: NetworkChat,
+  from: string,
+): Promise<Simulation> {
+  const status = input.statusId === undefined ? null : await networkIdOfStatus(ctx, session, input.statusId);
+  return toNoticeSimulation(action, { chat, from }, { ...input, ...additions(input), status });
+}
+
 /** @throws {AppError} `validation_failed` */
 function toIdentification(placeholder: string, number: string): Simulation {
   if (!isPlaceholder(placeholder))
@@ -313,7 +330,7 @@ async function ownNumber(ctx: Context, session: SessionRef): Promise<string> {
 }
 
 async function toIncoming(
-  ctx: Context,
+  ctx: Context<'media'>,
   input: SimulateInput,
   envelope: { readonly from: string; readonly group: string | null; readonly replyTo: string | null },
 ): Promise<Simulation> {
@@ -354,7 +371,12 @@ function toMessageChange(
     case 'move':
       return { action: 'move', ...key, location: toLocation(needed('location', input.location)) };
     case 'receipt':
-      return { action: 'receipt', networkId: key.networkId, status: needed('status', input.status) };
+      return {
+        action: 'receipt',
+        networkId: key.networkId,
+        status: needed('status', input.status),
+        ...(input.from !== undefined && { by: from() }),
+      };
   }
 }
 
@@ -381,12 +403,12 @@ function toChatUpdate(input: SimulateInput, chat: NetworkChat): Simulation {
   };
 }
 
-async function toContent(ctx: Context, input: SimulateInput): Promise<MessageContent> {
+async function toContent(ctx: Context<'media'>, input: SimulateInput): Promise<MessageContent> {
   return { ...(await kindOf(ctx, input)), ...additions(input) };
 }
 
 /** The content of the simulated message: the first kind that was passed, with its text. */
-async function kindOf(ctx: Context, input: SimulateInput): Promise<MessageContent> {
+async function kindOf(ctx: Context<'media'>, input: SimulateInput): Promise<MessageContent> {
   const { message, mediaId, location, contact, poll } = input;
   const text = message ?? '';
   const part = simulatedPart(input);

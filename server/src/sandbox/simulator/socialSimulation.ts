@@ -69,6 +69,10 @@ function channelContent({ type, text, media }: MessageContent): ChannelContent {
 
 type StatusRow = Pick<StatusTable, 'network_id' | 'from_number' | 'audience'>;
 
+/** @throws {AppError} `not_found` unless the session has received the status */
+export const networkIdOfStatus = async (ctx: Context, session: SessionRef, statusId: string): Promise<string> =>
+  (await requireStatus(ctx, session, statusId, false)).network_id;
+
 /** @throws {AppError} `not_found` unless the session has the status, its own or somebody else's */
 async function requireStatus(
   ctx: Context,
