@@ -4,13 +4,13 @@ import { scopeOf } from '../auth/keyScope.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
-import type { Services } from './context.ts';
 import { canonical } from './idempotency.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { placesOf, referenceOf } from './input/references.ts';
 import type { Call, Operation } from './operation.ts';
 import { findSessionOf, isOfOneSession } from './owners.ts';
 import { Questions } from './questions.ts';
+import type { Services } from './services.ts';
 
 type Input = Record<string, unknown>;
 

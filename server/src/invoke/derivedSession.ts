@@ -2,11 +2,11 @@ import type { Caller } from '../auth/authenticate.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
 import { isGroupId } from '../ids.ts';
-import type { Services } from './context.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { fieldsOf } from './input/references.ts';
 import { type Call, type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
+import type { Services } from './services.ts';
 
 type Input = Record<string, unknown>;
 

@@ -6,11 +6,11 @@ import { sessionOf } from '../events/conversation.ts';
 import { findMessage } from '../messages/store.ts';
 import { deliveriesThrough, pathOf } from '../webhooks/log/deliveryFilters.ts';
 import { isOfChat, sessionColumn } from '../webhooks/queue/queue.ts';
-import type { Services } from './context.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { fieldsOf } from './input/references.ts';
 import { isRead, type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
+import type { Services } from './services.ts';
 
 /*
  * A read that is filtered by an id which does not exist fails instead of returning nothing, because the id is a typing

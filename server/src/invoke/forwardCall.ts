@@ -4,8 +4,8 @@ import { type ForwardedAnswer, type ForwardedRequest, NoAnswerError } from '../c
 import type { Member } from '../cluster/members.ts';
 import { AppError, type ErrorCode, errors, type Problem } from '../errors.ts';
 import { API_PREFIX } from '../version.ts';
-import type { Services } from './context.ts';
 import type { Call, Operation } from './operation.ts';
+import type { Services } from './services.ts';
 
 /** The ways in which this node can settle a call that the other one did not answer. */
 interface Here {

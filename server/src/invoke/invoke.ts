@@ -4,7 +4,6 @@ import { type RequestAllowance, rateLimited } from '../auth/requestLimits.ts';
 import { AppError, asAppError, type ErrorCode, invalidField, toProblem } from '../errors.ts';
 import type { Content } from '../media/content.ts';
 import type { ConfirmationRule } from './confirmationRule.ts';
-import type { Services } from './context.ts';
 import type { DerivedSessions } from './derivedSession.ts';
 import type { Filters } from './filters.ts';
 import { forwardCall, type Outcome } from './forwardCall.ts';
@@ -20,6 +19,7 @@ import {
   denialOf,
   isContentHidden,
   type Operation,
+  type PublicContext,
   permissionFor,
   sessionsOf,
 } from './operation.ts';
@@ -27,6 +27,7 @@ import { type Owners, runAtOwner } from './owners.ts';
 import { projector } from './project.ts';
 import { requireRecipients } from './recipients.ts';
 import { withSession } from './resources.ts';
+import { type DeclaredService, type Services, type ServicesWith, servicesFor } from './services.ts';
 import { isWithin, type SessionScopes } from './sessionScope.ts';
 import type { TypedNumbers } from './typedNumbers.ts';
 
@@ -52,6 +53,11 @@ interface Parts {
 
 interface Prepared {
   readonly operation: Operation;
+  /**
+   * The common services and those that the operation declares. Typed as all, because the type of `operation` does not
+   * state its own: pass them to it only.
+   */
+  readonly services: ServicesWith<DeclaredService>;
   readonly validate: (input: unknown) => Input;
   readonly project: (output: unknown) => unknown;
   /** Also removes message content. */
@@ -77,6 +83,7 @@ export class Invoker {
     if (prepared === undefined) {
       prepared = {
         operation,
+        services: servicesFor(this.#parts.services, operation.uses),
         validate: validator(operation.input),
         project: projector(operation.output),
         withoutContent: projector(operation.output, { hidesContent: true }),
@@ -142,8 +149,9 @@ class Invocation {
       status: operation.status ?? 200,
       output,
       // The cast is safe: `represent` and `preview` take the output of this operation.
-      represent: async (type) => (await operation.representations?.[type]?.(output as never, services)) ?? null,
-      preview: async () => operation.preview?.(output as never, services, caller?.accountId ?? ''),
+      represent: async (type) =>
+        (await operation.representations?.[type]?.(output as never, this.#prepared.services)) ?? null,
+      preview: async () => operation.preview?.(output as never, this.#prepared.services, caller?.accountId ?? ''),
       allowance,
       replayed: outcome.replayed,
       ...(this.#cursors && { cursors: this.#cursors }),
@@ -364,13 +372,13 @@ class Invocation {
     return output && this.#prepared.project(output);
   }
 
-  #publicContext() {
+  #publicContext(): PublicContext<DeclaredService> {
     const { requestId, address, device } = this.#call;
-    return { ...this.#parts.services, requestId, address, device, signal: () => this.#signal() };
+    return { ...this.#prepared.services, requestId, address, device, signal: () => this.#signal() };
   }
 
   /** @throws {AppError} `unauthorized` */
-  #context(resourceId: string | undefined): Context {
+  #context(resourceId: string | undefined): Context<DeclaredService> {
     const { caller, openContent = noContent } = this.#call;
     if (caller === undefined) throw new AppError('unauthorized');
     return { ...this.#publicContext(), caller, accountId: caller.accountId, resourceId, openContent };

@@ -3,11 +3,11 @@ import { isPlaceholder } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query, unindexed } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
-import type { Services } from './context.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { changedAt, fieldsOf, type Place, placesOf, textsAt } from './input/references.ts';
 import { type Operation, sessionsOf } from './operation.ts';
 import { findSessionOf } from './owners.ts';
+import type { Services } from './services.ts';
 
 /*
  * The network's ids are accepted wherever an input names a group or a person. They are replaced before anything else

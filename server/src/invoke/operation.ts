@@ -8,16 +8,16 @@ import type { Content } from '../media/content.ts';
 import type { Preview } from '../media/previews.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { Confirm } from './confirmations.ts';
-import type { Services } from './context.ts';
 import { strictObject } from './input/fields.ts';
 import type { OwnerRule } from './owners.ts';
 import type { RecipientField } from './recipients.ts';
+import type { DeclaredService, ServicesWith } from './services.ts';
 import { isOpenToSessions, type SessionScope } from './sessionScope.ts';
 
 /** `write` adds or marks something, `destructive` overwrites or removes user data. Never derived from the method. */
 export type Effect = 'read' | 'write' | 'destructive';
 
-interface Declaration<I extends TObject, O extends TSchema> {
+interface Declaration<I extends TObject, O extends TSchema, U extends DeclaredService> {
   /** `resource.action`; the MCP tool has the same name with `_` for `.`. */
   readonly id: string;
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -32,6 +32,8 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly reachesStrangers?: true;
   /** Whether it is exposed over MCP. */
   readonly tool?: true;
+  /** The services that it uses, apart from the common ones. */
+  readonly uses?: readonly U[];
   readonly summary: string;
   readonly description?: string;
   /** HTTP status of success; 200 unless set. */
@@ -48,7 +50,7 @@ interface Declaration<I extends TObject, O extends TSchema> {
   /** A text or list of the output that can be too long for one MCP response, and is read there in parts. */
   readonly longField?: string & keyof Static<O>;
   /** Renders a small picture of the output, for MCP. */
-  readonly preview?: (output: Static<O>, services: Services, accountId: string) => Promise<Preview>;
+  readonly preview?: (output: Static<O>, services: ServicesWith<NoInfer<U>>, accountId: string) => Promise<Preview>;
   /** In addition to those that every operation can return. */
   readonly errors?: readonly ErrorCode[];
   /** Whether it accepts an `Idempotency-Key`, which makes it safe to repeat. */
@@ -65,12 +67,16 @@ interface Declaration<I extends TObject, O extends TSchema> {
   readonly takesContent?: true;
   /** The output in other media types, by `Accept`; null if this output has no such form. */
   readonly representations?: Readonly<
-    Record<string, (output: Static<O>, services: Services) => Promise<Buffer | null>>
+    Record<string, (output: Static<O>, services: ServicesWith<NoInfer<U>>) => Promise<Buffer | null>>
   >;
 }
 
-interface Guarded<I extends TObject, O extends TSchema, S extends SessionScope = SessionScope>
-  extends Declaration<I, O> {
+interface Guarded<
+  I extends TObject,
+  O extends TSchema,
+  U extends DeclaredService = DeclaredService,
+  S extends SessionScope = SessionScope,
+> extends Declaration<I, O, U> {
   /** `jwt` requires a login token. By default, an API key is accepted as well. */
   readonly credential?: 'jwt';
   /** Null if every credential may call it, because it concerns only the credential itself. */
@@ -87,18 +93,19 @@ interface Guarded<I extends TObject, O extends TSchema, S extends SessionScope =
    * that is not free. By default, it is refused.
    */
   readonly approval?: 'held' | 'free' | 'checked' | undefined;
-  run(ctx: ContextOf<S>, input: Static<I>): Promise<Static<O>>;
+  run(ctx: ContextOf<S, NoInfer<U>>, input: Static<I>): Promise<Static<O>>;
   /**
    * Returns what an earlier run of the same request has stored under `ctx.resourceId`: on another node, which does not
    * answer, or here, if the request is refused by now.
    */
-  readStored?(ctx: Context, input: Static<I>): Promise<Static<O> | undefined>;
+  readStored?(ctx: Context<NoInfer<U>>, input: Static<I>): Promise<Static<O> | undefined>;
 }
 
-interface Public<I extends TObject, O extends TSchema> extends Declaration<I, O> {
+interface Public<I extends TObject, O extends TSchema, U extends DeclaredService = DeclaredService>
+  extends Declaration<I, O, U> {
   readonly credential: 'none';
   readonly permission: null;
-  run(ctx: PublicContext, input: Static<I>): Promise<Static<O>>;
+  run(ctx: PublicContext<NoInfer<U>>, input: Static<I>): Promise<Static<O>>;
 }
 
 export type Operation<I extends TObject = TObject, O extends TSchema = TSchema> = Guarded<I, O> | Public<I, O>;
@@ -153,8 +160,8 @@ export function isRead({ method, ...operation }: Pick<Operation, 'method' | 'eff
   return method === 'GET' && isRepeatable(operation);
 }
 
-/** The context of every `run`. It contains no HTTP. */
-export interface PublicContext extends Services {
+/** The facts of every call. They contain no HTTP. */
+interface CallFacts {
   readonly requestId: string;
   /** Address of the caller, for throttling. */
   readonly address: string;
@@ -167,7 +174,7 @@ export interface PublicContext extends Services {
   readonly signal: () => AbortSignal;
 }
 
-export interface Context extends PublicContext {
+interface CallerFacts {
   readonly caller: Caller;
   readonly accountId: string;
   /** Id of the resource to create, if there is an idempotency key: a second run after a crash must use the same. */
@@ -176,17 +183,25 @@ export interface Context extends PublicContext {
   readonly openContent: () => Promise<Content>;
 }
 
+/** The context of operations without a caller, with the services that they use. */
+export type PublicContext<U extends DeclaredService = never> = CallFacts & ServicesWith<U>;
+
+/** The context of operations, with the services that they use. */
+export type Context<U extends DeclaredService = never> = PublicContext<U> & CallerFacts;
+
 /** The context of operations that are about a session. */
-export interface SessionContext extends Context {
+export type SessionContext<U extends DeclaredService = never> = Context<U> & {
   /** The one that the input names, or the only one of the account. It exists. */
   readonly session: SessionRef;
-}
+};
 
 /**
  * The session of an operation is looked up before it runs. Messages, groups and others are not, because a handler reads
  * them in their turn, after what came before has changed them.
  */
-type ContextOf<S extends SessionScope> = S extends 'sessionId' ? SessionContext : Context;
+type ContextOf<S extends SessionScope, U extends DeclaredService> = S extends 'sessionId'
+  ? SessionContext<U>
+  : Context<U>;
 
 /** Method and path, such as `GET /messages/{messageId}`. */
 export type Route = `${Operation['method']} /${string}`;
@@ -194,12 +209,25 @@ export type Route = `${Operation['method']} /${string}`;
 /** An operation as its file declares it: with the fields of its input, which refuses all others. */
 type Declared<D, P> = Omit<D, 'method' | 'path' | 'input'> & { readonly route: Route; readonly input: P };
 
-export function defineOperation<P extends TProperties, O extends TSchema, S extends SessionScope>(
-  operation: Declared<Guarded<TObject<P>, O, S>, P>,
-): Guarded<TObject<P>, O, S>;
-export function defineOperation<P extends TProperties, O extends TSchema>(
-  operation: Declared<Public<TObject<P>, O>, P>,
-): Public<TObject<P>, O>;
+/** A handler is a property here: of a method, TypeScript would accept one that needs more services than `uses` lists. */
+interface Handlers<I extends TObject, O extends TSchema, C, R> {
+  readonly run: (ctx: C, input: Static<I>) => Promise<Static<O>>;
+  readonly readStored?: (ctx: R, input: Static<I>) => Promise<Static<O> | undefined>;
+}
+
+export function defineOperation<
+  P extends TProperties,
+  O extends TSchema,
+  S extends SessionScope,
+  U extends DeclaredService = never,
+>(
+  operation: Declared<Omit<Guarded<TObject<P>, O, U, S>, 'run' | 'readStored'>, P> &
+    Handlers<TObject<P>, O, ContextOf<S, NoInfer<U>>, Context<NoInfer<U>>>,
+): Guarded<TObject<P>, O, U, S>;
+export function defineOperation<P extends TProperties, O extends TSchema, U extends DeclaredService = never>(
+  operation: Declared<Omit<Public<TObject<P>, O, U>, 'run'>, P> &
+    Pick<Handlers<TObject<P>, O, PublicContext<NoInfer<U>>, never>, 'run'>,
+): Public<TObject<P>, O, U>;
 export function defineOperation({
   route,
   input,

@@ -4,8 +4,8 @@ import type { Member } from '../cluster/members.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { SessionRef } from '../messages/store.ts';
-import type { Services } from './context.ts';
 import { type Reference, referenceOf } from './input/references.ts';
+import type { Services } from './services.ts';
 
 /** Determines the node of an operation: the owner of the session or webhook that the input names. */
 export interface OwnerRule {

@@ -40,6 +40,7 @@ type List =
   | 'history'
   | 'key_calls'
   | 'messages'
+  | 'receipts'
   | 'search'
   | 'sessions'
   | 'status_views'

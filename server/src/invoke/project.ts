@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import { messageContent } from '../events/parts.ts';
+import { messageContent } from '../events/fields.ts';
 
 type Project = (value: unknown) => unknown;
 

@@ -1,8 +1,8 @@
 import type { MessageRow, SessionTable } from '../db/schema.ts';
 import { AppError, isBeingDeleted, noSuch } from '../errors.ts';
 import { findMessage, findSession as readSession, type SessionRef } from '../messages/store.ts';
-import type { Services } from './context.ts';
 import type { Context, Operation, SessionContext } from './operation.ts';
+import type { DeclaredService, Services } from './services.ts';
 
 /* Sessions and messages by the ids of an input. */
 
@@ -14,9 +14,9 @@ type Needed = Pick<Services, 'database' | 'liveSessions' | 'sessions'> & Pick<Co
  */
 export async function withSession(
   operation: Operation,
-  ctx: Context,
+  ctx: Context<DeclaredService>,
   { sessionId }: Readonly<Record<string, unknown>>,
-): Promise<Context | SessionContext> {
+): Promise<SessionContext<DeclaredService> | Context<DeclaredService>> {
   if (operation.credential === 'none' || operation.scope !== 'sessionId' || operation.findsItself === true) return ctx;
   // Validated by the schema of the input.
   return { ...ctx, session: await resolveSession(ctx, sessionId as string | undefined) };
@@ -55,9 +55,13 @@ export async function findSession({ database, accountId }: Needed, sessionId: st
   return row;
 }
 
-/** @throws {AppError} `not_found`, also for a message of another account */
-export async function requireMessage({ database, accountId }: Needed, messageId: string): Promise<MessageRow> {
+/** @throws {AppError} `not_found` if the account has no such message, or while its session is being deleted */
+export async function requireMessage(ctx: Needed, messageId: string): Promise<MessageRow> {
+  const { database, accountId, liveSessions } = ctx;
   const row = await findMessage(database.reader, accountId, messageId);
   if (row === undefined) throw noSuch('message', messageId);
+  const { session_id: sessionId } = row;
+  const state = liveSessions.stateOf({ accountId, sessionId });
+  if (state === undefined || state.isEnding) await findSession(ctx, sessionId);
   return row;
 }

@@ -5,10 +5,10 @@ import { query } from '../db/query.ts';
 import { AppError, noSuch } from '../errors.ts';
 import { sessionOf as sessionOfConversation } from '../events/conversation.ts';
 import { firstIdAt } from '../ids.ts';
-import type { Services } from './context.ts';
 import { fieldsOf, placesOf, textsAt } from './input/references.ts';
 import { findSessionOf, ofOneSession } from './owners.ts';
 import { isPosted } from './postedFiles.ts';
+import type { Services } from './services.ts';
 
 /**
  * The part of an operation that a key with `sessionIds` can use:

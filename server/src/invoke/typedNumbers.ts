@@ -1,10 +1,10 @@
 import type { Caller } from '../auth/authenticate.ts';
 import { AppError, type FieldError } from '../errors.ts';
 import { type NetworkNumbers, shownNumbers } from '../messages/people/networkNumbers.ts';
-import type { Services } from './context.ts';
 import { isTyped, notPhoneNumber, readNumber } from './input/phoneNumbers.ts';
 import { changedAt, pathsWhere, textsAt } from './input/references.ts';
 import { type Operation, sessionsOf } from './operation.ts';
+import type { Services } from './services.ts';
 
 /*
  * The numbers of an input are judged by the numbering plans, because people mistype them. A number that the account was

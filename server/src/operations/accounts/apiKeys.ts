@@ -23,9 +23,10 @@ import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../../invoke/pages.ts';
+import { type Deletion, isRecorded } from '../../jobs/deletions.ts';
 import { requireSessions } from '../shared/sessionFields.ts';
 import { appOutput, noApp, toApp } from './connectedApp.ts';
-import { limitCreated, removeCreated } from './createdByKey.ts';
+import { limitCreated, type Removed } from './createdByKey.ts';
 import { limitColumns, limitInput, limitOutput, noLimits, toLimits } from './keyLimits.ts';
 
 const Name = string('Label for the key, such as `my integration`.', { minLength: 1, maxLength: 100 });
@@ -64,6 +65,7 @@ export const createApiKey = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'write',
+  uses: ['authenticator'],
   summary: 'Create an API key',
   description:
     'Create a key for a program or an agent. The key is returned once and cannot be read again. Grant only the permissions that the program needs; the default is `["*"]`. You cannot grant permissions that you do not have.',
@@ -130,6 +132,7 @@ export const updateApiKey = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'write',
+  uses: ['keyChanges', 'engine'],
   summary: 'Update an API key',
   description:
     'Change the name, the permissions, the expiry or the limits of a key. Fields that you leave out do not change. The change applies at once, and ends the streams of a key whose limits it changes.',
@@ -150,9 +153,10 @@ export const updateApiKey = defineOperation({
       ...(input.expiresAt !== undefined && { expires_at: expiry(ctx, input.expiresAt) }),
       ...limitColumns(input),
     };
-    return changeKey(ctx, input.keyId, change, (tx, present) =>
-      requireSessions(tx, ctx.accountId, input.sessionIds, toLimits(present).sessionIds),
-    );
+    return changeKey(ctx, input.keyId, change, async (tx, present) => {
+      await requireLasting(tx, input.keyId);
+      await requireSessions(tx, ctx.accountId, input.sessionIds, toLimits(present).sessionIds);
+    });
   },
 });
 
@@ -163,6 +167,7 @@ export const rotateApiKey = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'destructive',
+  uses: ['authenticator', 'keyChanges', 'engine'],
   summary: 'Rotate an API key',
   description:
     'Replace a key with a new one, which is returned once. The id, the name, the permissions and the limits stay. The old key stops working at once. A connected app has no key.',
@@ -171,7 +176,8 @@ export const rotateApiKey = defineOperation({
   errors: ['not_found'],
   async run(ctx, { keyId }) {
     const { key, hash } = makeApiKey(keyId);
-    const changed = await changeKey(ctx, keyId, { key_hash: hash }, async (_, { oauth_client_id: clientId }) => {
+    const changed = await changeKey(ctx, keyId, { key_hash: hash }, async (tx, { oauth_client_id: clientId }) => {
+      await requireLasting(tx, keyId);
       if (clientId !== null)
         throw invalidField('keyId', 'stands for a connected app, which has no key to rotate; revoke it instead');
     });
@@ -187,6 +193,7 @@ export const revokeApiKey = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'destructive',
+  uses: ['keyChanges', 'deletions', 'engine'],
   summary: 'Revoke an API key',
   description:
     'Delete a key, or disconnect an app. It stops working immediately, and its open event streams and subscriptions end. Scheduled messages and webhooks that it made stay, unless `created` is `remove`.',
@@ -212,28 +219,35 @@ export const revokeApiKey = defineOperation({
   errors: ['not_found'],
   async run(ctx, { keyId, created = 'keep' }) {
     const { accountId } = ctx;
-    const removed = created === 'remove' ? await disableAndRemoveCreated(ctx, keyId) : undefined;
+    if (created === 'remove') return { keyId, revoked: true as const, removed: await revokeWithCreated(ctx, keyId) };
     if (!(await ctx.database.commit((tx) => deleteKey(tx, { accountId, keyId })))) throw noSuch('API key', keyId);
     await ctx.keyChanges.changed(accountId, keyId);
-    return { keyId, revoked: true as const, ...(removed && { removed }) };
+    return { keyId, revoked: true as const };
   },
 });
 
 /**
  * Takes all permissions from a key before it removes what the key made, so that nothing more of it goes out. The key is
- * deleted afterwards: if the removal is interrupted, a repeated call continues it.
+ * deleted last. An interrupted removal continues by itself.
  */
-async function disableAndRemoveCreated(ctx: Context, keyId: string) {
-  await changeKey(ctx, keyId, { permissions: '[]' });
-  return removeCreated(ctx, { accountId: ctx.accountId, keyId });
+async function revokeWithCreated(ctx: Context<'keyChanges' | 'deletions' | 'engine'>, keyId: string): Promise<Removed> {
+  const deletion: Deletion = { resourceId: keyId, accountId: ctx.accountId, kind: 'api_key', details: '{}' };
+  await changeKey(ctx, keyId, { permissions: '[]' }, (tx) => ctx.deletions.record(tx, deletion));
+  // `keyDeletion` returns this.
+  return (await ctx.deletions.run(deletion)) as Removed;
 }
 
-/** @param check throws if the change is not allowed for the present key */
+/** @throws {AppError} `not_found` if the key is being revoked with what it made */
+async function requireLasting(tx: Tx, keyId: string): Promise<void> {
+  if (await isRecorded(tx, keyId)) throw new AppError('not_found', `The API key ${keyId} is being revoked`);
+}
+
+/** @param inSameTx runs in the transaction of the change, and throws to refuse it */
 async function changeKey(
-  ctx: Context,
+  ctx: Context<'keyChanges' | 'engine'>,
   keyId: string,
   change: Partial<ApiKeyTable>,
-  check: (tx: Tx, present: ApiKeyTable) => Promise<void> = async () => {},
+  inSameTx: (tx: Tx, present: ApiKeyTable) => Promise<void> = async () => {},
 ) {
   const row = await ctx.database.commit(async (tx) => {
     const own = { account_id: ctx.accountId, key_id: keyId };
@@ -243,7 +257,7 @@ async function changeKey(
       .where((eb) => eb.and(own))
       .executeTakeFirst();
     if (present === undefined) throw noSuch('API key', keyId);
-    await check(tx, present);
+    await inSameTx(tx, present);
     // Setting the id to itself keeps the statement valid if nothing changes.
     const changed = await tx.kysely
       .updateTable('api_keys')

@@ -41,6 +41,7 @@ export const register = defineOperation({
   credential: 'none',
   permission: null,
   effect: 'write',
+  uses: ['authenticator', 'tokens', 'loginLimit', 'passwords', 'passwordRules'],
   summary: 'Register an account',
   description:
     'Create an account and log in. Returns a login token, with which you can create API keys. Fails with `registration_closed` if the server accepts no new accounts.',
@@ -88,6 +89,7 @@ export const login = defineOperation({
   credential: 'none',
   permission: null,
   effect: 'write',
+  uses: ['authenticator', 'tokens', 'loginLimit', 'devices', 'passwords'],
   summary: 'Log in',
   description:
     'Exchange the email address and the password for a login token. Failed logins are limited per account and address.',
@@ -123,6 +125,7 @@ export const logout = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'destructive',
+  uses: ['authenticator'],
   summary: 'Log out everywhere',
   description: 'Revoke all login tokens of the account, on all devices. API keys keep working.',
   input: {},
@@ -185,6 +188,7 @@ export const changePassword = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'write',
+  uses: ['authenticator', 'tokens', 'loginLimit', 'passwords', 'passwordRules'],
   summary: 'Change the password',
   description:
     'Change the password of the account. Revokes all login tokens and returns a new one. API keys keep working.',
@@ -212,7 +216,7 @@ export const changePassword = defineOperation({
 
 /** @throws {AppError} `validation_failed` */
 async function requireStrongPassword(
-  { passwordRules }: PublicContext,
+  { passwordRules }: PublicContext<'passwordRules'>,
   field: string,
   password: string,
   email: string,
@@ -259,7 +263,7 @@ async function insertAccount(
   return numInsertedOrUpdatedRows === 1n ? undefined : 'email_taken';
 }
 
-async function logIn(ctx: PublicContext, row: AccountTable) {
+async function logIn(ctx: PublicContext<'authenticator' | 'tokens'>, row: AccountTable) {
   const { token, expiresAt } = await ctx.tokens.issue(row.account_id, row.token_version);
   ctx.authenticator.made(token);
   return { token, tokenType: 'Bearer' as const, expiresAt: isoTime(expiresAt), account: toAccount(row) };
@@ -278,7 +282,7 @@ async function ownAccount(ctx: Context): Promise<AccountTable> {
 }
 
 /** Revokes every login token, and sets the password if a hash is passed. */
-async function raiseTokenVersion(ctx: Context, passwordHash?: string): Promise<number> {
+async function raiseTokenVersion(ctx: Context<'authenticator'>, passwordHash?: string): Promise<number> {
   const { token_version } = await ctx.database.commit(({ kysely }) =>
     kysely
       .updateTable('accounts')

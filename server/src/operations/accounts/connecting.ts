@@ -53,6 +53,7 @@ export const getConnectionRequest = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'read',
+  uses: ['oauth'],
   summary: 'Get the request of an app',
   description:
     'Get the app that asks to be connected by OAuth, and the permissions that it asks for. For the consent page of the dashboard.',
@@ -93,6 +94,7 @@ export const approveConnection = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'write',
+  uses: ['keyChanges', 'oauth', 'engine'],
   summary: 'Connect an app',
   description:
     'Approve the request of an app, with the permissions that you choose, and with the limits of an API key. The app becomes an API key without a secret. If it is connected already, its permissions are replaced, and its limits as far as you give them. Only the browser in which the request began can continue.',
@@ -142,6 +144,7 @@ export const denyConnection = defineOperation({
   permission: null,
   scope: 'account',
   effect: 'destructive',
+  uses: ['oauth'],
   summary: 'Deny the request of an app',
   description: 'Deny the request of an app, which learns of it. A present connection of the app does not change.',
   input: { requestId: RequestId },
@@ -156,14 +159,14 @@ export const denyConnection = defineOperation({
 });
 
 /** @throws {AppError} `not_found` */
-async function readRequest(ctx: Context, requestId: string): Promise<AppRequest> {
+async function readRequest(ctx: Context<'oauth'>, requestId: string): Promise<AppRequest> {
   const request = await oauthOf(ctx).readRequest(requestId);
   if (request === undefined) throw gone();
   return request;
 }
 
 /** @throws {AppError} `not_found` if OAuth is off */
-function oauthOf({ oauth }: Context): OAuth {
+function oauthOf({ oauth }: Context<'oauth'>): OAuth {
   if (oauth === undefined) throw new AppError('not_found', 'This server does not connect apps (MCP_OAUTH is off)');
   return oauth;
 }
@@ -205,7 +208,7 @@ type Granted = Pick<ApiKeyTable, 'permissions' | 'expires_at'> & Partial<LimitCo
  * @returns the id of the key
  */
 async function putConnection(
-  ctx: Context,
+  ctx: Context<'engine'>,
   tx: Tx,
   present: ApiKeyTable | undefined,
   { name, redirectHost }: App,

@@ -1,11 +1,15 @@
 import { type Kysely, type RawBuilder, sql } from 'kysely';
+import { deleteKey } from '../../auth/keyChanges.ts';
 import { allows } from '../../auth/permissions.ts';
 import type { Tx } from '../../db/commit.ts';
 import { hasRareStatus } from '../../db/messageStatus.ts';
 import { Pace } from '../../db/pace.ts';
 import { query } from '../../db/query.ts';
 import type { ApiKeyTable, MessageRow, Schema } from '../../db/schema.ts';
+import { AppError } from '../../errors.ts';
 import type { Context } from '../../invoke/operation.ts';
+import type { Services } from '../../invoke/services.ts';
+import type { DeletionHandler } from '../../jobs/deletions.ts';
 import { optionsColumn, readOptions } from '../../sessions/options.ts';
 import { pauseWebhooksOf, removeWebhooksOf } from '../../webhooks/endpoints/keyWebhooks.ts';
 
@@ -17,28 +21,51 @@ interface OwnKey {
 }
 
 /** Pauses the webhooks of a key that may no longer set webhooks. Call it in the transaction that changes the key. */
-export async function limitCreated(ctx: Context, tx: Tx, row: ApiKeyTable): Promise<void> {
+export async function limitCreated(ctx: Context<'engine'>, tx: Tx, row: ApiKeyTable): Promise<void> {
   const permissions: string[] = JSON.parse(row.permissions);
   const maySet = allows(permissions, 'webhooks:write') && row.session_ids === null && row.requires_approval === null;
   if (!maySet) await pauseWebhooksOf(ctx, tx, { accountId: row.account_id, keyId: row.key_id });
 }
 
-/** Cancels the messages of a key that have not been sent, and removes its webhooks and texts for callers. */
-export async function removeCreated(ctx: Context, key: OwnKey): Promise<{ messages: number; webhooks: number }> {
-  await removeCallTexts(ctx, key);
-  return { messages: await cancelMessages(ctx, key), webhooks: await removeWebhooksOf(ctx, key) };
+type Needed = Pick<Services, 'database' | 'clock' | 'log' | 'deletions' | 'sender' | 'engine' | 'keyChanges'>;
+
+export interface Removed {
+  readonly messages: number;
+  readonly webhooks: number;
 }
+
+/**
+ * Handles a recorded revocation: cancels what the key has not sent yet, removes its webhooks and its texts for callers,
+ * and deletes it. Returns how much was removed.
+ */
+export const keyDeletion =
+  (services: Needed): DeletionHandler =>
+  async ({ accountId, resourceId: keyId }, _, complete): Promise<Removed> => {
+    const key = { accountId, keyId };
+    await removeCallTexts(services, key);
+    const messages = await cancelMessages(services, key);
+    const webhooks = await removeWebhooksOf(services, key);
+    await services.database.commit(async (tx) => {
+      await deleteKey(tx, key);
+      await complete(tx);
+    });
+    await services.keyChanges.changed(accountId, keyId);
+    return { messages, webhooks };
+  };
 
 const BATCH = 100;
 
-async function cancelMessages({ database, sender }: Context, key: OwnKey): Promise<number> {
+async function cancelMessages({ database, sender, deletions }: Needed, key: OwnKey): Promise<number> {
   let cancelled = 0;
   // Queued ones are last, because a scheduled message can be queued during the cancellation.
   for (const waiting of [scheduled, unapproved, queued]) {
     const cancel = (row: MessageRow) => (waiting === queued ? sender.cancelQueued(row) : sender.cancel(row));
     for (let after = '', hasMore = true; hasMore; ) {
       const rows = await waiting.all(database.longReader, { ...key, after, limit: BATCH });
-      for (const row of rows) if (await cancel(row)) cancelled++;
+      for (const row of rows) {
+        if (deletions.isStopped) throw new AppError('shutting_down');
+        if (await cancel(row)) cancelled++;
+      }
       hasMore = rows.length === BATCH;
       after = rows.at(-1)?.message_id ?? after;
     }
@@ -46,7 +73,7 @@ async function cancelMessages({ database, sender }: Context, key: OwnKey): Promi
   return cancelled;
 }
 
-async function removeCallTexts({ database }: Context, { accountId, keyId }: OwnKey): Promise<void> {
+async function removeCallTexts({ database }: Needed, { accountId, keyId }: OwnKey): Promise<void> {
   const { seal } = database;
   const ofKey = (kysely: Kysely<Schema>) =>
     kysely.selectFrom('sessions').where('account_id', '=', accountId).where('call_text_key', '=', keyId);

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
-import { parseAddressRange } from '../../addressRanges.ts';
 import { type ConfirmedCalls, confirmedCalls, type LimitColumns } from '../../auth/keyScope.ts';
 import type { ApiKeyTable } from '../../db/schema.ts';
+import { parseAddressRange } from '../../egress/addressRanges.ts';
 import { AppError, type FieldError } from '../../errors.ts';
 import { boolean, list, oneOf, optional, orNull } from '../../invoke/input/fields.ts';
 import { patternOf, typed } from '../../invoke/input/phoneNumbers.ts';

@@ -3,7 +3,8 @@ import { isoTime } from '../../clock.ts';
 import { MAX_SEND_MS } from '../../cluster/forward.ts';
 import type { ChannelPostTable } from '../../db/schema.ts';
 import { AppError, noSuch } from '../../errors.ts';
-import { ContentHidden, messageContent, OptionalContent } from '../../events/parts.ts';
+import { messageContent, OptionalContent } from '../../events/fields.ts';
+import { ContentHidden } from '../../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -60,6 +61,7 @@ export const listPosts = defineOperation({
   effect: 'read',
   thirdPartyText: true,
   messageContent: 'messages',
+  uses: ['media'],
   summary: 'List the posts of a channel',
   description:
     'List the stored posts of a channel, newest first: own ones, those that arrived in a session with the option `channels`, and those that `channels.refresh_messages` fetched. The newest 1000 are kept.',
@@ -102,6 +104,7 @@ export const postToChannel = defineOperation({
   status: 201,
   idempotent: true,
   deadlineMs: MAX_SEND_MS + 65_000,
+  uses: ['posts', 'media', 'preparation'],
   summary: 'Post to a channel',
   description:
     'Post a text, or with `type` a file from `mediaId`, `url` or `content`, to a channel that the session owns or administers. A key with `allowedRecipients` cannot post.',

@@ -43,7 +43,7 @@ export function requirePostContent(
 
 /** Returns the file of a post in a form that the apps of the network show; undefined for a text. */
 export async function fileToPost(
-  ctx: Context,
+  ctx: Context<'media' | 'preparation'>,
   session: SessionRef,
   { type = 'text', ...given }: PostContent,
 ): Promise<StoredMedia | undefined> {

@@ -4,7 +4,8 @@ import { MAX_SEND_MS } from '../../cluster/forward.ts';
 import { query } from '../../db/query.ts';
 import type { StatusTable } from '../../db/schema.ts';
 import { AppError, invalidField, noSuch } from '../../errors.ts';
-import { ContentHidden, messageContent, OptionalContent } from '../../events/parts.ts';
+import { messageContent, OptionalContent } from '../../events/fields.ts';
+import { ContentHidden } from '../../events/parts.ts';
 import {
   boolean,
   IdempotencyKey,
@@ -81,6 +82,7 @@ export const postStatus = defineOperation({
   idempotent: true,
   // Fetching a file from a URL may take a minute before the post.
   deadlineMs: MAX_SEND_MS + 65_000,
+  uses: ['posts', 'media', 'preparation'],
   summary: 'Post a status',
   description: `Post a status (story), which disappears after 24 hours: a text, or with \`type\` a file from \`mediaId\`, \`url\` or \`content\`. The people in \`phoneNumbers\` see it, or all contacts of the session that are not blocked, up to ${MAX_AUDIENCE}. On WhatsApp, people who have not saved the number do not see its statuses.`,
   input: {
@@ -167,6 +169,7 @@ export const listStatuses = defineOperation({
   effect: 'read',
   thirdPartyText: true,
   messageContent: 'messages',
+  uses: ['media'],
   summary: 'List statuses',
   description:
     'List the statuses (stories) that have not expired, newest first: own ones, and those of others for sessions with the option `statuses`.',
@@ -202,6 +205,7 @@ export const deleteStatus = defineOperation({
   permission: 'messages:delete',
   scope: 'statusId',
   effect: 'destructive',
+  uses: ['emit'],
   summary: 'Delete a status',
   description: 'Delete an own status, which was posted with this API, for everybody who can see it.',
   input: ofStatus,

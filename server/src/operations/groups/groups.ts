@@ -174,6 +174,7 @@ export const updateGroup = defineOperation({
   ...changing,
   tool: true,
   thirdPartyText: true,
+  uses: ['media'],
   summary: 'Update a group',
   description:
     'Change the subject, description, settings or picture of a group. Fields that you leave out do not change. Only admins can change settings, or anything in a `locked` group.',

@@ -62,6 +62,7 @@ export const approveJoinRequests = defineOperation({
   id: 'groups.approve_join_requests',
   route: 'POST /groups/{groupId}/join-requests/approve',
   ...deciding,
+  uses: ['emit'],
   summary: 'Approve requests to join a group',
   description:
     'Let people in who wait to join a group. The session must be an admin. Returns one result per number, because some can fail.',
@@ -72,13 +73,14 @@ export const rejectJoinRequests = defineOperation({
   id: 'groups.reject_join_requests',
   route: 'POST /groups/{groupId}/join-requests/reject',
   ...deciding,
+  uses: ['emit'],
   summary: 'Reject requests to join a group',
   description:
     'Turn down people who wait to join a group. The session must be an admin. Returns one result per number, because some can fail.',
   run: (ctx, { groupId, phoneNumbers }) => decide(ctx, groupId, 'reject', phoneNumbers),
 });
 
-async function decide(ctx: Context, groupId: string, decision: 'approve' | 'reject', given: readonly string[]) {
+async function decide(ctx: Context<'emit'>, groupId: string, decision: 'approve' | 'reject', given: readonly string[]) {
   const { row, session, requests } = await reachRequests(ctx, groupId);
   const results = await requests.decide(row.network_id, decision, [...new Set(given)]);
   const change = decision === 'approve' ? 'approved' : 'rejected';

@@ -28,6 +28,7 @@ export const approveMessage = defineOperation({
   route: 'POST /messages/{messageId}/approve',
   approval: 'checked',
   effect: 'write',
+  uses: ['sender', 'media', 'linkPreviews', 'preparation'],
   summary: 'Approve a message',
   description:
     'Send a message that waits for approval, if you like with another text. It is returned as `queued` and goes out as soon as its session is connected; a `sendAt` that is still to come is kept. A file or link preview that it gets from a URL is fetched now; if that fails, the message still waits. List the waiting messages with `messages.list` and the status `pending_approval`. An API key cannot approve its own messages, and a key with `requiresApproval` none at all.',
@@ -54,6 +55,7 @@ export const rejectMessage = defineOperation({
   route: 'POST /messages/{messageId}/reject',
   approval: 'checked',
   effect: 'destructive',
+  uses: ['sender', 'media'],
   summary: 'Reject a message',
   description:
     'Refuse to send a message that waits for approval. It stays in lists with the status `failed` and the reason, which its author can read. An API key cannot reject its own messages; it cancels them with `messages.cancel`.',
@@ -76,7 +78,7 @@ function isWaiting({ clock }: Context, row: MessageRow): boolean {
 }
 
 /** @throws {AppError} `message_state` if the message no longer waits for approval */
-async function decide(ctx: Context, row: MessageRow, decision: ApprovalDecision) {
+async function decide(ctx: Context<'sender' | 'media'>, row: MessageRow, decision: ApprovalDecision) {
   const decided = await ctx.sender.decide(row, decision);
   const present = decided ?? (await requireMessage(ctx, row.message_id));
   if (decided === undefined || approvalOf(decided)?.outcome !== decision.outcome)

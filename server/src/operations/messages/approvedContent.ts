@@ -12,7 +12,11 @@ import { preparedFile } from './sending.ts';
  * @returns the content to send; undefined if it stays as it is
  * @throws {AppError} `fetch_failed` and the other errors of a file, so that the message still waits
  */
-export async function approvedContent(ctx: Context, row: MessageRow, text: string): Promise<StoredContent | undefined> {
+export async function approvedContent(
+  ctx: Context<'media' | 'linkPreviews' | 'preparation'>,
+  row: MessageRow,
+  text: string,
+): Promise<StoredContent | undefined> {
   const { toFetch, linkPreview, ...content } = contentOf(row);
   const preview = linkPreview && !text.includes(linkPreview.url) ? undefined : linkPreview;
   if (toFetch === undefined && preview === linkPreview) return undefined;
@@ -23,14 +27,18 @@ export async function approvedContent(ctx: Context, row: MessageRow, text: strin
   };
 }
 
-async function fetchedFile(ctx: Context, row: MessageRow, { fileUrl: url, fileName }: ToFetch = {}) {
+async function fetchedFile(
+  ctx: Context<'media' | 'preparation'>,
+  row: MessageRow,
+  { fileUrl: url, fileName }: ToFetch = {},
+) {
   if (url === undefined) return {};
   const media = storedMedia(await preparedFile(ctx, sessionOf(row), { type: row.type, url }));
   return { media: { ...media, fileName: fileName ?? media.fileName } };
 }
 
 async function fetchedPreview(
-  ctx: Context,
+  ctx: Context<'linkPreviews'>,
   linkPreview: LinkPreview | null | undefined,
   text: string,
   { preview, previewImageUrl }: ToFetch = {},

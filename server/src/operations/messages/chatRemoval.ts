@@ -35,6 +35,7 @@ export const deleteChat = defineOperation({
   route: 'DELETE /chats/{chatId}',
   ...removal,
   approval: 'free',
+  uses: ['deletions'],
   summary: 'Delete a chat',
   description:
     'Delete a chat with all of its messages from Switchboard, and from the phone where the network supports that. The other people keep their messages, and the session stays in a group. Messages that wait to be sent stay, and the chat with them. A new message begins the chat again.',
@@ -46,6 +47,7 @@ export const clearChat = defineOperation({
   route: 'POST /chats/{chatId}/clear',
   ...removal,
   approval: 'free',
+  uses: ['deletions'],
   summary: 'Delete the messages of a chat',
   description:
     'Delete all messages of a chat from Switchboard, and from the phone where the network supports that. The chat stays in the list, and the other people keep their messages. Messages that wait to be sent stay.',
@@ -61,6 +63,7 @@ export const markChatUnread = defineOperation({
   scope: 'sessionId',
   effect: 'write',
   isRepeatable: true,
+  uses: ['emit'],
   summary: 'Mark a chat as unread',
   description:
     'Mark a chat as unread in Switchboard, and on the phone where the network supports that. Its messages and `unreadCount` do not change, and nobody else sees it. Marking the chat as read ends it.',
@@ -78,7 +81,7 @@ export const markChatUnread = defineOperation({
   },
 });
 
-async function remove(ctx: SessionContext, { chatId }: { readonly chatId: string }, isWhole: boolean) {
+async function remove(ctx: SessionContext<'deletions'>, { chatId }: { readonly chatId: string }, isWhole: boolean) {
   const { session } = ctx;
   await finishIdentities(ctx.deletions, session);
   await requireChat(ctx, session, chatId);
@@ -95,7 +98,7 @@ async function remove(ctx: SessionContext, { chatId }: { readonly chatId: string
  * Deletes a message for the session only, and returns what it was, without its content.
  * @throws {AppError} `permission_denied`; `message_state` if the message waits to be sent; `not_supported`
  */
-export async function deleteForMe(ctx: Context, messageId: string) {
+export async function deleteForMe(ctx: Context<'media' | 'emit'>, messageId: string) {
   // It leaves no trace, also of messages that others wrote.
   if (!allows(ctx.caller.credential.permissions, 'chats:delete'))
     throw new AppError('permission_denied', 'This requires the permission chats:delete');

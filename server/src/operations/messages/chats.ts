@@ -87,6 +87,7 @@ export const listChats = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  uses: ['media'],
   summary: 'List chats',
   description:
     'List chats with their name, last message and unread count, the most recent first. Use it to find a `chatId` or unread messages. Read a chat with `messages.list`.',
@@ -147,6 +148,7 @@ export const getChat = defineOperation({
   scope: 'sessionId',
   messageContent: 'chats',
   effect: 'read',
+  uses: ['media'],
   summary: 'Get a chat',
   description: 'Get one chat with its last message, unread count and settings.',
   input: { chatId: ChatId, sessionId: OptionalSessionId },
@@ -166,6 +168,7 @@ export const updateChat = defineOperation({
   scope: 'sessionId',
   messageContent: 'chats',
   effect: 'write',
+  uses: ['media', 'emit'],
   summary: 'Update a chat',
   description:
     'Archive, pin or mute a chat, on the phone as well if the network supports that and the session is connected. The other person sees only `disappearingSeconds`. Fields that you leave out do not change.',
@@ -210,7 +213,12 @@ export const updateChat = defineOperation({
 });
 
 /** @throws {AppError} `validation_failed`, `permission_denied`, `session_not_connected`, `not_supported` */
-async function changeTimer(ctx: Context, session: SessionRef, chatId: string, seconds: number | null): Promise<void> {
+async function changeTimer(
+  ctx: Context<'emit'>,
+  session: SessionRef,
+  chatId: string,
+  seconds: number | null,
+): Promise<void> {
   if (isGroupId(chatId))
     throw invalidField(
       'disappearingSeconds',
@@ -275,6 +283,7 @@ export const markChatRead = defineOperation({
   effect: 'write',
   isRepeatable: true,
   tool: true,
+  uses: ['deletions', 'emit'],
   summary: 'Mark a chat as read',
   description:
     'Mark all incoming messages of a chat as read. Senders get read receipts, so call it only once somebody has handled the messages.',
@@ -347,7 +356,7 @@ async function unmark(ctx: Context, session: SessionRef, chatId: string): Promis
 }
 
 /** @throws {AppError} `not_found` */
-async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chatId: string) {
+async function readChat(ctx: Context<'media'>, { accountId, sessionId }: SessionRef, chatId: string) {
   const row = await ctx.database.reader.kysely
     .selectFrom('chats')
     .selectAll()
@@ -360,7 +369,7 @@ async function readChat(ctx: Context, { accountId, sessionId }: SessionRef, chat
 }
 
 /** Reads the last messages of all chats at once, and returns a function that shows a chat. */
-async function chatReader(ctx: Context, rows: readonly ChatTable[]) {
+async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
   const ids = JSON.stringify(rows.flatMap(({ last_message_id }) => last_message_id ?? []));
   const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
   const read = await messageReader(ctx, last, 'chats');

@@ -220,6 +220,7 @@ export const setContactBlocked = defineOperation({
   effect: 'destructive',
   tool: true,
   thirdPartyText: true,
+  uses: ['emit'],
   summary: 'Block or unblock a contact',
   description:
     'Block or unblock a contact. Direct messages sent while a contact is blocked never arrive, even after you unblock it. Its group messages still arrive. The contact is not notified.',

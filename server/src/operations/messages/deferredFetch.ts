@@ -12,11 +12,11 @@ import type { StoredContent } from '../../messages/content.ts';
  * @throws {AppError} `validation_failed` if the URL is not allowed
  */
 export function deferredFile(
-  ctx: Context,
+  ctx: Context<'targets'>,
   { url, fileName }: { readonly url?: string | undefined; readonly fileName?: string | undefined },
   field = 'url',
 ): StoredContent | undefined {
   if (url === undefined || !needsApproval(ctx)) return undefined;
-  requireFetchable(url, ctx.webhooks.targets, field);
+  requireFetchable(url, ctx.targets, field);
   return { toFetch: { fileUrl: url, ...(fileName !== undefined && { fileName }) } };
 }

@@ -30,6 +30,7 @@ export const sendEvent = defineOperation({
   ...sendOperation,
   id: 'messages.send_event',
   route: 'POST /messages/send-event',
+  uses: ['sender', 'media'],
   summary: 'Send an event',
   description:
     'Send an event with its time and place, which recipients can answer. The answers are stored on the message; read them with `messages.get`.',
@@ -98,6 +99,7 @@ export const sendAlbum = defineOperation({
     return { albumId, messages: await Promise.all(stored.map((row) => toMessage(ctx, row))) };
   },
   receipt: undefined,
+  uses: ['sender', 'media', 'preparation', 'targets'],
   summary: 'Send an album',
   description:
     'Send 2 to 30 images and videos that the recipient sees as one album. Each is a message of its own, with the same `album.albumId`. All are stored before the response and go out one after the other, so a restart loses none. Pass `mediaId` or `url` for each.',
@@ -154,7 +156,11 @@ interface GivenFile {
 }
 
 /** One after the other, because each may be as large as a file can be. */
-async function contentsOf(ctx: Context, session: SessionRef, files: readonly GivenFile[]): Promise<StoredContent[]> {
+async function contentsOf(
+  ctx: Context<'media' | 'preparation' | 'targets'>,
+  session: SessionRef,
+  files: readonly GivenFile[],
+): Promise<StoredContent[]> {
   const contents: StoredContent[] = [];
   for (const [index, file] of files.entries())
     contents.push(

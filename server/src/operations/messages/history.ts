@@ -77,6 +77,7 @@ export const fetchMessageMedia = defineOperation({
   isRepeatable: true,
   thirdPartyText: true,
   deadlineMs: 6 * 60_000,
+  uses: ['media'],
   summary: 'Fetch the file of a message',
   description:
     'Fetch and store the file of a message from the history, which has `remoteMedia`. Returns the message with `media`. Networks delete files after some weeks; WhatsApp then asks the phone for it, which must be online.',

@@ -31,6 +31,7 @@ export const messageOperations: readonly Operation[] = [
   messageList.listMessages,
   messages.messageStats,
   messages.getMessage,
+  messageList.listReceipts,
   history.fetchMessageMedia,
   messageChanges.reactToMessage,
   voting.voteInPoll,

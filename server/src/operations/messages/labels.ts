@@ -76,6 +76,7 @@ export const createLabel = defineOperation({
   ...changing,
   approval: 'free',
   status: 201,
+  uses: ['emit'],
   summary: 'Create a label',
   description: 'Create a label, on the phone as well.',
   input: { sessionId: OptionalSessionId, name: Name, color: optional(Color) },
@@ -104,6 +105,7 @@ export const updateLabel = defineOperation({
   ...changing,
   approval: 'free',
   isRepeatable: true,
+  uses: ['emit'],
   summary: 'Change a label',
   description: 'Change the name or color of a label, on the phone as well. Fields that you leave out do not change.',
   input: { labelId: LabelId, sessionId: OptionalSessionId, name: optional(Name), color: optional(Color) },
@@ -126,6 +128,7 @@ export const deleteLabel = defineOperation({
   ...changing,
   approval: 'free',
   effect: 'destructive',
+  uses: ['deletions'],
   summary: 'Delete a label',
   description: 'Delete a label, on the phone as well, and take it off all chats and messages.',
   input: { labelId: LabelId, sessionId: OptionalSessionId },
@@ -153,6 +156,7 @@ export const labelChat = defineOperation({
   route: 'PUT /chats/{chatId}/labels/{labelId}',
   ...onChat,
   approval: 'free',
+  uses: ['emit'],
   summary: 'Put a label on a chat',
   description: 'Put a label on a chat, on the phone as well. Nobody else sees it.',
   errors: [...changing.errors, 'too_many'],
@@ -164,6 +168,7 @@ export const unlabelChat = defineOperation({
   route: 'DELETE /chats/{chatId}/labels/{labelId}',
   ...onChat,
   approval: 'free',
+  uses: ['emit'],
   summary: 'Take a label off a chat',
   description: 'Take a label off a chat, on the phone as well.',
   run: (ctx, input) => setOnChat(ctx, input, false),
@@ -186,6 +191,7 @@ export const labelMessage = defineOperation({
   route: 'PUT /messages/{messageId}/labels/{labelId}',
   ...onMessage,
   approval: 'free',
+  uses: ['media', 'emit'],
   summary: 'Put a label on a message',
   description: 'Put a label on a message, on the phone as well. Nobody else sees it.',
   run: (ctx, input) => setOnMessage(ctx, input, true),
@@ -196,13 +202,14 @@ export const unlabelMessage = defineOperation({
   route: 'DELETE /messages/{messageId}/labels/{labelId}',
   ...onMessage,
   approval: 'free',
+  uses: ['media', 'emit'],
   summary: 'Take a label off a message',
   description: 'Take a label off a message, on the phone as well.',
   run: (ctx, input) => setOnMessage(ctx, input, false),
 });
 
 async function setOnChat(
-  ctx: SessionContext,
+  ctx: SessionContext<'emit'>,
   input: { readonly chatId: string; readonly labelId: string },
   isSet: boolean,
 ) {
@@ -224,7 +231,7 @@ async function setOnChat(
 }
 
 async function setOnMessage(
-  ctx: Context,
+  ctx: Context<'media' | 'emit'>,
   { messageId, labelId }: { readonly messageId: string; readonly labelId: string },
   isSet: boolean,
 ) {

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { MediaTable } from '../../db/schema.ts';
-import type { Services } from '../../invoke/context.ts';
 import {
   boolean,
   integer,
@@ -17,6 +16,7 @@ import {
 } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
+import type { ServicesWith } from '../../invoke/services.ts';
 import { factsOf } from '../../media/media.ts';
 import { noteAdded } from '../shared/pictures.ts';
 import { contentField, factFields, inlineContent, shownFacts, thumbnailField } from './mediaFields.ts';
@@ -43,6 +43,7 @@ export const uploadMedia = defineOperation({
   permission: 'media:write',
   scope: 'none',
   effect: 'write',
+  uses: ['media'],
   summary: 'Upload a file',
   description:
     'Upload a file to send it in a message, or to use it as a picture. The request body is the file itself, or a form (`multipart/form-data`) with one file. The server detects the media type from the content. Uploading the same content again returns the existing file under the name of its first upload, so repeats are safe.',
@@ -76,6 +77,7 @@ export const getMedia = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  uses: ['media', 'previews'],
   summary: 'Get a file',
   description: "Get a file's type, size and download `url`. Use it to look at the file of a message.",
   input: {
@@ -91,7 +93,7 @@ export const getMedia = defineOperation({
   representations: Object.fromEntries(
     IMAGE_TYPES.map((type) => [
       type,
-      async ({ mimeType, size, sha256 }: Static<typeof Media>, { media }: Services) =>
+      async ({ mimeType, size, sha256 }: Static<typeof Media>, { media }: ServicesWith<'media'>) =>
         mimeType === type && size <= MAX_IMAGE_BYTES ? media.read(sha256) : null,
     ]),
   ),
@@ -114,6 +116,7 @@ export const deleteMedia = defineOperation({
   permission: 'media:write',
   scope: 'account', // the same content may belong to messages of other sessions
   effect: 'destructive',
+  uses: ['removal'],
   summary: 'Delete a file',
   description:
     'Delete a file. This cannot be undone. Messages that were sent or received with it stay, and show it with `available: false`. A file that a scheduled or queued message or the picture of a group needs is not deleted.',
@@ -126,7 +129,7 @@ export const deleteMedia = defineOperation({
   },
 });
 
-function toMedia({ media }: Context, row: MediaTable) {
+function toMedia({ media }: Context<'media'>, row: MediaTable) {
   return {
     mediaId: row.media_id,
     mimeType: row.mime_type,

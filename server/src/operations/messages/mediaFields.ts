@@ -62,7 +62,10 @@ export const PostedMedia = Type.Object({
 export const MessageMedia = Type.Object({ ...PostedMedia.properties, ...contentField });
 
 /** @throws {AppError} `payload_too_large` */
-export async function inlineContent(ctx: Context, { hash, size }: Pick<StoredMedia, 'hash' | 'size'>): Promise<string> {
+export async function inlineContent(
+  ctx: Context<'media'>,
+  { hash, size }: Pick<StoredMedia, 'hash' | 'size'>,
+): Promise<string> {
   if (size > MAX_INLINE_BYTES) {
     const advice = 'download it from its `url` instead';
     throw new AppError(
@@ -92,7 +95,7 @@ interface Shown {
 export type FileOf = Awaited<ReturnType<typeof mediaReader>>;
 
 /** Returns a function that shows the file of a message, and reads at once which files still exist. */
-export async function mediaReader(ctx: Context, contents: readonly Pick<StoredContent, 'media'>[]) {
+export async function mediaReader(ctx: Context<'media'>, contents: readonly Pick<StoredContent, 'media'>[]) {
   const ids = contents.flatMap(({ media }) => (media === undefined ? [] : [media.mediaId]));
   const { accountId, database } = ctx;
   const found =

@@ -35,6 +35,7 @@ export const reactToMessage = defineOperation({
   ...changing,
   effect: 'write',
   isRepeatable: true,
+  uses: ['sender', 'media', 'emit'],
   summary: 'React to a message',
   description: 'React to a message with one emoji. It replaces the previous reaction of the session.',
   input: {
@@ -48,7 +49,7 @@ export const reactToMessage = defineOperation({
   },
 });
 
-async function react(ctx: Context, messageId: string, emoji: string | null) {
+async function react(ctx: Context<'media' | 'emit'>, messageId: string, emoji: string | null) {
   const row = await requireSent(ctx, messageId);
   const session = sessionOf(row);
   const change = await ctx.liveSessions.part(session, 'react');
@@ -63,6 +64,7 @@ export const editMessage = defineOperation({
   ...changing,
   approval: 'checked',
   permission: 'messages:edit',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Edit a message',
   description:
     'Replace the text of a message that the session sent, or the caption of a file, for everyone in the chat. Some networks do not allow editing a caption. Polls, locations and contact cards cannot be edited.',
@@ -78,7 +80,7 @@ export const editMessage = defineOperation({
   },
 });
 
-async function edit(ctx: Context, messageId: string, text: string) {
+async function edit(ctx: Context<'media' | 'emit'>, messageId: string, text: string) {
   const row = await requireOutgoing(ctx, messageId);
   requireEditable(row, text);
   const change = await ctx.liveSessions.part(sessionOf(row), 'edit');
@@ -93,6 +95,7 @@ export const deleteMessage = defineOperation({
   ...changing,
   approval: 'checked',
   permission: 'messages:delete',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Delete a message',
   description:
     'Delete a message that the session sent, for everyone in the chat. This cannot be undone. The message stays in lists without its text, marked `deleted`. A scheduled message is cancelled instead: it stays with the status `failed`.',
@@ -112,7 +115,7 @@ export const deleteMessage = defineOperation({
   },
 });
 
-async function deleteForEveryone(ctx: Context, messageId: string) {
+async function deleteForEveryone(ctx: Context<'sender' | 'media' | 'emit'>, messageId: string) {
   const present = await requireMessage(ctx, messageId);
   if (['scheduled', 'pending_approval'].includes(present.status)) await ctx.sender.cancel(present);
   const now = await requireMessage(ctx, messageId);
@@ -195,7 +198,7 @@ function requireOwn({ direction }: MessageRow): void {
 
 /** Stores what the network has done, and returns the message as it is now. */
 export async function storeChange(
-  ctx: Context,
+  ctx: Context<'media'>,
   { message_id, session_id }: MessageRow,
   store: (tx: Tx) => Promise<void>,
 ) {

@@ -1,9 +1,14 @@
 import { type RawBuilder, type Selectable, sql } from 'kysely';
+import { Type } from 'typebox';
+import { isoTime } from '../../clock.ts';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { hasRareStatus, RARE_STATUSES } from '../../db/messageStatus.ts';
-import { listed } from '../../db/query.ts';
+import { listed, unindexed } from '../../db/query.ts';
 import type { MessageRow, MessageStatus, Schema } from '../../db/schema.ts';
 import { invalidField } from '../../errors.ts';
-import { notForAgents, oneOf, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
+import { Unidentified } from '../../events/parts.ts';
+import { isGroupId } from '../../ids.ts';
+import { notForAgents, object, oneOf, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
 import { typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
@@ -19,10 +24,11 @@ import {
   readPage,
   toPage,
 } from '../../invoke/pages.ts';
+import { requireMessage } from '../../invoke/resources.ts';
 import { timeRange } from '../../invoke/timeRange.ts';
 import { wordsOf } from '../../messages/search.ts';
 import { findByWords } from '../../messages/wordSearch.ts';
-import { Direction, Message, MessageType, messageReader, Status } from './messages.ts';
+import { Direction, Message, MessageId, MessageType, messageReader, Status } from './messages.ts';
 
 export const listMessages = defineOperation({
   id: 'messages.list',
@@ -33,6 +39,7 @@ export const listMessages = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  uses: ['media'],
   summary: 'List messages',
   description:
     'List messages, newest first. Use it to read a chat (`chatId`), to search text (`q`), or to find failed messages (`status`) or unread ones (`direction` incoming, `status` delivered).',
@@ -228,3 +235,56 @@ const isFiltered = (ctx: Context, { sessionId, chatId, from, direction, type, st
     others.afterTime,
     others.beforeTime,
   ].some((filter) => filter !== undefined);
+
+interface Receipt {
+  readonly phone_number: string;
+  readonly delivered_at: number;
+  readonly read_at: number | null;
+}
+
+export const listReceipts = defineOperation({
+  id: 'messages.receipts',
+  route: 'GET /messages/{messageId}/receipts',
+  permission: 'messages:metadata',
+  scope: 'messageId',
+  effect: 'read',
+  summary: 'List message receipts',
+  description:
+    'List the people who received and read a message that the session sent, ordered by phone number. In a group, members whose phones have confirmed nothing are left out; receipts are kept for 30 days after the message was created. Messages that the session received have none.',
+  input: { messageId: MessageId, ...pageInput },
+  output: pageOf(
+    object({
+      phoneNumber: string('Phone number digits of the person, or a placeholder if `unidentified` is present.'),
+      unidentified: Unidentified,
+      deliveredAt: time('Time of delivery to the person.'),
+      readAt: orNull(Type.String({ format: 'date-time' }), 'Time of reading; null if not reported.'),
+    }),
+  ),
+  errors: ['not_found'],
+  async run(ctx, input) {
+    const row = await requireMessage(ctx, input.messageId);
+    if (!isGroupId(row.chat_id)) {
+      const { after = '', limit } = pageStart('receipts', input);
+      const receipts = receiptOfChat(row).filter(({ phone_number }) => phone_number > after);
+      return toPage('receipts', receipts, limit, ({ phone_number }) => phone_number, show);
+    }
+    const receipts = ctx.database.reader.kysely
+      .selectFrom('message_receipts')
+      .select(['phone_number', 'delivered_at', 'read_at'])
+      .where(unindexed('account_id'), '=', ctx.accountId) // its index is the one of a person
+      .where('message_id', '=', row.message_id);
+    return readPage('receipts', receipts, 'phone_number', input, show, 'asc');
+  },
+});
+
+/** Returns the receipt of the other person in a direct chat, if there is one. */
+const receiptOfChat = ({ direction, chat_id: phone_number, delivered_at, read_at }: MessageRow): readonly Receipt[] =>
+  direction === 'outgoing' && delivered_at !== null ? [{ phone_number, delivered_at, read_at }] : [];
+
+const show = (rows: readonly Receipt[]) =>
+  rows.map(({ phone_number: phoneNumber, delivered_at, read_at }) => ({
+    phoneNumber,
+    ...(isPlaceholder(phoneNumber) && { unidentified: true as const }),
+    deliveredAt: isoTime(delivered_at),
+    readAt: isoTime(read_at),
+  }));

@@ -31,6 +31,7 @@ export const starMessage = defineOperation({
   ...marking,
   approval: 'free',
   permission: 'chats:write',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Star a message',
   description: 'Star a message, on the phone as well. Nobody else sees it. List starred messages with `starred`.',
   input: { messageId: MessageId },
@@ -44,6 +45,7 @@ export const unstarMessage = defineOperation({
   ...marking,
   approval: 'free',
   permission: 'chats:write',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Remove the star of a message',
   description: 'Remove the star of a message, on the phone as well.',
   input: { messageId: MessageId },
@@ -60,6 +62,7 @@ export const pinMessage = defineOperation({
   ...marking,
   permission: 'messages:send',
   recipients: 'messageId',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Pin a message',
   description:
     'Pin a message at the top of its chat, for everyone in it. In some groups only admins may. Networks limit how many messages of a chat are pinned at a time, and show the newest pins.',
@@ -79,6 +82,7 @@ export const unpinMessage = defineOperation({
   ...marking,
   permission: 'messages:send',
   recipients: 'messageId',
+  uses: ['sender', 'media', 'emit'],
   summary: 'Unpin a message',
   description: 'Remove the pin of a message, for everyone in the chat.',
   input: { messageId: MessageId },
@@ -86,7 +90,7 @@ export const unpinMessage = defineOperation({
   run: (ctx, { messageId }) => ctx.sender.change(messageId, () => pin(ctx, messageId, null)),
 });
 
-async function star(ctx: Context, messageId: string, isStarred: boolean) {
+async function star(ctx: Context<'media' | 'emit'>, messageId: string, isStarred: boolean) {
   const row = await requireSent(ctx, messageId);
   const change = await ctx.liveSessions.part(sessionOf(row), 'star');
   await change(await keyOf(ctx.database.reader, row), isStarred);
@@ -94,7 +98,7 @@ async function star(ctx: Context, messageId: string, isStarred: boolean) {
   return readMessage(ctx, await requireMessage(ctx, messageId));
 }
 
-async function pin(ctx: Context, messageId: string, seconds: number | null) {
+async function pin(ctx: Context<'media' | 'emit'>, messageId: string, seconds: number | null) {
   const row = await requireSent(ctx, messageId);
   const session = sessionOf(row);
   const change = await ctx.liveSessions.part(session, 'pin');

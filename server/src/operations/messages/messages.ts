@@ -8,15 +8,9 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { query } from '../../db/query.ts';
 import { type MessageRow, messageStatuses } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
-import {
-  ContentHidden,
-  messageContent,
-  messageParts,
-  OptionalContent,
-  RemoteMedia,
-  SentElsewhere,
-  Unidentified,
-} from '../../events/parts.ts';
+import { quotedFields } from '../../events/contentParts/quoted.ts';
+import { messageContent, OptionalContent } from '../../events/fields.ts';
+import { ContentHidden, messageParts, RemoteMedia, SentElsewhere, Unidentified } from '../../events/parts.ts';
 import { firstIdAt, isGroupId } from '../../ids.ts';
 import {
   entries,
@@ -128,13 +122,11 @@ export const Message = named('Message', {
   approval: optional(Approval),
   quoted: OptionalContent(
     object(
-      'The message that `replyTo` quotes, as its recipient will see it; only while the message waits for approval.',
+      'The message that this message replies to, as a received reply describes it, even if the session does not have it; or as the recipient will see it, while a reply waits for approval.',
       {
-        messageId: MessageId,
-        chatId: string('Chat of the quoted message.'),
-        from: string('Phone number digits of its sender.'),
-        type: MessageType,
-        message: string('Its text, caption or question.'),
+        ...quotedFields,
+        chatId: optional(string('Chat of the quoted message; only while the reply waits for approval.')),
+        message: optional(string('Its whole text, caption or question; only while the reply waits for approval.')),
       },
     ),
   ),
@@ -247,6 +239,7 @@ export const getMessage = defineOperation({
   tool: true,
   thirdPartyText: true,
   longField: 'message',
+  uses: ['waitingCalls', 'media', 'feed'],
   summary: 'Get a message',
   description:
     'Get one message with its status history, reactions and poll votes. Use it to see whether it was delivered or read, or why it failed, and with `wait` to wait for that.',
@@ -277,7 +270,7 @@ export const getMessage = defineOperation({
 });
 
 /** The current message, with reactions and votes. */
-export async function readMessage(ctx: Context, row: MessageRow) {
+export async function readMessage(ctx: Context<'media'>, row: MessageRow) {
   return (await messageReader(ctx, [row]))(row);
 }
 
@@ -285,7 +278,11 @@ export async function readMessage(ctx: Context, row: MessageRow) {
  * Reads the reactions and votes of all messages at once, and returns a function that shows a message.
  * @param resource whose permission decides whether message content is shown
  */
-export async function messageReader(ctx: Context, rows: readonly MessageRow[], resource: ContentResource = 'messages') {
+export async function messageReader(
+  ctx: Context<'media'>,
+  rows: readonly MessageRow[],
+  resource: ContentResource = 'messages',
+) {
   const { reader } = ctx.database;
   const ids = { accountId: ctx.accountId, ids: JSON.stringify(rows.map(({ message_id }) => message_id)) };
   const isAnyPoll = rows.some(({ type }) => type === 'poll' || type === 'event');
@@ -323,12 +320,12 @@ const answerOf = ({ from, options }: { readonly from: string; readonly options: 
 });
 
 /** A message without reactions and votes, such as one that was just sent. */
-export async function toMessage(ctx: Context, row: NewRow) {
+export async function toMessage(ctx: Context<'media'>, row: NewRow) {
   return (await plainReader(ctx, [row], 'messages'))(row);
 }
 
 /** Returns a function that shows a message without reactions and votes. */
-async function plainReader(ctx: Context, rows: readonly NewRow[], resource: ContentResource) {
+async function plainReader(ctx: Context<'media'>, rows: readonly NewRow[], resource: ContentResource) {
   const { media, sessions, clock } = ctx;
   const hidesContent = isContentHidden(ctx, resource);
   const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
@@ -337,7 +334,7 @@ async function plainReader(ctx: Context, rows: readonly NewRow[], resource: Cont
   const partsOf = (row: NewRow) => {
     const content = contentOf(row);
     const { media: _, ...parts } = contentParts(content, media);
-    return { ...parts, ...mediaOf(content) };
+    return { ...parts, ...mediaOf(content), ...quotedField(row, parts.quoted) };
   };
   return (row: NewRow) => ({
     messageId: row.message_id,
@@ -384,6 +381,11 @@ function markFields({ starred_at, pinned_until, expires_in, timestamp }: NewRow,
   };
 }
 
+/** The quoted message with our id, which the history reports after the reply. */
+function quotedField({ reply_to: messageId }: NewRow, quoted: object | undefined) {
+  return quoted !== undefined && messageId !== null && { quoted: { ...quoted, messageId } };
+}
+
 function errorField(row: NewRow, hidesContent: boolean) {
   const error = shownError(row, hidesContent);
   return error !== null && { error };
@@ -407,6 +409,7 @@ function pendingFields(row: NewRow, quoted: MessageRow | undefined) {
         chatId: quoted.chat_id,
         from: quoted.from_number,
         type: quoted.type,
+        text: quoted.body,
         message: quoted.body,
       },
     }),

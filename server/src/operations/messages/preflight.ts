@@ -71,6 +71,7 @@ export const preflightMessages = defineOperation({
   scope: 'sessionId',
   effect: 'write',
   isRepeatable: true,
+  uses: ['sender'],
   summary: 'Check messages before they are sent',
   description: `Say for up to ${MAX_RECIPIENTS} recipients what would happen to a message now, without sending it. Limits count the recipients in their order. Numbers that were not checked within a day are checked at the network, at most ${MAX_LOOK_UPS} in a call and ${MAX_LOOK_UPS_PER_DAY} in a day, because networks ban numbers that look up many. That needs the permission \`contacts:check\`; without it, unchecked numbers are \`unknown\`.`,
   input: {
@@ -303,7 +304,7 @@ async function judgeConfirmation(ctx: Context, session: SessionRef, recipients: 
 }
 
 /** The messages that the caller's key may still send today. */
-async function judgeQuota(ctx: Context, recipients: readonly Recipient[]): Promise<void> {
+async function judgeQuota(ctx: Context<'sender'>, recipients: readonly Recipient[]): Promise<void> {
   const quota = quotaOf(ctx);
   if (quota === undefined) return;
   const { left, retryAfterSeconds } = await ctx.sender.sendsLeft(quota);

@@ -86,7 +86,7 @@ export const hasTextOptions = ({ linkPreview, mentionAll }: TextOptions): boolea
 
 /** @throws {AppError} `not_supported`, `validation_failed`, `not_found`, `fetch_failed` */
 export async function textParts(
-  ctx: Context,
+  ctx: Context<'media' | 'linkPreviews' | 'targets'>,
   session: SessionRef,
   { to, message, linkPreview, mentionAll }: TextOptions & { readonly to: string; readonly message: string },
 ): Promise<StoredContent> {
@@ -160,7 +160,7 @@ export function firstLink(text: string): string | undefined {
 }
 
 /** The preview of the first link. It waits for the approval of the message, because the URL can carry data. */
-async function madePreview(ctx: Context, session: SessionRef, message: string): Promise<StoredContent> {
+async function madePreview(ctx: Context<'linkPreviews'>, session: SessionRef, message: string): Promise<StoredContent> {
   const url = firstLink(message);
   if (url === undefined) return {};
   // Such a network makes the preview itself.
@@ -171,7 +171,7 @@ async function madePreview(ctx: Context, session: SessionRef, message: string): 
 }
 
 async function chosenPreview(
-  ctx: Context,
+  ctx: Context<'media' | 'linkPreviews' | 'targets'>,
   message: string,
   { url = firstLink(message), title, description, image }: Exclude<NonNullable<TextOptions['linkPreview']>, boolean>,
 ): Promise<StoredContent> {
@@ -181,13 +181,13 @@ async function chosenPreview(
   const linkPreview: LinkPreview = { url, title: plainLine(title), ...(below && { description: below }) };
   if (image === undefined) return { linkPreview };
   if (needsApproval(ctx) && !image.startsWith('med_')) {
-    requireFetchable(image, ctx.webhooks.targets, 'linkPreview.image');
+    requireFetchable(image, ctx.targets, 'linkPreview.image');
     return { linkPreview, toFetch: { previewImageUrl: image } };
   }
   return { linkPreview: { ...linkPreview, thumbnail: await thumbnailOf(ctx, image) } };
 }
 
-async function thumbnailOf(ctx: Context, image: string): Promise<string> {
+async function thumbnailOf(ctx: Context<'media' | 'linkPreviews'>, image: string): Promise<string> {
   const found = image.startsWith('med_')
     ? await uploadedThumbnail(ctx, image)
     : await ctx.linkPreviews.fetchThumbnail(ctx.accountId, image);
@@ -195,7 +195,10 @@ async function thumbnailOf(ctx: Context, image: string): Promise<string> {
   throw invalidField('linkPreview.image', `is not an image of up to ${PREVIEW_IMAGE_BYTES} bytes that can be shown`);
 }
 
-async function uploadedThumbnail({ linkPreviews, media, accountId }: Context, mediaId: string) {
+async function uploadedThumbnail(
+  { linkPreviews, media, accountId }: Context<'media' | 'linkPreviews'>,
+  mediaId: string,
+) {
   const { hash, size } = await media.find(accountId, mediaId);
   return size > PREVIEW_IMAGE_BYTES ? undefined : linkPreviews.thumbnail(accountId, await media.read(hash));
 }

@@ -32,6 +32,7 @@ export const sendBulk = defineOperation({
   recipients: 'each',
   messageContent: undefined, // the output contains no message content
   receipt: undefined,
+  uses: ['sender'],
   summary: 'Send a text to many recipients',
   description:
     'Schedule the same text for up to 1,000 recipients, sent `intervalMs` apart. All messages are stored before the response, so a restart loses none. An invalid recipient gets an `error` in its result and does not affect the others.',
@@ -148,6 +149,7 @@ export const cancelMessage = defineOperation({
   scope: 'messageId',
   messageContent: 'messages',
   effect: 'destructive',
+  uses: ['sender', 'media'],
   summary: 'Cancel a scheduled message',
   description:
     'Cancel a message that waits for its `sendAt` or for approval. It stays in lists with the status `failed`. Messages that are no longer `scheduled` or `pending_approval` cannot be cancelled. Repeating the call changes nothing.',

@@ -78,7 +78,7 @@ export const sendOperation = {
   errors: sendErrors,
   // The deadline of the network's answer, plus some time for the database.
   deadlineMs: 35_000,
-  async readStored(ctx: Context) {
+  async readStored(ctx: Context<'media'>) {
     const row = await findMessage(ctx.database.reader, ctx.accountId, `msg_${ctx.resourceId}`);
     return row && toMessage(ctx, row);
   },
@@ -97,7 +97,7 @@ interface Content {
 }
 
 /** Sends a message through its session, now or at its time. */
-export async function send(ctx: SessionContext, envelope: Envelope, content: Content) {
+export async function send(ctx: SessionContext<'sender' | 'media'>, envelope: Envelope, content: Content) {
   const { session, sendAt, ...address } = await addressOf(ctx, envelope);
   const draft = { ...content, ...address, keyId: callerKeyId(ctx) };
   const quota = quotaOf(ctx);
@@ -113,7 +113,11 @@ export async function send(ctx: SessionContext, envelope: Envelope, content: Con
  * @returns its session
  * @throws {AppError} what `send` throws before it stores the message
  */
-export async function requireSendable(ctx: SessionContext, envelope: Envelope, type: MessageType): Promise<SessionRef> {
+export async function requireSendable(
+  ctx: SessionContext<'sender'>,
+  envelope: Envelope,
+  type: MessageType,
+): Promise<SessionRef> {
   const { session, sendAt, messageId, to } = await addressOf(ctx, envelope);
   const at = sendAt === undefined ? undefined : 'scheduled';
   const later = keyToApprove(ctx) === undefined ? at : 'pending_approval';
@@ -134,7 +138,7 @@ async function addressOf(ctx: SessionContext, { to, replyTo, sendAt }: Envelope)
   };
 }
 
-async function onlyOne(ctx: Context, [row]: readonly NewRow[]) {
+async function onlyOne(ctx: Context<'media'>, [row]: readonly NewRow[]) {
   if (row === undefined) throw new AppError('internal_error');
   return toMessage(ctx, row);
 }

@@ -30,6 +30,7 @@ export const sendMessage = defineOperation({
   tool: true,
   id: 'messages.send',
   route: 'POST /messages/send',
+  uses: ['sender', 'media', 'linkPreviews', 'targets'],
   summary: 'Send a text message',
   description:
     'Send a text message to a person or a group. Returns the message as `sent` once the network accepted it, or as `queued` if it goes out later. Call `messages.get` to see whether it was delivered or read.',
@@ -56,6 +57,7 @@ export const sendMedia = defineOperation({
   route: 'POST /messages/send-media',
   owner: { field: 'sessionId' }, // also for a later send, because it fetches the file
   deadlineMs: FILE_DEADLINE_MS,
+  uses: ['sender', 'media', 'preparation', 'targets'],
   summary: 'Send a file',
   description:
     'Send an image, video, audio, voice message, document or sticker. Pass one of `mediaId`, an https `url`, which the server fetches first (for a key with `requiresApproval`, once the message is approved), and `content`.',
@@ -92,6 +94,7 @@ export const sendLocation = defineOperation({
   tool: true,
   id: 'messages.send_location',
   route: 'POST /messages/send-location',
+  uses: ['sender', 'media'],
   summary: 'Send a location',
   description: 'Send coordinates, which the recipient can open in a map.',
   input: {
@@ -119,6 +122,7 @@ export const sendContact = defineOperation({
   tool: true,
   id: 'messages.send_contact',
   route: 'POST /messages/send-contact',
+  uses: ['sender', 'media'],
   summary: 'Send a contact card',
   description: 'Send a name with phone numbers, which the recipient can save.',
   input: {
@@ -138,6 +142,7 @@ export const sendPoll = defineOperation({
   tool: true,
   id: 'messages.send_poll',
   route: 'POST /messages/send-poll',
+  uses: ['sender', 'media'],
   summary: 'Send a poll',
   description:
     'Send a question with 2 to 12 answers. Votes are stored on the message; read them with `messages.get`. Not every network supports polls.',
@@ -171,6 +176,7 @@ export const forwardMessage = defineOperation({
   owner: { field: 'messageId' },
   scope: 'messageId',
   deadlineMs: FILE_DEADLINE_MS,
+  uses: ['sender', 'media'],
   summary: 'Forward a message',
   description:
     'Send a copy of a message, including its file, to another person or group. The copy is marked as forwarded and goes out through the session of the original.',
@@ -192,7 +198,7 @@ export const forwardMessage = defineOperation({
         'The file of the message is still at the network; fetch it first, with `POST /messages/{messageId}/media`',
       );
     if (stored.media !== undefined) await ctx.media.touch(await ctx.media.find(ctx.accountId, stored.media.mediaId));
-    const { mentions: _, mentionsAll: __, album: ___, choice: ____, ...content } = stored;
+    const { mentions: _, mentionsAll: _1, album: _2, choice: _3, quoted: _4, referral: _5, ...content } = stored;
     return send(
       { ...ctx, session: await resolveSession(ctx, row.session_id) },
       { to },
@@ -207,7 +213,11 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
 }
 
 /** The file of a message, or the URL from which it is fetched once the message is approved. */
-async function contentToSend(ctx: Context, session: SessionRef, given: GivenFile): Promise<StoredContent> {
+async function contentToSend(
+  ctx: Context<'media' | 'preparation' | 'targets'>,
+  session: SessionRef,
+  given: GivenFile,
+): Promise<StoredContent> {
   const fileName = cleanFileName(given.fileName ?? null) ?? undefined;
   requireOneSource(given);
   const deferred = deferredFile(ctx, { url: given.url, fileName });
@@ -226,7 +236,7 @@ export interface GivenFile {
 }
 
 /** Returns the file of a message, in a form that the apps of the network play. */
-export async function preparedFile(ctx: Context, session: SessionRef, given: GivenFile) {
+export async function preparedFile(ctx: Context<'media' | 'preparation'>, session: SessionRef, given: GivenFile) {
   const rules = (await ctx.sessions.connectorsOf.of([session.sessionId]))(session.sessionId)?.mediaRules;
   const row = await fileOf(ctx, given, rules !== undefined);
   return ctx.preparation.prepare(row, given.type, rules);
@@ -238,7 +248,7 @@ export async function preparedFile(ctx: Context, session: SessionRef, given: Giv
  * @param isConverted whether the network of the session has rules, by which the file is converted
  */
 async function fileOf(
-  ctx: Context,
+  ctx: Context<'media'>,
   { type, mediaId, url, content, mimeType, fileName }: GivenFile,
   isConverted: boolean,
 ) {

@@ -9,6 +9,7 @@ export const sendTemplate = defineOperation({
   ...sendOperation,
   id: 'messages.send_template',
   route: 'POST /messages/send-template',
+  uses: ['sender', 'media'],
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
@@ -46,6 +47,7 @@ export const sendInteractive = defineOperation({
   ...sendOperation,
   id: 'messages.send_interactive',
   route: 'POST /messages/send-interactive',
+  uses: ['sender', 'media'],
   summary: 'Send an interactive message',
   description:
     'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',

@@ -16,6 +16,7 @@ export const voteInPoll = defineOperation({
   tool: undefined,
   effect: 'write',
   isRepeatable: true,
+  uses: ['sender', 'media', 'emit'],
   summary: 'Vote in a poll',
   description: 'Vote in a poll that the session received or sent. The vote replaces the previous one of the session.',
   input: {
@@ -29,7 +30,7 @@ export const voteInPoll = defineOperation({
   run: (ctx, { messageId, options }) => ctx.sender.change(messageId, () => vote(ctx, messageId, options)),
 });
 
-async function vote(ctx: Context, messageId: string, options: readonly string[]) {
+async function vote(ctx: Context<'media' | 'emit'>, messageId: string, options: readonly string[]) {
   const row = await requireSent(ctx, messageId);
   const { poll } = contentOf(row);
   if (row.type !== 'poll' || poll === undefined) throw new AppError('message_state', 'The message is not a poll');
@@ -43,5 +44,7 @@ async function vote(ctx: Context, messageId: string, options: readonly string[])
   await change(key, { poll: poll.options, options });
   const from = ctx.liveSessions.find(session)?.phoneNumber ?? '';
   const event = { type: 'vote', networkId: row.network_id, chat: key.chat, from, options } as const;
-  return storeChange(ctx, row, (tx) => storeVote(ctx, tx, session, { ...event, timestamp: ctx.clock.now() }));
+  return storeChange(ctx, row, async (tx) => {
+    await storeVote(ctx, tx, session, { ...event, timestamp: ctx.clock.now() });
+  });
 }

@@ -23,6 +23,7 @@ export const ownProfile = defineOperation({
   permission: 'sessions:read',
   scope: 'sessionId',
   effect: 'read',
+  uses: ['media'],
   summary: 'Get the profile of a session',
   description:
     "Get the name, the about text and the picture of the session's own number. Asks the network, because the phone can change them.",

@@ -62,6 +62,7 @@ export const followPresence = defineOperation({
   scope: 'sessionId',
   effect: 'write',
   isRepeatable: true,
+  uses: ['followedPresences'],
   summary: "Follow a contact's presence",
   description:
     'Ask the network to report when a contact is online, as the event `presence.updated`. A session follows up to 50 contacts, also after a reconnect, until you stop it with `followed: false`. Networks report presence only to sessions that are online themselves, and not if the contact hides it.',

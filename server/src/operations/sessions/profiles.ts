@@ -19,6 +19,7 @@ export const contactProfile = defineOperation({
   scope: 'sessionId',
   effect: 'read',
   thirdPartyText: true,
+  uses: ['media'],
   summary: 'Get the profile of a contact',
   description:
     'Get the about text and the picture that a contact shows to the session right now. Every call asks the network, and networks ban numbers that look up many people. The picture is stored as a file of the account.',
@@ -55,6 +56,7 @@ export const updateProfile = defineOperation({
   permission: 'sessions:write',
   scope: 'sessionId',
   effect: 'write',
+  uses: ['media'],
   summary: 'Update the profile of a session',
   description:
     "Change the name, the about text, the picture or the business data that other people see of the session's number. Pass at least one of them. A network that reviews names shows the new one once it is approved. If the network does not support one of the changes, the request fails with `not_supported` and changes nothing.",
@@ -94,7 +96,7 @@ export const updateProfile = defineOperation({
   },
 });
 
-export async function keepPicture(ctx: Context, picture: NetworkMedia) {
+export async function keepPicture(ctx: Context<'media'>, picture: NetworkMedia) {
   const { mimeType, fileName } = picture;
   const row = await ctx.media.keep(ctx.accountId, { stream: await picture.open(), mimeType, fileName });
   await noteAdded(ctx, row.media_id);

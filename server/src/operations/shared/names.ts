@@ -1,5 +1,5 @@
 import { isGroupId } from '../../ids.ts';
-import type { Services } from '../../invoke/context.ts';
+import type { Services } from '../../invoke/services.ts';
 import { namesOfChats } from '../../messages/chats/chatNames.ts';
 
 /*

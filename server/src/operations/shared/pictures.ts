@@ -28,7 +28,7 @@ export async function noteAdded(ctx: Context, mediaId: string): Promise<void> {
 }
 
 /** @throws {AppError} `not_found`; `validation_failed` if the file is not an image */
-export async function pictureOf(ctx: Context, mediaId: string | null): Promise<NetworkMedia | null> {
+export async function pictureOf(ctx: Context<'media'>, mediaId: string | null): Promise<NetworkMedia | null> {
   if (mediaId === null) return null;
   const media = storedMedia(await ctx.media.find(ctx.accountId, mediaId));
   if (!media.mimeType.startsWith('image/'))

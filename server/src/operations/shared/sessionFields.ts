@@ -58,6 +58,7 @@ export async function requireSessions(
     .selectFrom('sessions')
     .select('session_id')
     .where('account_id', '=', accountId)
+    .where('deleting_at', 'is', null)
     .where('session_id', 'in', dialect.texts(JSON.stringify(added)))
     .execute();
   const found = new Set(rows.map(({ session_id }) => session_id));

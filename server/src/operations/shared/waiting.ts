@@ -26,7 +26,7 @@ interface Progress<T> {
  * @throws {AppError} `too_many`, or why the credential has ended
  */
 export async function readUntil<T>(
-  ctx: Context,
+  ctx: Context<'waitingCalls' | 'feed'>,
   seconds: number,
   read: () => Promise<T>,
   { isEnough, isBehind }: Progress<T>,

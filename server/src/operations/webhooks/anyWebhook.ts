@@ -6,6 +6,7 @@ import { AppError } from '../../errors.ts';
 import { optional, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, type Operation, type Route } from '../../invoke/operation.ts';
+import type { DeclaredService } from '../../invoke/services.ts';
 import { findDefault, findLaneRow, findWebhookRow } from '../../webhooks/endpoints/destinations.ts';
 import { WebhookId } from './webhookRecord.ts';
 
@@ -17,12 +18,16 @@ import { WebhookId } from './webhookRecord.ts';
 type FindWebhook = (on: Pick<Queryable, 'kysely'>) => Promise<WebhookTable | undefined>;
 
 /** An operation for both the default webhook and a webhook by its id. */
-interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TSchema>
-  extends Pick<Operation, 'effect' | 'isRepeatable' | 'thirdPartyText'> {
+interface AnyWebhook<
+  F extends TProperties = TProperties,
+  O extends TSchema = TSchema,
+  U extends DeclaredService = DeclaredService,
+> extends Pick<Operation, 'effect' | 'isRepeatable' | 'thirdPartyText'> {
   /** Last part of both ids: `stats` for `webhooks.stats` and `webhooks.endpoints.stats`. */
   readonly name: string;
   readonly permission: Permission;
   readonly credential?: 'jwt';
+  readonly uses?: readonly U[];
   /** Input fields besides `webhookId`. */
   readonly fields: F;
   readonly output: O;
@@ -31,13 +36,13 @@ interface AnyWebhook<F extends TProperties = TProperties, O extends TSchema = TS
   /** Whether it also accepts the subscription of an MCP client, which it does not change. */
   readonly acceptsSubscriptions?: true;
   /** @param find returns undefined only if no default webhook is set */
-  run(ctx: Context, find: FindWebhook, input: Static<TObject<F>>): Promise<Static<O>>;
+  readonly run: (ctx: Context<NoInfer<U>>, find: FindWebhook, input: Static<TObject<F>>) => Promise<Static<O>>;
 }
 
 type Own = Pick<Operation, 'summary' | 'description'> & { readonly route: Route };
 
-export function onAnyWebhook<F extends TProperties, O extends TSchema>(
-  shared: AnyWebhook<F, O>,
+export function onAnyWebhook<F extends TProperties, O extends TSchema, U extends DeclaredService = never>(
+  shared: AnyWebhook<F, O, U>,
   onDefault: Own & { tool?: true },
   onEndpoint: Own,
 ): readonly [Operation, Operation];

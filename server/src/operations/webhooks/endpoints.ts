@@ -117,6 +117,7 @@ export const createEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.create',
   route: 'POST /webhooks/endpoints',
+  uses: ['engine', 'targets'],
   summary: 'Add a webhook',
   description:
     'Add another webhook with its own URL, event types, sessions, secret, circuit breaker and statistics. An account can have up to 100 webhooks.',
@@ -201,6 +202,7 @@ export const updateEndpoint = defineOperation({
   ...writing,
   id: 'webhooks.endpoints.update',
   route: 'PATCH /webhooks/endpoints/{webhookId}',
+  uses: ['emit', 'engine', 'targets'],
   summary: 'Update a webhook',
   description:
     'Change a webhook. Fields that you leave out do not change. While `enabled` is false, nothing is sent and new events are not queued. A new URL closes the circuit breaker, and pending deliveries of event types and sessions that you drop are cancelled. `metadata` replaces what was set before.',
@@ -248,6 +250,7 @@ export const deleteEndpoint = defineOperation({
   route: 'DELETE /webhooks/endpoints/{webhookId}',
   owner: { field: 'webhookId' },
   effect: 'destructive',
+  uses: ['deletions', 'engine'],
   summary: 'Remove a webhook',
   description:
     'Remove a webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',

@@ -21,7 +21,7 @@ export interface Start {
  * @throws {AppError} `validation_failed` naming the field `cursor`
  */
 export async function startOf(
-  ctx: Context,
+  ctx: Context<'eventLog'>,
   given: string | null | undefined,
   maxAgeMs: number | undefined,
 ): Promise<Start> {
@@ -42,13 +42,17 @@ export async function startOf(
   return { from: laterOf(cursor, oldest), truncated };
 }
 
-async function present({ eventLog, steady, accountId }: Context): Promise<string> {
+async function present({ eventLog, steady, accountId }: Context<'eventLog'>): Promise<string> {
   const now = await eventLog.now(steady.now());
   return laterOf(now, await eventLog.latest(accountId));
 }
 
 /** Whether there is an event after the cursor that is too old. */
-async function isSkipped({ eventLog, accountId }: Context, cursor: string, oldestWanted: number): Promise<boolean> {
+async function isSkipped(
+  { eventLog, accountId }: Context<'eventLog'>,
+  cursor: string,
+  oldestWanted: number,
+): Promise<boolean> {
   const [next] = await eventLog.read(accountId, cursor, 1);
   return next !== undefined && timeOfId(next.eventId) < oldestWanted;
 }
@@ -65,7 +69,12 @@ export interface Reading {
 }
 
 /** Reads up to `limit` of the selected events after a cursor. */
-export async function readSelected(ctx: Context, selected: Selected, from: string, limit: number): Promise<Reading> {
+export async function readSelected(
+  ctx: Context<'eventLog' | 'filteredEventLog'>,
+  selected: Selected,
+  from: string,
+  limit: number,
+): Promise<Reading> {
   const { accountId, eventLog, filteredEventLog, steady } = ctx;
   // Before reading: what becomes visible later comes after it.
   const now = await eventLog.now(steady.now());

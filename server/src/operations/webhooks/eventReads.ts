@@ -29,6 +29,7 @@ export type Polled = Reading & Pick<Start, 'truncated'>;
 export const pollEvents = defineOperation({
   ...reading,
   id: 'events.poll',
+  uses: ['eventLog', 'filteredEventLog', 'addFields'],
   summary: 'Poll events',
   input: {
     ...selectionInput,
@@ -52,6 +53,7 @@ export type Opened = Start & { readonly selected: Awaited<ReturnType<typeof sele
 export const openEvents = defineOperation({
   ...reading,
   id: 'events.open_stream',
+  uses: ['eventLog'],
   summary: 'Open a stream of events',
   input: { ...selectionInput, ...positionInput },
   output: openObject('`Opened`.'),

@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { WebhookTable } from '../../db/schema.ts';
+import { checkUrl, isLoopback } from '../../egress/target.ts';
 import { AppError, invalidField, noSuch } from '../../errors.ts';
 import { requireBelowLimit } from '../../invoke/accountLimit.ts';
 import {
@@ -19,7 +20,6 @@ import {
 } from '../../invoke/input/fields.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { pageInput, pageOf, readPage } from '../../invoke/pages.ts';
-import { checkUrl, isLoopback } from '../../target.ts';
 import { type CallbackProblem, problemOf } from '../../webhooks/endpoints/callbackVerifier.ts';
 import { findLaneRow } from '../../webhooks/endpoints/destinations.ts';
 import {
@@ -91,6 +91,7 @@ export const subscribeToEvents = defineOperation({
   id: 'events.subscribe',
   effect: 'write',
   isRepeatable: true,
+  uses: ['emit', 'eventLog', 'filteredEventLog', 'engine', 'targets', 'callbackVerifier', 'subscriptionKeeper'],
   summary: 'Subscribe to events',
   input: {
     ...keyInput,
@@ -112,7 +113,7 @@ export const subscribeToEvents = defineOperation({
     const isPresent = present !== undefined && isLive(ctx, present);
     const refreshed = isPresent ? await refresh(ctx, selected, present, wanted) : undefined;
     if (refreshed !== undefined) return refreshed;
-    if (isPresent) await ctx.webhooks.keeper.end(present);
+    if (isPresent) await ctx.subscriptionKeeper.end(present);
     else if (present !== undefined) await removeLapsed(ctx, present);
     return create(ctx, selected, wanted, await startOf(ctx, cursor, maxAgeMs));
   },
@@ -124,6 +125,7 @@ export const unsubscribeFromEvents = defineOperation({
   approval: 'free',
   effect: 'write', // it ends only what its own key has made
   isRepeatable: true,
+  uses: ['targets', 'subscriptionKeeper'],
   summary: 'Unsubscribe from events',
   input: keyInput,
   output: object({ found: Type.Boolean() }),
@@ -132,7 +134,7 @@ export const unsubscribeFromEvents = defineOperation({
     const id = subscriptionId(ctx.accountId, keyOf(ctx), url, event, args);
     const row = await findSubscription(ctx.database.reader, ctx.accountId, id);
     if (row === undefined) return { found: false };
-    await ctx.webhooks.keeper.end(row);
+    await ctx.subscriptionKeeper.end(row);
     return { found: row.expires_at !== null && row.expires_at > ctx.clock.now() };
   },
 });
@@ -147,8 +149,8 @@ function keyOf({ caller: { credential } }: Context): string {
  * Accepts https, and http only for a loopback address that webhooks may reach.
  * @throws {AppError} `validation_failed`
  */
-function acceptedCallback({ webhooks }: Context, raw: string): string {
-  const verdict = checkUrl(raw, webhooks.targets);
+function acceptedCallback({ targets }: Context<'targets'>, raw: string): string {
+  const verdict = checkUrl(raw, targets);
   if (!verdict.ok) throw invalidField('delivery.url', verdict.message, verdict.rule);
   const { url } = verdict;
   if (url.protocol !== 'https:' && !isLoopback(url.hostname))
@@ -179,15 +181,15 @@ function isLive({ clock }: Context, { expires_at: expiresAt, paused }: WebhookTa
 }
 
 /** @throws {AppError} `too_busy` while another request creates the subscription */
-async function removeLapsed(ctx: Context, row: WebhookTable): Promise<void> {
+async function removeLapsed(ctx: Context<'subscriptionKeeper'>, row: WebhookTable): Promise<void> {
   if (row.paused === 1 && ctx.clock.now() - row.created_at < CREATION_MS && row.expires_at !== 0)
     throw new AppError('too_busy', 'Another request creates this subscription; try again');
-  await ctx.webhooks.keeper.end(row);
+  await ctx.subscriptionKeeper.end(row);
 }
 
 /** Returns undefined if the subscription has ended meanwhile. */
 async function refresh(
-  ctx: Context,
+  ctx: Context<'emit' | 'eventLog' | 'engine' | 'subscriptionKeeper'>,
   { sessionIds }: Selected,
   row: WebhookTable,
   { id, secret, expiresAt }: Wanted,
@@ -197,17 +199,22 @@ async function refresh(
   const isExtended = await ctx.database.commit((tx) => refreshSubscription(ctx, tx, row, change), ctx.accountId);
   if (!isExtended) return undefined;
   // The key may see fewer sessions than before.
-  await ctx.webhooks.keeper.review(ctx.accountId, row.key_id ?? '');
+  await ctx.subscriptionKeeper.review(ctx.accountId, row.key_id ?? '');
   const cursor = await currentWatermark(ctx, row.webhook_id);
   return { id, refreshBefore: isoTime(expiresAt), cursor, truncated: false, deliveryStatus };
 }
 
-async function create(ctx: Context, selected: Selected, wanted: Wanted, start: Start): Promise<Subscribed> {
+async function create(
+  ctx: Context<'emit' | 'eventLog' | 'filteredEventLog' | 'engine' | 'callbackVerifier' | 'subscriptionKeeper'>,
+  selected: Selected,
+  wanted: Wanted,
+  start: Start,
+): Promise<Subscribed> {
   const { accountId, database } = ctx;
   const { id, keyId, url, secret, expiresAt } = wanted;
   if (!(await database.commit((tx) => hasRoom(tx, accountId, keyId), accountId))) return { problem: 'key_full' };
   if (!(await isVerified(database.reader, accountId, keyId, url, ctx.clock.now()))) {
-    const problem = await ctx.webhooks.verifier.verify({ accountId, subscriptionId: id, url, secret });
+    const problem = await ctx.callbackVerifier.verify({ accountId, subscriptionId: id, url, secret });
     if (problem !== undefined) return { problem };
   }
   const row = await database.commit(async (tx) => {
@@ -225,7 +232,7 @@ async function create(ctx: Context, selected: Selected, wanted: Wanted, start: S
     const cursor = await currentWatermark(ctx, row.webhook_id);
     return { id, refreshBefore: isoTime(expiresAt), cursor, truncated };
   } catch (error) {
-    await ctx.webhooks.keeper.end(row);
+    await ctx.subscriptionKeeper.end(row);
     throw error;
   }
 }
@@ -243,7 +250,7 @@ async function hasRoom(tx: Tx, accountId: string, keyId: string): Promise<boolea
 
 /** Reads what a new subscription gets of the log. If it is too much, the subscription starts now. */
 async function readReplayed(
-  ctx: Context,
+  ctx: Context<'eventLog' | 'filteredEventLog'>,
   selected: Selected,
   { from, truncated }: Start,
 ): Promise<Pick<Start, 'truncated'> & { readonly events: readonly LoggedEvent[] }> {
@@ -259,7 +266,7 @@ async function readReplayed(
   return { events: [], truncated: true };
 }
 
-async function currentWatermark(ctx: Context, webhookId: string): Promise<string> {
+async function currentWatermark(ctx: Context<'eventLog'>, webhookId: string): Promise<string> {
   const { from } = await startOf(ctx, null, undefined);
   return watermark(ctx.database.reader, ctx.eventLog, webhookId, from);
 }
@@ -318,6 +325,7 @@ export const deleteSubscription = defineOperation({
   permission: 'webhooks:write',
   scope: 'account',
   effect: 'destructive',
+  uses: ['subscriptionKeeper'],
   summary: 'End an event subscription',
   description:
     'End a subscription of an MCP client. Pending deliveries are cancelled, and the client is told. It can subscribe again until you revoke its API key.',
@@ -327,7 +335,7 @@ export const deleteSubscription = defineOperation({
   async run(ctx, { webhookId }) {
     const row = await findLaneRow(ctx.database.reader, ctx.accountId, webhookId);
     if (row.subscription_id === null) throw noSuch('subscription', webhookId);
-    await ctx.webhooks.keeper.end(row, 'The account has ended the subscription');
+    await ctx.subscriptionKeeper.end(row, 'The account has ended the subscription');
     return { webhookId, deleted: true as const };
   },
 });

@@ -47,6 +47,7 @@ export const listEvents = defineOperation({
   effect: 'read',
   tool: true,
   thirdPartyText: true,
+  uses: ['waitingCalls', 'eventLog', 'filteredEventLog', 'addFields', 'feed'],
   summary: 'List events',
   description:
     "Read the account's events, oldest first, as webhooks receive them. Use it to catch up or to wait for a reply: pass `nextCursor` as `afterCursor`, and `wait` to hold the request until an event arrives.",
@@ -122,7 +123,7 @@ const MOST_READS = 10;
  * it. Other selections pass more events, which must not delay other requests.
  */
 async function readWanted(
-  ctx: Context,
+  ctx: Context<'eventLog' | 'filteredEventLog'>,
   after: string | undefined,
   kinds: readonly EventKind[] | undefined,
   limit: number,

@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { WebhookTable } from '../../db/schema.ts';
+import { checkUrl } from '../../egress/target.ts';
 import { invalidField } from '../../errors.ts';
 import { integer, list, named, oneOf, optional, orNull, strictPart, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
-import { checkUrl } from '../../target.ts';
 import {
   type BrokerDestination,
   type BrokerType,
@@ -97,7 +97,7 @@ interface Receiver {
  * has in place of those that are left out.
  * @throws {AppError} `validation_failed` naming the field
  */
-export function acceptedReceiver(ctx: Context, given: GivenReceiver, present?: WebhookTable): Receiver {
+export function acceptedReceiver(ctx: Context<'targets'>, given: GivenReceiver, present?: WebhookTable): Receiver {
   const { webhookUrl, destination: chosen, credentials, headers } = given;
   const type = chosen?.type ?? (present === undefined ? 'http' : destinationOf(present).type);
   const rawUrl = webhookUrl ?? present?.url ?? '';
@@ -119,9 +119,9 @@ const emptyAsNull = (credentials: Credentials | null) =>
   credentials === null || Object.keys(credentials).length === 0 ? null : credentials;
 
 /** Checks the address of a broker like the URL of a webhook, which it is. */
-function acceptedAddress(ctx: Context, type: BrokerType, raw: string): string {
+function acceptedAddress(ctx: Context<'targets'>, type: BrokerType, raw: string): string {
   const { name, schemes } = brokers[type];
-  const verdict = checkUrl(raw, ctx.webhooks.targets, schemes);
+  const verdict = checkUrl(raw, ctx.targets, schemes);
   if (!verdict.ok) throw invalidField('webhookUrl', verdict.message, verdict.rule);
   const { url } = verdict;
   const refuse = (why: string) => invalidField('webhookUrl', `The URL of ${name} ${why}`, 'address_form');

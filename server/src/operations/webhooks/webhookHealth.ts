@@ -176,6 +176,7 @@ export const [resetCircuitBreaker, resetEndpointBreaker] = onAnyWebhook(
     permission: 'webhooks:operate',
     effect: 'write',
     isRepeatable: true,
+    uses: ['emit', 'engine'],
     fields: {},
     output: BreakerReset,
     needsWebhook: false,

@@ -1,6 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { OutcomeClass, WebhookTable } from '../../db/schema.ts';
+import { checkUrl } from '../../egress/target.ts';
 import { invalidField } from '../../errors.ts';
 import {
   boolean,
@@ -18,7 +19,6 @@ import {
 import { MADE_SECRET } from '../../invoke/input/patterns.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { Context } from '../../invoke/operation.ts';
-import { checkUrl } from '../../target.ts';
 import { hasMadeForm } from '../../webhooks/endpoints/madeSecret.ts';
 import { outcomeClasses } from '../../webhooks/queue/outcome.ts';
 import { shownSubscription } from './eventTypes.ts';
@@ -102,8 +102,8 @@ export function toConfiguration(row: WebhookTable | undefined) {
  * attempt vets the address.
  * @throws {AppError} `validation_failed` naming `webhookUrl` and the rule that it breaks
  */
-export function acceptedUrl(ctx: Context, webhookUrl: string): string {
-  const verdict = checkUrl(webhookUrl, ctx.webhooks.targets);
+export function acceptedUrl(ctx: Context<'targets'>, webhookUrl: string): string {
+  const verdict = checkUrl(webhookUrl, ctx.targets);
   if (!verdict.ok) throw invalidField('webhookUrl', verdict.message, verdict.rule);
   return verdict.url.href;
 }

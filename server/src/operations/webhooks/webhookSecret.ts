@@ -19,6 +19,7 @@ export const [rotateWebhookSecret, rotateEndpointSecret] = onAnyWebhook(
     name: 'rotate_secret',
     permission: 'webhooks:write',
     effect: 'write',
+    uses: ['engine'],
     fields: {
       // `/webhooks/set` accepts any length, as the contract requires. A rotation must not weaken the secret.
       secret: optional(

@@ -53,6 +53,7 @@ export const [testWebhook, testEndpoint] = onAnyWebhook(
     permission: 'webhooks:operate',
     effect: 'write',
     thirdPartyText: true,
+    uses: ['emit', 'engine', 'deliver', 'outgoing'],
     fields: {
       event: optional(
         string('Event type of the sample, such as `message.incoming`; by default the first one of the webhook.', {

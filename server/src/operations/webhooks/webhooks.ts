@@ -40,6 +40,7 @@ export const setWebhook = defineOperation({
   isRepeatable: false, // each rotation makes another secret
   idempotent: true,
   tool: true,
+  uses: ['emit', 'engine', 'targets'],
   summary: 'Set the webhook',
   description:
     'Replace the URL and event types of the default webhook, or of another one. Call `webhooks.test` to verify it. A new URL closes the circuit breaker. Cancels pending deliveries of event types that you drop.',
@@ -154,6 +155,7 @@ export const deleteWebhook = defineOperation({
   permission: 'webhooks:write',
   scope: 'account',
   effect: 'destructive',
+  uses: ['deletions', 'engine'],
   summary: 'Remove the webhook',
   description:
     'Remove the default webhook. Pending deliveries are cancelled and stay in the delivery log. Once the request returns, nothing more is sent to the URL.',
