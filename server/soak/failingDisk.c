@@ -7,6 +7,7 @@
  *   full      nothing can be written (ENOSPC)
  *   error     nothing can be written or synchronized (EIO)
  *   readonly  nothing can be written (EROFS)
+ *   unsynced  nothing can be synchronized (EIO)
  *   short     half of each write is written
  *   slow      200 ms for each synchronization
  */
@@ -64,7 +65,7 @@ static int synchronizable(int fd) {
   char mode[16];
   if (!is_ours(fd)) return 0;
   read_mode(mode, sizeof mode);
-  if (strcmp(mode, "error") == 0) return errno = EIO, -1;
+  if (strcmp(mode, "error") == 0 || strcmp(mode, "unsynced") == 0) return errno = EIO, -1;
   if (strcmp(mode, "slow") == 0) usleep(SLOW_MICROSECONDS);
   return 0;
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { replaceFile } from './server.ts';
 
 /** See `failingDisk.c`. */
-export const diskModes = ['ok', 'full', 'error', 'readonly', 'short', 'slow'] as const;
+export const diskModes = ['ok', 'full', 'unsynced', 'error', 'readonly', 'short', 'slow'] as const;
 export type DiskMode = (typeof diskModes)[number];
 
 /** A folder on a disk that fails on command, for processes with its environment. */

@@ -22,6 +22,8 @@ export interface Arrival {
   readonly messageId: string;
   readonly text: string;
   readonly attempt: number;
+  /** Whether the receiver took it. A refused delivery has to come again. */
+  readonly isAccepted: boolean;
   readonly at: number;
 }
 
@@ -36,7 +38,7 @@ export interface Expectations {
   readonly eventsOf: (conversation: string) => readonly string[];
   /** How long a call may take including its retries, in ms. */
   readonly acknowledgedWithinMs: number;
-  /** How long after the acknowledgement each event may first arrive, in ms. */
+  /** Time limit for each event from the acknowledgement until a receiver accepts it, in ms. */
   readonly deliveredWithinMs: number;
 }
 
@@ -54,9 +56,10 @@ export function checkHistory(history: History, expectations: Expectations): Viol
   ];
 }
 
-/** The events of acknowledged messages that never arrived. */
+/** The events of acknowledged messages that no receiver accepted. */
 export function findLost({ calls, arrivals }: History, { eventsOf }: Pick<Expectations, 'eventsOf'>): Violation[] {
-  const came = new Set(arrivals.map(({ event, text }) => `${event} ${text}`));
+  const accepted = arrivals.filter(({ isAccepted }) => isAccepted);
+  const came = new Set(accepted.map(({ event, text }) => `${event} ${text}`));
   return calls.flatMap(({ conversation, text, acknowledgement }) =>
     acknowledgement === undefined
       ? []
@@ -114,7 +117,8 @@ function findReordered({ calls, arrivals }: History): Violation[] {
 
 function findLate({ calls, arrivals }: History, limits: Expectations): Violation[] {
   const first = new Map<string, number>();
-  for (const { event, text, at } of arrivals) {
+  for (const { event, text, isAccepted, at } of arrivals) {
+    if (!isAccepted) continue;
     const key = `${event} ${text}`;
     first.set(key, Math.min(first.get(key) ?? at, at));
   }

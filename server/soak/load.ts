@@ -1,13 +1,16 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Receiver } from '../test/support/connections/receiver.ts';
+import type { Received, Receiver } from '../test/support/connections/receiver.ts';
 import { type Answer, bearer, callerOf } from '../test/support/server.ts';
 import type { Arrival, Call, History } from './history.ts';
+import { randomFrom, SEED } from './settings.ts';
 
 const ACCOUNTS = 2;
 const SESSIONS = 3;
 /** Between two messages of a conversation. Failures come from faults, not from load. */
 const PAUSE_MS = 40;
 const REPEAT_MS = 150;
+/** Share of the requests that the receiver refuses with 503. */
+const REFUSED = 0.05;
 /** How long one request may take before it is aborted and repeated. */
 const REQUEST_MS = 40_000;
 /** Statuses after which a retry may succeed. */
@@ -20,13 +23,17 @@ interface Session {
   readonly phoneNumber: string;
 }
 
-/** Sends in many conversations concurrently, to any server, and records calls and acknowledgements. */
+/**
+ * Sends in many conversations concurrently, to any server, and records calls and acknowledgements. The receiver refuses
+ * some of the deliveries.
+ */
 export class Load {
   readonly #urls: () => readonly string[];
   readonly #receiver: Receiver;
   readonly #name: string;
   readonly #calls: Call[] = [];
   readonly #unexpected: string[] = [];
+  readonly #refused = new Set<Received>();
   #workers: Promise<void>[] = [];
   #accounts: { token: string; sessions: readonly Session[] }[] = [];
   #isRunning = false;
@@ -39,6 +46,12 @@ export class Load {
     this.#urls = urls;
     this.#receiver = receiver;
     this.#name = name;
+    const random = randomFrom(SEED);
+    receiver.respond((received, response) => {
+      const isRefused = random() < REFUSED;
+      if (isRefused) this.#refused.add(received);
+      response.writeHead(isRefused ? 503 : 200).end();
+    });
   }
 
   /** Registers accounts with sessions, whose numbers begin with `prefix`, and a webhook. */
@@ -90,13 +103,15 @@ export class Load {
   async history(): Promise<History> {
     const texts = new Map(this.#calls.map(({ acknowledgement, text }) => [acknowledgement?.messageId ?? '', text]));
     const arrivals: Arrival[] = [];
-    for (const { id, event, attempt, parsed, at } of this.#receiver.deliveries) {
+    for (const received of this.#receiver.deliveries) {
+      const { id, event, attempt, parsed, at } = received;
       const { messageId, message, sessionId } = parsed.data;
       // A message id that no response returned may be a duplicate of an acknowledged send.
       if (event !== 'message.incoming' && !texts.has(messageId))
         texts.set(messageId, await this.#textOf(sessionId, messageId));
       const text = event === 'message.incoming' ? message : (texts.get(messageId) ?? messageId);
-      arrivals.push({ eventId: id, event, messageId, text, attempt, at });
+      const isAccepted = !this.#refused.has(received);
+      arrivals.push({ eventId: id, event, messageId, text, attempt, isAccepted, at });
     }
     return { calls: this.#calls, arrivals };
   }
@@ -106,6 +121,13 @@ export class Load {
     const { status, body } = await bearer(this.#urls()[0] ?? '', account?.token ?? '')('GET', `/messages/${messageId}`);
     if (status !== 200) throw new Error(`an event names ${messageId}, which cannot be read: ${JSON.stringify(body)}`);
     return body.message;
+  }
+
+  /** Deliveries that the servers gave up. There must be none: the receiver refuses only some attempts. */
+  async failed(): Promise<readonly Answer['body'][]> {
+    const [url = ''] = this.#urls();
+    const lists = this.#accounts.map(({ token }) => bearer(url, token)('GET', '/webhooks/deliveries?states=failed'));
+    return (await Promise.all(lists)).flatMap(({ body }) => body.data);
   }
 
   /** Responses that no fault explains. */

@@ -32,25 +32,29 @@ type Fault = (scene: Scene) => Promise<string>;
 
 const pick = <T>(from: readonly T[], random: () => number): T => from[Math.floor(random() * from.length)] as T;
 
+const newClient = ({ databaseUrl }: Home) => new pg.Client({ connectionString: databaseUrl });
+
 /** Cancels whatever runs, as an administrator or a `statement_timeout` does. */
 async function cancelStatements({ home, random }: Scene): Promise<string> {
   const ms = 500 + random() * 2500;
   const table = pick(TABLES, random);
-  const client = new pg.Client({ connectionString: home.databaseUrl });
-  await client.connect();
+  const [holder, client] = [newClient(home), newClient(home)];
+  await Promise.all([holder.connect(), client.connect()]);
   let cancelled = 0;
   try {
     // Statements that write wait for this lock. Without it, most take less than a millisecond and are missed.
-    await client.query(`begin; lock table ${table} in share row exclusive mode`);
+    await holder.query(`begin; lock table ${table} in share row exclusive mode`);
     const endsAt = performance.now() + ms; // the lock can be late
+    // Within a transaction, PostgreSQL would always show the statements of its first look.
     while (performance.now() < endsAt) {
       const { rows } = await client.query(`select pg_cancel_backend(pid) from pg_stat_activity
         where datname = current_database() and pid <> pg_backend_pid() and state = 'active'`);
       cancelled += rows.length;
     }
   } finally {
-    await client.end();
+    await Promise.all([holder.end(), client.end()]);
   }
+  assert.ok(cancelled > 0, `no statement waited for ${table}`);
   return `${cancelled} statements cancelled that waited for ${table} or ran`;
 }
 
@@ -59,7 +63,7 @@ async function lockTable({ home, random }: Scene): Promise<string> {
   const table = pick(TABLES, random);
   const mode = pick(['share', 'share row exclusive', 'access exclusive'], random);
   const ms = Math.round(500 + random() * 6000);
-  const client = new pg.Client({ connectionString: home.databaseUrl });
+  const client = newClient(home);
   await client.connect();
   try {
     await client.query(`begin; lock table ${table} in ${mode} mode`);

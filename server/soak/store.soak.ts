@@ -88,6 +88,7 @@ async function prepare(): Promise<Template> {
 
 interface Attempted {
   readonly request: AttemptRequest;
+  readonly isAccepted: boolean;
   readonly at: number;
 }
 
@@ -121,7 +122,7 @@ class Run {
       BREAKER_OPEN_SECONDS: '5',
     });
     const app = await createApp(settings, { clock: this.clock, random: this.#random, wrapStore: this.faults.wrap });
-    app.services.webhooks.deliver.attempt = (request) => this.#receive(request);
+    app.services.deliver.attempt = (request) => this.#receive(request);
     this.#app = app;
     this.#url = await app.start();
   }
@@ -148,13 +149,13 @@ class Run {
     await this.#pass(STEP_MS, this.#wait(LONGEST_DELAY_MS));
     const givesUpAt = this.clock.elapsed() + SETTLED_WITHIN_MS;
     const isLacking = async () =>
-      findLost(await this.#history(), expectations).length > 0 || (await this.#pending()) > 0;
+      findLost(await this.#history(), expectations).length > 0 || (await this.#count('pending')) > 0;
     while ((await isLacking()) && this.clock.elapsed() < givesUpAt) await this.#pass(LARGE_STEP_MS, this.#wait(5000));
   }
 
   async violations(): Promise<string[]> {
     const found = checkHistory(await this.#history(), expectations).map(({ kind, what }) => `${kind}: ${what}`);
-    const pending = await this.#pending();
+    const [pending, failed] = [await this.#count('pending'), await this.#count('failed')];
     // It also reports a machine on which a transaction takes two seconds.
     const ready = () => fetch(`${this.#url}/ready`).then(({ status }) => status);
     const isReady = await eventually(ready, (status) => status === 200).then(Boolean, () => false);
@@ -162,6 +163,7 @@ class Run {
       ...this.unexpected,
       ...found,
       ...(pending > 0 ? [`stuck: ${pending} deliveries are still pending`] : []),
+      ...(failed > 0 ? [`lost: ${failed} deliveries were given up`] : []),
       ...(isReady ? [] : ['not ready']),
     ];
   }
@@ -227,23 +229,23 @@ class Run {
   /** The receiver. While the store fails, it also refuses some deliveries, or its answer is lost. */
   async #receive(request: AttemptRequest): Promise<Outcome> {
     await this.#wait(this.#random() * 20);
-    this.#attempts.push({ request, at: this.clock.now() });
     const chance = this.faults.isActive ? this.#random() : 1;
+    this.#attempts.push({ request, isAccepted: chance >= 0.08, at: this.clock.now() });
     const shared = { durationMs: 1, message: '', response: null, retryAfterMs: null };
     if (chance < 0.08) return { ...shared, class: 'server_error', status: 503 };
     if (chance < 0.12) return { ...shared, class: 'reset', status: null };
     return { ...shared, class: 'ok', status: 200 };
   }
 
-  async #pending(): Promise<number> {
-    const { body } = await this.#call('GET', '/webhooks/deliveries?states=pending');
+  async #count(state: 'pending' | 'failed'): Promise<number> {
+    const { body } = await this.#call('GET', `/webhooks/deliveries?states=${state}`);
     return body.data.length;
   }
 
   async #history() {
     const texts = new Map(this.calls.map(({ acknowledgement, text }) => [acknowledgement?.messageId ?? '', text]));
     const arrivals: Arrival[] = [];
-    for (const { request, at } of this.#attempts) {
+    for (const { request, isAccepted, at } of this.#attempts) {
       const { headers, body } = request;
       const { messageId, message } = JSON.parse(body).data;
       const event = headers['x-webhook-event'] ?? '';
@@ -251,7 +253,7 @@ class Run {
         texts.set(messageId, (await this.#call('GET', `/messages/${messageId}`)).body.message);
       const text = event === 'message.incoming' ? message : texts.get(messageId);
       const [eventId, attempt] = [headers['x-webhook-id'] ?? '', Number(headers['x-webhook-attempt'])];
-      arrivals.push({ eventId, event, messageId, text, attempt, at });
+      arrivals.push({ eventId, event, messageId, text, attempt, isAccepted, at });
     }
     return { calls: this.calls, arrivals };
   }
@@ -273,6 +275,7 @@ describe('a node whose store fails', () => {
       faults += log.length;
       if (violations.length === 0) continue;
       const shown = [...violations.slice(0, SHOWN), `faults: ${log.join(' ')}`];
+      test.diagnostic(`failed: STORE_SEED=${seed}`);
       failed.push(`STORE_SEED=${seed}\n  ${shown.join('\n  ')}`);
     }
     test.diagnostic(`${RUNS} runs from STORE_SEED=${FIRST}, ${faults} faults`);

@@ -26,6 +26,7 @@ export async function judge(test: TestContext, load: Load, faults: readonly stri
   test.diagnostic(`faults: ${faults.join('; ')}`);
   assert.ok(acknowledged > 0, 'no message was acknowledged');
   assert.deepEqual(load.unexpected.slice(0, SHOWN), []);
+  assert.deepEqual((await load.failed()).slice(0, SHOWN), [], 'deliveries that were given up');
   const violations = checkHistory(history, expectations).map(({ kind, what }) => `${kind}: ${what}`);
   assert.deepEqual(violations.slice(0, SHOWN), [], `${violations.length} violations`);
 }

@@ -22,7 +22,6 @@ import { areUnreadable, type MetricsOptions, MetricsServer } from './http/metric
 import { createServer } from './http/server.ts';
 import { ConfirmationRule } from './invoke/confirmationRule.ts';
 import { Confirmations } from './invoke/confirmations.ts';
-import type { Services } from './invoke/context.ts';
 import { DerivedSessions } from './invoke/derivedSession.ts';
 import { Filters } from './invoke/filters.ts';
 import { Idempotency } from './invoke/idempotency.ts';
@@ -30,11 +29,13 @@ import { Invoker } from './invoke/invoke.ts';
 import { NetworkIds } from './invoke/networkIds.ts';
 import type { Invoke } from './invoke/operation.ts';
 import { Owners } from './invoke/owners.ts';
+import type { Services } from './invoke/services.ts';
 import { SessionScopes } from './invoke/sessionScope.ts';
 import { ToolCalls } from './invoke/toolCalls.ts';
 import { TypedNumbers } from './invoke/typedNumbers.ts';
 import type { Converter } from './media/conversion/converter.ts';
 import { WordMove } from './messages/wordMove.ts';
+import { keyDeletion } from './operations/accounts/createdByKey.ts';
 import type { Retention } from './webhooks/retention/retention.ts';
 
 const REQUEST_GRACE_MS = 5000;
@@ -53,14 +54,14 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
   const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
-  const { engine, deliver, outgoing, verifier, keeper, deletions, emit } = delivery;
+  const { engine, deliver, outgoing, callbackVerifier, subscriptionKeeper, deletions, emit } = delivery;
   const { eventLog, filteredEventLog, addFields, feed } = delivery;
-  const keyChanges = new KeyChanges(auth.authenticator, keeper);
+  const keyChanges = new KeyChanges(auth.authenticator, subscriptionKeeper);
   const oauth = createOAuth(foundation, keyChanges);
   const files = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, emit, deletions);
 
-  const webhooks = { engine, deliver, targets, outgoing, verifier, keeper };
+  const webhooks = { engine, deliver, targets, outgoing, callbackVerifier, subscriptionKeeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };
   const { converter, ...forCalls } = files;
   const parts = {
@@ -73,10 +74,11 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
     cluster,
     forward,
     emit,
-    webhooks,
+    ...webhooks,
     deletions,
   };
   const services: Services = { settings, database, clock, steady, newId, log, metrics, ...parts };
+  deletions.handle('api_key', keyDeletion(services));
   const idempotency = new Idempotency({ database, clock: steady, newId, cluster });
   const owners = new Owners(services);
   const typedNumbers = new TypedNumbers(services, delivery.networkNumbers);
@@ -160,7 +162,7 @@ export class App {
   async start(): Promise<string> {
     const { settings, database } = this.#parts.foundation;
     const { cluster, authenticator, media, removal, deletions } = this.services;
-    const { engine, retention, keeper, logEpochs } = this.#parts.delivery;
+    const { engine, retention, subscriptionKeeper, logEpochs } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     this.#warnOfOpenRegistration();
     this.#warnOfFewOpenFiles();
@@ -169,7 +171,7 @@ export class App {
     this.#parts.toolCalls.start();
     engine.start();
     retention.start();
-    keeper.start();
+    subscriptionKeeper.start();
     await media.start();
     removal.start();
     sessions.start();
@@ -221,7 +223,7 @@ export class App {
   async #stop(): Promise<void> {
     const { settings, database, clock, log, nodeId: node, tracing } = this.#parts.foundation;
     const { cluster, authenticator, passwords, media, removal, linkPreviews, forward, deletions } = this.services;
-    const { engine, deliver, retention, keeper, logEpochs } = this.#parts.delivery;
+    const { engine, deliver, retention, subscriptionKeeper, logEpochs } = this.#parts.delivery;
     const { sandbox, sessions, sender, callRejection, followedPresences } = this.#parts.messaging;
     const startedAt = performance.now();
     log.info({ node }, 'draining in-flight work');
@@ -237,7 +239,7 @@ export class App {
     await sandbox.mailboxes.stop();
     await engine.stop(DELIVERY_GRACE_MS);
     await deliver.close();
-    await keeper.stop();
+    await subscriptionKeeper.stop();
     await retention.stop();
     await this.#parts.wordMove.stop();
     await logEpochs.stop();

@@ -1,7 +1,13 @@
 import type { Log } from './log.ts';
 
 /** Parts of the server that run in child processes or threads, as `GET /ready` lists them. */
-export type ChildPart = 'media_conversion' | 'link_previews' | 'passwords' | 'long_reads' | 'database_check';
+export type ChildPart =
+  | 'media_conversion'
+  | 'link_previews'
+  | 'passwords'
+  | 'long_reads'
+  | 'log_sync'
+  | 'database_check';
 
 /** Consecutive failures after which work is refused instead of waiting for the next attempt. */
 const ATTEMPTS = 3;

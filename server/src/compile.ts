@@ -32,6 +32,7 @@ const usedLater = [
   () => import('./auth/passwordThread.ts'),
   () => import('./db/sqlite/readingThread.ts'),
   () => import('./db/sqlite/quickCheck.ts'),
+  () => import('./db/sqlite/syncingThread.ts'),
   () => import('./media/pageThread.ts'),
 ];
 

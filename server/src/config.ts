@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { isLoopback } from './egress/target.ts';
 import { OperatorError } from './errors.ts';
 import {
   bucket,
@@ -23,7 +24,6 @@ import {
   text,
   trustedProxies,
 } from './settingKinds.ts';
-import { isLoopback } from './target.ts';
 import { startCommand } from './version.ts';
 
 interface Setting<T> extends Kind<T> {
@@ -64,7 +64,7 @@ export const settingsTable = {
   sandboxShared: setting(onOff, 'Whether sandbox sessions of different accounts can message one another.', 'off'),
   connectors: setting(packages, 'Additional networks: modules that export createConnector.'),
   whatsappCloudUrl: setting(httpUrl, 'Address of the Graph API for whatsapp-cloud.', 'https://graph.facebook.com'),
-  whatsappCloudVersion: setting(graphVersion, 'Version of the Graph API for whatsapp-cloud.', 'v25.0'),
+  whatsappCloudVersion: setting(graphVersion, 'Version of the Graph API for whatsapp-cloud.', 'v26.0'),
   mcpOauth: setting(
     onOff,
     'Whether apps can connect to the MCP endpoint by OAuth, with the consent of a person in the dashboard. Needs PUBLIC_URL with https, or with localhost.',
@@ -175,8 +175,9 @@ export const settingsTable = {
     'Where traces are sent, by OTLP over HTTP. The other OTEL_ variables for headers, sampling and names apply, too.',
   ),
   whatsappVersion: setting(
-    optional(clientVersion),
-    'Version of WhatsApp Web that the whatsapp connector reports; set it if WhatsApp no longer accepts the built-in one.',
+    clientVersion,
+    'Version of WhatsApp Web that the whatsapp connector reports. auto: the built-in one, and the one that web.whatsapp.com states once WhatsApp refuses it. off: always the built-in one.',
+    'auto',
   ),
   whatsappKeepAliveSeconds: setting(
     number(1, 300),

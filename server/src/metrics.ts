@@ -12,6 +12,8 @@ export interface Present {
   /** Undefined without a pool. */
   readonly pool: { readonly total: number; readonly idle: number; readonly waiting: number } | undefined;
   readonly isDatabaseUp: boolean;
+  /** Age of the built-in WhatsApp Web version in milliseconds. */
+  readonly webVersionAgeMs: number;
   /** Undefined while the database does not answer. */
   readonly totals: Totals | undefined;
 }
@@ -192,6 +194,11 @@ const gauges: readonly GaugeDefinition[] = [
     help: 'Sessions by status',
     label: 'status',
     read: ({ totals }) => totals && Object.fromEntries(totals.sessions.map(({ status, count }) => [status, count])),
+  },
+  {
+    name: 'switchboard_whatsapp_version_age_seconds',
+    help: 'Time since the release of the built-in WhatsApp Web version, which WhatsApp refuses after some weeks or months',
+    read: ({ webVersionAgeMs }) => webVersionAgeMs / 1000,
   },
   {
     name: 'switchboard_session_risk',

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import ipaddr from 'ipaddr.js';
-import { type AddressRange, parseAddressRange } from './addressRanges.ts';
+import { type AddressRange, parseAddressRange } from './egress/addressRanges.ts';
 
 export interface Kind<T> {
   /** Describes the values. */
@@ -63,7 +63,7 @@ export const text: Kind<string> = { type: 'text', parse: (text) => text };
 export const path: Kind<string> = { type: 'a path', parse: (text) => resolve(text) };
 export const packages = listOf('package names or paths', (item) => item);
 export const bucket = kind('a bucket, or bucket/prefix', matching(/^[\w.-]*(\/[\w.-]+)*$/));
-export const graphVersion = kind('a version such as v25.0', matching(/^v\d{1,3}\.\d{1,2}$/));
+export const graphVersion = kind('a version such as v26.0', matching(/^v\d{1,3}\.\d{1,2}$/));
 export const cidrs = listOf('ranges such as 10.0.0.0/8', (item) => (ipaddr.isValidCIDR(item) ? item : undefined));
 export const hostNames = listOf('host names such as chat.example.com, without a port', matching(/^(\*|[\w.-]+)$/));
 
@@ -85,10 +85,18 @@ export const hostName = kind('a host such as mmg.whatsapp.net, with a port if no
   URL.parse(`https://${text}`)?.host === text ? text : undefined,
 );
 
-export const clientVersion = kind('three numbers such as 2.3000.1043857760', (text) => {
-  const [, first, second, third] = /^(\d+)\.(\d+)\.(\d+)$/.exec(text) ?? [];
-  return third === undefined ? undefined : ([Number(first), Number(second), Number(third)] as const);
-});
+/** Three numbers, such as 2.3000.1043857760. */
+export type WebVersion = readonly [number, number, number];
+export type WebVersionSetting = WebVersion | 'auto' | 'off';
+
+export const clientVersion = kind<WebVersionSetting>(
+  'auto, off, or three numbers such as 2.3000.1043857760',
+  (text) => {
+    if (text === 'auto' || text === 'off') return text;
+    const [, first, second, third] = /^(\d{1,9})\.(\d{1,9})\.(\d{1,15})$/.exec(text) ?? [];
+    return third === undefined ? undefined : [Number(first), Number(second), Number(third)];
+  },
+);
 
 const waits = listOf('waits in whole seconds such as 5,30,120', wholeNumber(1, 604_800));
 export const retrySchedule: typeof waits = {

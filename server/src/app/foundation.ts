@@ -7,12 +7,12 @@ import { ConnectorError, loadConnectors } from '../connectors/registry.ts';
 import { openDatabase } from '../db/database.ts';
 import type { Store } from '../db/dialect.ts';
 import { readSteadyTime } from '../db/steadyTime.ts';
+import { createTargetPolicy } from '../egress/target.ts';
 import { createIds } from '../ids.ts';
 import { createLog, type Log } from '../log.ts';
 import { Metrics } from '../metrics.ts';
 import { SANDBOX } from '../sandbox/sandbox.ts';
 import { SteadyClock } from '../steadyClock.ts';
-import { createTargetPolicy } from '../target.ts';
 import type { Tracing } from '../tracing/tracing.ts';
 
 /** Replacements for tests. */

@@ -3,6 +3,7 @@ import { withTimeout } from '../async.ts';
 import type { Children } from '../childHealth.ts';
 import { systemClock } from '../clock.ts';
 import type { Cluster } from '../cluster/cluster.ts';
+import { BUILT_IN } from '../connectors/whatsapp/link/webVersion.ts';
 import type { Database } from '../db/database.ts';
 import { createReadiness, type IsReady } from '../db/readiness.ts';
 import { atMostEvery, type Metrics, type Totals, throttle } from '../metrics.ts';
@@ -78,6 +79,7 @@ export class Monitoring {
       cluster: this.#database.shared && this.#cluster.counts(),
       pool: this.#database.poolUse?.(),
       isDatabaseUp,
+      webVersionAgeMs: systemClock.now() - BUILT_IN.releasedAt,
       totals: isDatabaseUp ? totals : undefined,
     });
   }

@@ -17,6 +17,7 @@ import { instanceOf, noteRun } from '../cluster/instance.ts';
 import { ClusterNode } from '../cluster/node.ts';
 import { NodeSignatures } from '../cluster/nodeSignature.ts';
 import { contentDir, type Settings } from '../config.ts';
+import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../egress/outgoing.ts';
 import { occurrenceOf } from '../http/mcp/occurrence.ts';
 import { prunesConfirmations } from '../invoke/confirmations.ts';
 import { prunesToolCalls } from '../invoke/toolCalls.ts';
@@ -37,13 +38,14 @@ import { prunesStatuses } from '../messages/broadcasts/statuses.ts';
 import { chatDeletion } from '../messages/chats/chatRemoval.ts';
 import { labelDeletion } from '../messages/chats/labels.ts';
 import { createInbox } from '../messages/inbox.ts';
+import { prunesEarlyChanges } from '../messages/messages/earlyChanges.ts';
+import { prunesReceipts } from '../messages/messages/groupReceipts.ts';
 import { queueDeletion } from '../messages/messages/queueFailure.ts';
 import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
 import { OAuth } from '../oauth/oauth.ts';
 import { prunesOAuthRecords } from '../oauth/records.ts';
 import { createKeyRefusal, createMayTextCallers } from '../operations/accounts/keyAccess.ts';
 import { createFindAccess, createShowOccurrence } from '../operations/webhooks/subscriberAccess.ts';
-import { OutgoingConnections, outgoingLimit, readOpenFiles } from '../outgoing.ts';
 import { DatabaseSandboxStore } from '../sandbox/databaseStore.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
 import { CallRejection } from '../sending/callRejection.ts';
@@ -177,7 +179,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     clock,
     eventLog,
     occurrenceOf,
-    onRefused: (accountId, keyId) => keeper.reviewLater(accountId, keyId),
+    onRefused: (accountId, keyId) => subscriptionKeeper.reviewLater(accountId, keyId),
   });
   const flights = new Flights({ ...foundation, instance: randomUUID() });
   const engine: Engine = new Engine({
@@ -192,7 +194,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     retry: { stepsMs: settings.webhookRetrySeconds.map((seconds) => seconds * 1000), random },
     breaker: { openMs: settings.breakerOpenSeconds * 1000, random },
   });
-  const verifier = new CallbackVerifier(deliver, outgoing, clock);
+  const callbackVerifier = new CallbackVerifier(deliver, outgoing, clock);
   const findAccess = createFindAccess(database.reader, clock);
   const feed = new Feed(clock);
   cluster.signals.on('account', (accountId) => feed.announce(accountId));
@@ -208,13 +210,19 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     trace: () => tracing?.current() ?? null,
   });
   const deletions = createDeletions(foundation, emit);
-  const keeper = new SubscriptionKeeper({ ...foundation, engine, deletions, verifier, findAccess });
+  const subscriptionKeeper = new SubscriptionKeeper({
+    ...foundation,
+    engine,
+    deletions,
+    verifier: callbackVerifier,
+    findAccess,
+  });
   const retention = new Retention({
     ...foundation,
     eventDays: settings.eventRetentionDays,
     heldDays: settings.heldRetentionDays,
     prunesToolCalls,
-    others: [prunesKeyFiles, prunesConfirmations(clock), prunesOAuthRecords(clock), prunesStatuses(clock)],
+    others: otherCleanings(foundation),
   });
   return {
     openFiles,
@@ -222,8 +230,8 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     outgoing,
     deliver,
     engine,
-    verifier,
-    keeper,
+    callbackVerifier,
+    subscriptionKeeper,
     deletions,
     logEpochs,
     eventLog,
@@ -234,6 +242,17 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
     networkNumbers,
     retention,
   };
+}
+
+function otherCleanings({ clock, steady }: Foundation) {
+  return [
+    prunesKeyFiles,
+    prunesConfirmations(clock),
+    prunesOAuthRecords(clock),
+    prunesStatuses(clock),
+    prunesReceipts(clock, steady),
+    prunesEarlyChanges(clock),
+  ];
 }
 
 export function createFiles(foundation: Foundation, store: ContentStore, outgoing: OutgoingConnections) {

@@ -1,5 +1,5 @@
-import { type AddressRange, isInRanges, parseAddressRange } from '../addressRanges.ts';
 import type { ApiKeyTable } from '../db/schema.ts';
+import { type AddressRange, isInRanges, parseAddressRange } from '../egress/addressRanges.ts';
 import { AppError } from '../errors.ts';
 import { type RecipientPatterns, readRecipientPatterns } from './recipientPatterns.ts';
 

@@ -1,6 +1,6 @@
 import { type Client, createClient } from '../../../sdk/src/client.ts';
 import { PermissionError } from '../../../sdk/src/errors.ts';
-import { isLoopback } from '../target.ts';
+import { isLoopback } from '../egress/target.ts';
 import { CliError } from './failure.ts';
 import { type Io, Output } from './io.ts';
 import { DEFAULT_PROFILE, Profiles } from './profiles.ts';

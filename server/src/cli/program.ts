@@ -5,6 +5,7 @@ import { mediaTypes } from '../connectors/contract/content.ts';
 import { deliveryStates, messageStatuses } from '../db/schema.ts';
 import { STEPS } from '../messages/status.ts';
 import { version } from '../version.ts';
+import type { WhatsappDoctorOptions } from './commands/whatsappDoctor.ts';
 import { firstSentence, shells } from './completion.ts';
 import type { Context } from './context.ts';
 import { exitCodes } from './failure.ts';
@@ -205,11 +206,20 @@ function addListening(program: Command, add: Adder): void {
   add(
     program,
     'doctor',
-    'Explain why a delivery has or has not arrived: its attempts, the circuit breaker, and what to do.',
-    async () => (await import('./commands/doctor.ts')).doctor,
+    'Explain why a delivery has or has not arrived: its attempts, the circuit breaker, and what to do. Or check what WhatsApp accepts from a number: send to itself, react, reply, edit, delete, post a status. The output has no phone numbers or texts.',
+    async () => async (context: Context, subject: string, options: WhatsappDoctorOptions) =>
+      subject === 'whatsapp'
+        ? (await import('./commands/whatsappDoctor.ts')).whatsappDoctor(context, options)
+        : (await import('./commands/doctor.ts')).doctor(context, subject),
   )
-    .argument('<deliveryId>', 'Id of the delivery (dlv_…), from the log or from switchboard webhooks deliveries.')
-    .addHelpText('after', examples('switchboard doctor dlv_01M89NJQTNC8M197MCYMZVMRV3'));
+    .argument(
+      '<subject>',
+      'Id of a delivery (dlv_…), from the log or from switchboard webhooks deliveries; or whatsapp for the check.',
+    )
+    .option('--session <id>', 'WhatsApp session to check. Needed if there are several. Without any, one is created.')
+    .option('--pairing-code <number>', 'If the session is not linked: show a code for this number, not a QR code.')
+    .option('--timeout <seconds>', 'Deadline of each step of the check.', toInteger(1, 600), 60)
+    .addHelpText('after', examples('switchboard doctor dlv_01M89NJQTNC8M197MCYMZVMRV3', 'switchboard doctor whatsapp'));
 }
 
 function addSending(program: Command, add: Adder): void {

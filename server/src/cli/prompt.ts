@@ -10,7 +10,7 @@ interface Question {
   readonly byDefault?: string | undefined;
 }
 
-/** The longest text of a message, 65,536 characters in UTF-8, with a line break. */
+/** The longest message text, 65,536 characters in UTF-8, with a line break. */
 const MAX_STDIN_BYTES = 4 * 65_536 + 2;
 
 /** Whether the terminal is interactive. */

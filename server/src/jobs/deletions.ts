@@ -12,7 +12,7 @@ import type { Log } from '../log.ts';
 /** A resource whose rows are deleted. */
 export interface Deletion {
   /**
-   * Id of the session or webhook; for a chat, `sessionId/chatId`; for the placeholder of a person,
+   * Id of the session, webhook or API key; for a chat, `sessionId/chatId`; for the placeholder of a person,
    * `identity/sessionId/placeholder`; for the queued messages of a logged-out session, `queue/sessionId`; for a label,
    * `label/sessionId/labelId`.
    */

@@ -25,6 +25,7 @@ const largeTables = {
   session_history: 'session_id, entry_id',
   session_store: 'session_id, key',
   early_receipts: 'session_id, network_id, status',
+  early_changes: 'session_id, network_id, kind, from_number',
   template_states: 'session_id, template_id',
 } as const;
 
@@ -65,6 +66,9 @@ export async function deleteSessionRows(
     if (isStopped()) throw new AppError('shutting_down');
     return commitAny(work, key);
   };
+  const ofSession = sql`session_id = ${sessionId}`;
+  // A message to a large group has a thousand, so they are deleted in steps before it.
+  await deleteAll(commit, 'message_receipts', 'message_id, phone_number, account_id', ofSession);
   const pace = new Pace(MESSAGES);
   for (;;) {
     const rows = await someMessages.all(longReader, { sessionId });
@@ -74,7 +78,6 @@ export async function deleteSessionRows(
     });
     if (rows.length < MESSAGES_READ) break;
   }
-  const ofSession = sql`session_id = ${sessionId}`;
   for (const [table, key] of Object.entries(largeTables)) await deleteAll(commit, table, key, ofSession);
   await deleteGroups({ commit, longReader }, { accountId, sessionId });
   const ofLastSession = sql`account_id = ${accountId} and not exists (

@@ -90,14 +90,19 @@ export async function deleteSession(context: Context, sessionId: string, { yes }
 }
 
 /** Shows each new QR code, or one pairing code. */
-class Pairing {
-  readonly #context: Context;
+export class Pairing {
+  readonly #context: Pick<Context, 'io' | 'out'>;
   readonly #client: Client;
   readonly #sessionId: string;
   readonly #phoneNumber: string | undefined;
   #shown = '';
 
-  constructor(context: Context, client: Client, sessionId: string, phoneNumber: string | undefined) {
+  constructor(
+    context: Pick<Context, 'io' | 'out'>,
+    client: Client,
+    sessionId: string,
+    phoneNumber: string | undefined,
+  ) {
     this.#context = context;
     this.#client = client;
     this.#sessionId = sessionId;
