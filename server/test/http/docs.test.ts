@@ -55,8 +55,9 @@ describe('documentation over HTTP', () => {
           assert.match(String(headers['content-type']), /^application\/json/);
           assert.match(String(headers['etag']), /^"[\w-]+"$/);
           tags.add(headers['etag']);
-          assert.equal(JSON.parse(decode[expected](body).toString()).openapi, '3.1.0');
-          if (expected !== 'identity') assert.ok(body.length < 80_000, `${body.length} bytes in ${expected}`);
+          const plain = decode[expected](body);
+          assert.equal(JSON.parse(plain.toString()).openapi, '3.1.0');
+          if (expected !== 'identity') assert.ok(body.length < plain.length / 8, `${body.length} bytes in ${expected}`);
         }
         assert.equal(tags.size, 3);
       }

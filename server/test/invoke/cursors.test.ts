@@ -51,6 +51,7 @@ before(async () => {
     ['contacts.catalog', `/contacts/491701111111/catalog?sessionId=${sessionId}&limit=1`],
     ['status.list', `/status?sessionId=${sessionId}&limit=1`],
     ['status.views', `/status/${social.statusId}/views?sessionId=${sessionId}&limit=1`],
+    ['messages.receipts', `/messages/${social.messageId}/receipts?limit=1`],
     ['channels.list', `/channels?sessionId=${sessionId}&limit=1`],
     ['channels.messages', `/channels/${social.channelId}/messages?sessionId=${sessionId}&limit=1`],
     ['communities.list', `/communities?sessionId=${sessionId}&limit=1`],
@@ -63,7 +64,7 @@ before(async () => {
 after(() => server.stop());
 
 /** Makes two of everything that is listed besides messages and groups. */
-async function makeSocial(sessionId: string): Promise<{ statusId: string; channelId: string }> {
+async function makeSocial(sessionId: string): Promise<{ statusId: string; channelId: string; messageId: string }> {
   const make = async (path: string, body: object) => {
     const made = await call('POST', path, body);
     assert.ok(made.status < 300, `${path}: ${JSON.stringify(made.body)}`);
@@ -86,10 +87,14 @@ async function makeSocial(sessionId: string): Promise<{ statusId: string; channe
     await simulate({ action: 'status_view', from, statusId: made.statusId });
     await make(`/channels/${made.channelId}/messages`, { sessionId, message: from });
   }
+  const phoneNumbers = ['491701111111', '491702222222'];
+  const { groupId } = await make('/groups', { sessionId, subject: 'readers', phoneNumbers });
+  const { messageId } = await make('/messages/send', { sessionId, to: groupId, message: 'Tea?' });
+  for (const from of phoneNumbers) await simulate({ action: 'receipt', messageId, from, status: 'read' });
   const products = ['tea', 'cup'].map((name) => ({ productId: name, name }));
   const business = { description: 'Teas', collections: [{ name: 'All', products }] };
   await simulate({ action: 'business_profile', from: '491701111111', business });
-  return made;
+  return { ...made, messageId };
 }
 
 /** Lists that need more than an account to have two entries: they only get cursors here. */
@@ -100,6 +105,7 @@ const SINCE_NAMED = [
   'contacts.catalog',
   'status.list',
   'status.views',
+  'messages.receipts',
   'channels.list',
   'channels.messages',
   'communities.list',

@@ -186,6 +186,7 @@ describe('the operation table', () => {
     await run('webhooks.reveal_secret', '/webhooks/secret/reveal', {});
     const message = await run('messages.send', '/messages/send', { to: '491702222222', message: 'hello' });
     await run('messages.get', `/messages/${message.messageId}`);
+    await run('messages.receipts', `/messages/${message.messageId}/receipts`);
     await run('messages.list', '/messages');
     await run('messages.stats', '/messages/stats');
     await me.call('POST', `${pairedPath}/simulate`, { action: 'incoming', from: '491702222222', message: 'hi' });

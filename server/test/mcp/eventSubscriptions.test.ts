@@ -648,7 +648,7 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     await receive(own, sessionId, 'too late for one');
     await long.waitFor(1);
     assert.equal(callback.deliveries.length, 0);
-    const { keeper } = server.app.services.webhooks;
+    const { subscriptionKeeper: keeper } = server.app.services;
     const ended = await Promise.all([keeper.sweep(), keeper.sweep()]);
     assert.ok(Math.max(...ended) >= 1);
     assert.equal((await subscriptionsOf(own)).length, 1);
@@ -668,14 +668,14 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     const own = bearer(server.url, key);
     const callback = await startCallback(test);
     await subscribe(rpcOf(server, key), callback.url);
-    const { database: store, webhooks } = server.app.services;
+    const { database: store, subscriptionKeeper: keeper } = server.app.services;
     await store.commit(({ kysely }) =>
       kysely.updateTable('webhooks').set({ paused: 1 }).where('account_id', '=', accountId).execute(),
     );
-    await webhooks.keeper.sweep();
+    await keeper.sweep();
     assert.equal((await subscriptionsOf(own)).length, 1, 'it may still be in the making');
     clock.skip(61_000);
-    await webhooks.keeper.sweep();
+    await keeper.sweep();
     assert.deepEqual(await subscriptionsOf(own), []);
   });
 
@@ -686,15 +686,15 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     const { key } = await makeKey(call, ['*']);
     const callback = await startCallback(test);
     const { id } = await subscribe(rpcOf(server, key), callback.url);
-    const { database: store, webhooks } = server.app.services;
+    const { database: store, subscriptionKeeper: keeper } = server.app.services;
     const row = await store.reader.kysely
       .selectFrom('webhooks')
       .selectAll()
       .where('subscription_id', '=', id)
       .executeTakeFirstOrThrow();
     // The end comes after the refresh has read the subscription.
-    const context = { ...server.app.services, accountId: row.account_id } as unknown as WebhookContext;
-    await webhooks.keeper.end(row);
+    const context: WebhookContext = { ...server.app.services, accountId: row.account_id, resourceId: undefined };
+    await keeper.end(row);
     const change = { secret: newSecret(), expiresAt: Date.now() + HOUR_MS, sessionIds: undefined };
     assert.equal(await store.commit((tx) => refreshSubscription(context, tx, row, change)), false);
     assert.equal((await subscribe(rpcOf(server, key), callback.url)).id, id);
@@ -714,7 +714,7 @@ describeOnEachDatabase('a subscription to MCP events', (newHome, database) => {
     await subscribe(rpcOf(server, short.key), callback.url, { ttlMs: null });
     clock.skip(2 * HOUR_MS);
     await receive(own, sessionId, 'too late');
-    await server.app.services.webhooks.keeper.sweep();
+    await server.app.services.subscriptionKeeper.sweep();
     assert.deepEqual(await subscriptionsOf(own), []);
     assert.equal(callback.deliveries.length, 0);
   });

@@ -73,7 +73,7 @@ describe('a key without permission to read content', () => {
       const { body: shown } = await hidden('GET', `/messages/${id}`);
       const { message: _, media, location, contact, poll, template, interactive, mentions, ...rest } = whole;
       const { payload: __, votes, reactions, event, product, order, groupInvite, choice, ...others } = rest;
-      const { contacts, linkPreview, answers, ...metadata } = others;
+      const { contacts, linkPreview, answers, referral, ...metadata } = others;
       assert.deepEqual(shown, { ...metadata, message: '', contentHidden: true });
     }
     const { body: log } = await hidden('GET', '/events?events=message.incoming');
@@ -232,6 +232,7 @@ async function play(server: TestServer, receiver: Receiver): Promise<Scene> {
     await incoming({ order: { title: SAID, items: [{ retailerId: SAID, quantity: 1 }] } }),
     await incoming({ message: SAID, groupInvite: { networkGroupId: '1@g.us', subject: SAID, code: SAID } }),
     await incoming({ message: SAID, choice: { kind: 'form', response: SAID } }),
+    await incoming({ message: SAID, referral: { adId: SAID, headline: SAID, body: SAID, clickId: SAID } }),
     await incoming({ message: SAID, rawType: 'requestPaymentMessage' }),
   ];
   const send = async (path: string, body: object): Promise<string> => {

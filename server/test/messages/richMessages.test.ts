@@ -252,6 +252,12 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     await simulate({ action: 'incoming', message: 'Yes', choice: { kind: 'button', id: 'yes' } });
     const chosen = await arrived(({ choice }) => choice !== undefined);
     assert.deepEqual([chosen.choice, chosen.payload], [{ kind: 'button' }, 'yes']);
+    const referral = { adId: '120226305854810726', clickId: 'Aff-n8', headline: 'Tea', url: 'https://example.com/tea' };
+    await simulate({ action: 'incoming', message: 'Hello', referral });
+    const fromAd = await arrived((message) => message.referral !== undefined);
+    assert.deepEqual(fromAd.referral, referral);
+    const forwarded = await b.call('POST', `/messages/${fromAd.messageId}/forward`, { to: a.number });
+    assert.deepEqual([forwarded.status, forwarded.body.referral], [201, undefined]);
     const mediaId = await mediaOf(b);
     await simulate({ action: 'incoming', type: 'image', mediaId, viewOnce: true, albumId: 'A1' });
     assert.deepEqual((await arrived(({ album }) => album?.albumId === 'A1')).viewOnce, true);

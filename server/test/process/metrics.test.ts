@@ -55,6 +55,7 @@ describeOnEachDatabase('metrics', (_, database) => {
       'switchboard_events_total{kind="message.sent"} 1',
       'switchboard_events_total{kind="session.connected"} 1',
       'switchboard_sessions{status="connected"} 1',
+      '\nswitchboard_whatsapp_version_age_seconds ',
       'switchboard_session_risk{risk="low"} 1',
       'switchboard_session_risk{risk="high"} 0',
       'switchboard_breakers{state="closed"} 1',

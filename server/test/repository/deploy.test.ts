@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
 import { readSettings, settingsTable, variableOf } from '../../src/config.ts';
-import { checkUrl, createTargetPolicy } from '../../src/target.ts';
+import { checkUrl, createTargetPolicy } from '../../src/egress/target.ts';
 
 /* Deployment files that no other test runs, checked against the code. */
 

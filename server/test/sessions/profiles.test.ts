@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it, type TestContext } from 'node:test';
 import { describeWithSessionsApart } from '../support/databases/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { download, picture, upload } from '../support/media/media.ts';
 import { bearer, type Call, connectSession, eventOf, newNumber, sharedSandbox, startAgain } from '../support/server.ts';
 
@@ -59,7 +60,12 @@ describeWithSessionsApart('profiles', (newHome, database) => {
     await server.stop();
     const { url } = await start();
     const [again, reader] = [bearer(url, a.token), { call: bearer(url, b.token) }];
-    assert.equal((await seenBy(reader, a)).about, 'Here to stay');
+    // Both sessions reconnect after the start.
+    const seen = await eventually(
+      () => seenBy(reader, a),
+      ({ code }) => code !== 'session_not_connected',
+    );
+    assert.equal(seen.about, 'Here to stay');
     await again('POST', `/sessions/${a.sessionId}/logout`);
     assert.equal((await seenBy(reader, a)).about, null);
   });

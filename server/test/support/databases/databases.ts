@@ -74,7 +74,8 @@ export async function emptyHome(
 
   if (server === undefined) throw new Error('run the tests by `npm test`: its global setup starts PostgreSQL');
   const database = `test_${randomUUID().replaceAll('-', '')}`;
-  await onServer(server, `create database ${database} template ${template}`);
+  // Since PostgreSQL 15. Through the log, which is the default, a copy takes 121 ms of CPU time instead of 18 ms.
+  await onServer(server, `create database ${database} template ${template} strategy file_copy`);
   return {
     databaseUrl: `${server}/${database}`,
     dataDir,

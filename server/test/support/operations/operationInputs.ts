@@ -117,6 +117,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'messages.list': ofSession,
   'messages.stats': noInput,
   'messages.get': ofMessage,
+  'messages.receipts': ofMessage,
   'messages.react': (side) => ({ ...ofMessage(side), emoji: '👍' }),
   'messages.edit': (side) => ({ ...ofMessage(side), message: 'changed' }),
   'messages.delete': ofMessage,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { TSchema } from 'typebox';
 import { allows, covers, hidesContent, isGrant, notGrantable, permissions } from '../../../src/auth/permissions.ts';
-import { messageContent } from '../../../src/events/parts.ts';
+import { messageContent } from '../../../src/events/fields.ts';
 import { denialOf } from '../../../src/invoke/operation.ts';
 import { projector } from '../../../src/invoke/project.ts';
 import { operations } from '../../../src/operations/index.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import fc, { type Arbitrary } from 'fast-check';
 import { type TSchema, Type } from 'typebox';
-import { messageContent } from '../../../src/events/parts.ts';
+import { messageContent } from '../../../src/events/fields.ts';
 import { projector } from '../../../src/invoke/project.ts';
 
 const Person = Type.Object({ name: Type.String(), age: Type.Optional(Type.Number()) });

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { systemClock } from '../../../src/clock.ts';
 import { readSettings } from '../../../src/config.ts';
 import { loadConnectors } from '../../../src/connectors/registry.ts';
-import { createTargetPolicy } from '../../../src/target.ts';
+import { createTargetPolicy } from '../../../src/egress/target.ts';
 
 it('a connector gets no secrets of the server', async () => {
   const settings = { ...readSettings({}) };

@@ -21,6 +21,7 @@ const arrival = (n: number, more: Partial<Arrival> = {}): Arrival => ({
   messageId: `msg_${n}`,
   text: `message ${n}`,
   attempt: 1,
+  isAccepted: true,
   at: n * 100 + 60,
   ...more,
 });
@@ -36,6 +37,12 @@ describe('the history check', () => {
     assert.deepEqual(kindsOf([call(1), call(2)], [arrival(2)]), ['lost']);
     const other = arrival(1, { event: 'message.delivered' });
     assert.deepEqual(kindsOf([call(1)], [other]), ['lost']);
+  });
+
+  it('reports a message whose event was refused and did not come again', () => {
+    const refused = arrival(1, { isAccepted: false });
+    assert.deepEqual(kindsOf([call(1)], [refused]), ['lost']);
+    assert.deepEqual(kindsOf([call(1)], [refused, arrival(1, { attempt: 2 })]), []);
   });
 
   it('does not report unacknowledged messages as lost', () => {

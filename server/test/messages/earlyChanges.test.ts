@@ -1,0 +1,249 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/clock.ts';
+import type { MessageContent } from '../../src/connectors/contract/content.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import { Steps } from '../../src/jobs/cleaning.ts';
+import { prunesEarlyChanges } from '../../src/messages/messages/earlyChanges.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
+import { bearer, startServer, type TestServer } from '../support/server.ts';
+
+const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
+const [BOB, MALLORY, HIDDEN] = ['491702222222', '491703333333', '000491704444444'];
+const KINDS = [
+  'message.incoming',
+  'message.edited',
+  'message.deleted',
+  'message.reaction',
+  'message.pinned',
+  'poll.vote',
+];
+
+const text = (body: string): MessageContent => ({ type: 'text', text: body });
+const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
+const at = (from: string, networkId: string) => ({ networkId, from, timestamp: Date.now() });
+const message = (networkId: string, from: string, content: MessageContent): NetworkEvent => ({
+  type: 'message',
+  ...at(from, networkId),
+  chat: { type: 'direct', id: from },
+  content,
+  replyTo: null,
+});
+const chat = { type: 'direct', id: BOB } as const;
+const DAY_MS = 24 * 3_600_000;
+
+/** A new group with the session and Bob. @returns its chat */
+async function createGroup() {
+  const group = {
+    networkId: `${randomUUID()}@g.us`,
+    subject: 'Club',
+    description: null,
+    createdBy: PUPPET_NUMBER,
+    createdAt: Date.now(),
+    participants: [PUPPET_NUMBER, BOB].map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
+    settings: { announce: false, locked: false, joinApproval: false },
+    inviteCode: null,
+    picture: null,
+  };
+  await report({ type: 'group_created', group });
+  return { type: 'group', id: group.networkId } as const;
+}
+
+describeOnEachDatabase('a change that arrives before its message', (newHome) => {
+  async function setUp(test: TestContext) {
+    const home = await newHome();
+    const start = () => startServer({ home, env: { CONNECTORS: PUPPET } });
+    let server: TestServer = await start();
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call: first, token } = await server.account();
+    const { sessionId } = (await first('POST', '/sessions', { connector: 'puppet' })).body;
+    await first('POST', `/sessions/${sessionId}/connect`);
+    const call: typeof first = (...given) => bearer(server.url, token)(...given);
+    return {
+      call,
+      sessionId,
+      clean: async (days: number) => {
+        const { database, clock } = server.app.services;
+        const later = { ...systemClock, now: () => clock.now() + days * DAY_MS };
+        await prunesEarlyChanges(later).run(new Steps(database));
+      },
+      restart: async () => {
+        await server.stop();
+        server = await start();
+      },
+      events: async () => (await call('GET', `/events?events=${KINDS.join(',')}&limit=200`)).body.data,
+      /** The message with a network id, as the API shows it. */
+      read: async (networkId: string) =>
+        (await call('GET', '/messages?limit=200')).body.data.find(
+          (one: { networkId?: string }) => one.networkId === networkId,
+        ),
+      waiting: async () =>
+        Number(
+          (
+            await server.app.services.database.reader.kysely
+              .selectFrom('early_changes')
+              .select(({ fn }) => fn.countAll().as('count'))
+              .executeTakeFirstOrThrow()
+          ).count,
+        ),
+    };
+  }
+
+  it('takes effect in the order of its kinds when the message comes, even after a restart', async (test) => {
+    const { call, read, events, restart, waiting } = await setUp(test);
+    const [edited, poll, revoked] = [randomUUID(), randomUUID(), randomUUID()];
+    await report({ type: 'reaction', ...at(BOB, edited), chat, emoji: '👍' });
+    await report({ type: 'edited', ...at(BOB, edited), text: 'price 11' });
+    await report({ type: 'edited', ...at(BOB, edited), text: 'price 12' });
+    await report({ type: 'message_pinned', ...at(BOB, edited), chat, until: Date.now() + 3_600_000 });
+    await report({ type: 'vote', ...at(BOB, poll), chat, options: ['b'] });
+    await report({ type: 'deleted', ...at(BOB, revoked) });
+    await report({ type: 'edited', ...at(BOB, revoked), text: 'also edited' });
+    assert.deepEqual(await events(), []);
+    await restart();
+    await report(message(edited, BOB, text('price 10')));
+    await report(message(poll, BOB, { type: 'poll', text: 'Which?', poll: { options: ['a', 'b'], maxSelections: 1 } }));
+    await report(message(revoked, BOB, text('withdrawn')));
+    const changed = await read(edited);
+    assert.deepEqual([changed.message, changed.edited, changed.reactions[0].emoji], ['price 12', true, '👍']);
+    assert.ok(Date.parse(changed.pinnedUntil) > Date.now());
+    assert.deepEqual((await read(poll)).votes, [{ from: BOB, options: ['b'] }]);
+    const deleted = await read(revoked);
+    assert.deepEqual([deleted.message, deleted.deleted], ['', true]);
+    const found = async (words: string) => (await call('GET', `/messages?q=${words}`)).body.data.length;
+    assert.deepEqual([await found('12'), await found('10'), await found('withdrawn')], [1, 0, 0]);
+    assert.deepEqual(
+      (await events()).map(({ event, data }: { event: string; data: { message?: string } }) => [event, data.message]),
+      [
+        ['message.incoming', 'price 10'],
+        ['message.edited', 'price 12'],
+        ['message.reaction', undefined],
+        ['message.pinned', undefined],
+        ['message.incoming', 'Which?'],
+        ['poll.vote', undefined],
+        ['message.incoming', 'withdrawn'],
+        ['message.edited', 'also edited'],
+        ['message.deleted', undefined],
+      ],
+    );
+    assert.equal(await waiting(), 0);
+  });
+
+  it('of a person who may not make it is ignored, and stays for a message of that person with the id', async (test) => {
+    const { call, read, events } = await setUp(test);
+    const networkId = randomUUID();
+    await report({ type: 'deleted', ...at(MALLORY, networkId) });
+    await report({ type: 'edited', ...at(MALLORY, networkId), text: 'forged' });
+    await report({ type: 'reaction', ...at(MALLORY, networkId), emoji: '👎' });
+    await report({ type: 'deleted', ...at(BOB, networkId) });
+    await report(message(networkId, MALLORY, text('another with the id')));
+    assert.deepEqual((await read(networkId)).deleted, true);
+    await report(message(networkId, BOB, text('the real one')));
+    const { body } = await call('GET', `/messages?chatId=${BOB}`);
+    assert.deepEqual([body.data[0].deleted, body.data[0].reactions], [true, undefined]);
+    const kinds = (await events()).map(({ event, data }: { event: string; data: { from: string } }) => [
+      event,
+      data.from,
+    ]);
+    assert.deepEqual(kinds, [
+      ['message.incoming', MALLORY],
+      ['message.edited', MALLORY],
+      ['message.reaction', MALLORY],
+      ['message.deleted', MALLORY],
+      ['message.incoming', BOB],
+      ['message.deleted', BOB],
+    ]);
+  });
+
+  it('of a group message takes effect only if it comes through the group', async (test) => {
+    const { call, read } = await setUp(test);
+    const group = await createGroup();
+    const [networkId, poll] = [randomUUID(), randomUUID()];
+    const direct = { type: 'direct', id: MALLORY } as const;
+    await report({ type: 'reaction', ...at(MALLORY, networkId), chat: direct, emoji: '👎' });
+    await report({ type: 'message_pinned', ...at(MALLORY, networkId), chat: direct, until: Date.now() + 3_600_000 });
+    await report({ type: 'reaction', ...at(BOB, networkId), chat: group, emoji: '👍' });
+    await report({ type: 'vote', ...at(MALLORY, poll), chat: direct, options: ['b'] });
+    await report({ type: 'vote', ...at(BOB, poll), chat: group, options: ['a'] });
+    const content = { type: 'poll', text: 'Which?', poll: { options: ['a', 'b'], maxSelections: 1 } } as const;
+    await report({ ...message(networkId, BOB, text('to the group')), chat: group } as NetworkEvent);
+    await report({ ...message(poll, BOB, content), chat: group } as NetworkEvent);
+    const { messageId, groupId } = await read(networkId);
+    assert.match(groupId, /^grp_/);
+    const { body } = await call('GET', `/messages/${messageId}`);
+    assert.deepEqual(
+      body.reactions.map(({ from, emoji }: { from: string; emoji: string }) => [from, emoji]),
+      [[BOB, '👍']],
+    );
+    assert.equal(body.pinnedUntil, undefined);
+    assert.deepEqual((await read(poll)).votes, [{ from: BOB, options: ['a'] }]);
+  });
+
+  it('is not replaced by an older one that comes later', async (test) => {
+    const { read, events } = await setUp(test);
+    const networkId = randomUUID();
+    const now = Date.now();
+    const edit = (body: string, timestamp: number) =>
+      report({ type: 'edited', networkId, from: BOB, timestamp, text: body });
+    await edit('second', now + 2000);
+    await edit('first', now + 1000);
+    await edit('corrected in the same moment', now + 2000);
+    await report(message(networkId, BOB, text('original')));
+    assert.equal((await read(networkId)).message, 'corrected in the same moment');
+    const edited = (await events()).find(({ event }: { event: string }) => event === 'message.edited');
+    assert.equal(Date.parse(edited.data.timestamp), now + 2000);
+  });
+
+  it('is deleted after seven days, even if the session gets no other', async (test) => {
+    const { clean, waiting } = await setUp(test);
+    await report({ type: 'deleted', ...at(BOB, randomUUID()) });
+    await clean(6);
+    assert.equal(await waiting(), 1);
+    await clean(8);
+    assert.equal(await waiting(), 0);
+  });
+
+  it('of a person who hides the number follows the number', async (test) => {
+    const { call } = await setUp(test);
+    const networkId = randomUUID();
+    await report({ type: 'deleted', ...at(HIDDEN, networkId) });
+    await report({ type: 'identified', standIn: HIDDEN, phoneNumber: BOB });
+    await report(message(networkId, BOB, text('withdrawn')));
+    const { body } = await call('GET', `/messages?chatId=${BOB}`);
+    assert.equal(body.data[0].deleted, true);
+  });
+
+  it('waits in a bounded number, so that one person cannot displace the others', async (test) => {
+    const { read, waiting } = await setUp(test);
+    const networkId = randomUUID();
+    await report({ type: 'deleted', ...at(BOB, networkId) });
+    for (let n = 0; n < 60; n++) await report({ type: 'deleted', ...at(MALLORY, `none-${n}`) });
+    await report({ type: 'deleted', ...at(MALLORY, 'x'.repeat(301)) });
+    assert.equal(await waiting(), 51);
+    await report(message(networkId, BOB, text('withdrawn')));
+    assert.equal((await read(networkId)).deleted, true);
+    await report(message('none-59', MALLORY, text('withdrawn')));
+    assert.equal((await read('none-59')).deleted, true);
+    await report(message('none-0', MALLORY, text('too many came after its deletion')));
+    assert.equal((await read('none-0')).deleted, undefined);
+  });
+
+  it('of a message that the session sends waits for the id that the network gives it', async (test) => {
+    const { call, sessionId, read } = await setUp(test);
+    const { send } = puppet;
+    test.after(() => Object.assign(puppet, { send }));
+    puppet.send = async () => {
+      await report({ type: 'reaction', ...at(BOB, 'wamid.early'), chat, emoji: '🎉' });
+      return { timestamp: Date.now(), networkId: 'wamid.early' };
+    };
+    const { status } = await call('POST', '/messages/send', { sessionId, to: BOB, message: 'hi' });
+    assert.equal(status, 201);
+    assert.equal((await read('wamid.early')).reactions[0].emoji, '🎉');
+  });
+});

@@ -1,0 +1,136 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { systemClock } from '../../src/clock.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import { Steps } from '../../src/jobs/cleaning.ts';
+import { prunesReceipts, RECEIPT_DAYS } from '../../src/messages/messages/groupReceipts.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
+import { type Answer, startServer } from '../support/server.ts';
+
+const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
+const [BOB, CAROL, MALLORY, HIDDEN] = ['491702222222', '491703333333', '491705555555', '000491704444444'];
+const DAVE = '491704444444';
+const DAY_MS = 24 * 3_600_000;
+
+const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
+
+describeOnEachDatabase('message receipts', (newHome) => {
+  async function setUp(test: TestContext) {
+    const home = await newHome();
+    const server = await startServer({ home, env: { CONNECTORS: PUPPET } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    const networkId = `${randomUUID()}@g.us`;
+    const group = {
+      networkId,
+      subject: 'Readers',
+      description: null,
+      createdBy: PUPPET_NUMBER,
+      createdAt: Date.now(),
+      participants: [PUPPET_NUMBER, BOB, CAROL, HIDDEN].map((phoneNumber) => ({
+        phoneNumber,
+        role: 'member' as const,
+      })),
+      settings: { announce: false, locked: false, joinApproval: false },
+      inviteCode: null,
+      picture: null,
+    };
+    await report({ type: 'group_created', group });
+    const { groupId } = (await call('GET', '/groups')).body.data[0];
+    const send = async (to: string) =>
+      (await call('POST', '/messages/send', { sessionId, to, message: 'hi' })).body.messageId as string;
+    const receive = (messageId: string, status: 'delivered' | 'read', timestamp: number, by?: string) =>
+      report({ type: 'receipt', networkIds: [messageId], status, timestamp, ...(by !== undefined && { by }) });
+    const list = (messageId: string, query = '') => call('GET', `/messages/${messageId}/receipts${query}`);
+    return { server, call, sessionId, groupId, send, receive, list };
+  }
+  const shown = ({ body }: Answer) =>
+    body.data.map((one: { phoneNumber: string; deliveredAt: string; readAt: string | null }) => [
+      one.phoneNumber,
+      Date.parse(one.deliveredAt),
+      one.readAt && Date.parse(one.readAt),
+    ]);
+
+  it('in a group show each member once with both times, and the events show the first one', async (test) => {
+    const { call, groupId, send, receive, list } = await setUp(test);
+    const messageId = await send(groupId);
+    await receive(messageId, 'delivered', 1000, CAROL);
+    await receive(messageId, 'read', 2000, BOB);
+    await receive(messageId, 'read', 3000, CAROL);
+    await receive(messageId, 'read', 4000, CAROL);
+    await receive(messageId, 'delivered', 5000, BOB);
+    await receive(messageId, 'read', 6000, MALLORY); // not a member
+    assert.deepEqual(shown(await list(messageId)), [
+      [BOB, 2000, 2000],
+      [CAROL, 1000, 3000],
+    ]);
+    const first = await list(messageId, '?limit=1');
+    assert.deepEqual(shown(first), [[BOB, 2000, 2000]]);
+    assert.deepEqual(shown(await list(messageId, `?limit=1&cursor=${first.body.nextCursor}`)), [[CAROL, 1000, 3000]]);
+    const events = (await call('GET', '/events?events=message.sent,message.delivered,message.read')).body.data;
+    assert.deepEqual(
+      events.map(({ data }: { data: { status: string; by?: string } }) => [data.status, data.by]),
+      [
+        ['sent', undefined],
+        ['delivered', CAROL],
+        ['read', BOB],
+      ],
+    );
+  });
+
+  it('in a direct chat show the other person, and none for a received message', async (test) => {
+    const { call, send, receive, list } = await setUp(test);
+    const messageId = await send(BOB);
+    assert.deepEqual((await list(messageId)).body, { data: [], nextCursor: null });
+    await receive(messageId, 'read', 2000, BOB);
+    assert.deepEqual(shown(await list(messageId)), [[BOB, 2000, 2000]]);
+    assert.equal((await list(messageId, '?cursor=none')).status, 400);
+    const events = (await call('GET', '/events?events=message.read')).body.data;
+    assert.equal(events[0].data.by, undefined);
+    const content = { type: 'text', text: 'hi' } as const;
+    const chat = { type: 'direct', id: BOB } as const;
+    await report({ type: 'message', networkId: 'A', chat, from: BOB, content, timestamp: 1000, replyTo: null });
+    const { body } = await call('GET', '/messages?direction=incoming');
+    assert.deepEqual((await list(body.data[0].messageId)).body.data, []);
+  });
+
+  it('follow a member whose hidden number becomes known', async (test) => {
+    const { groupId, send, receive, list } = await setUp(test);
+    const [one, both] = [await send(groupId), await send(groupId)];
+    for (const messageId of [one, both]) await receive(messageId, 'delivered', 1000, HIDDEN);
+    assert.equal((await list(one)).body.data[0].unidentified, true);
+    await report({ type: 'identified', standIn: HIDDEN, phoneNumber: DAVE });
+    await receive(both, 'read', 2000, DAVE);
+    assert.deepEqual(shown(await list(one)), [[DAVE, 1000, null]]);
+    assert.deepEqual(shown(await list(both)), [[DAVE, 1000, 2000]]);
+  });
+
+  it('are deleted with their messages, their session or after their time', async (test) => {
+    const { server, call, sessionId, groupId, send, receive } = await setUp(test);
+    const { database, clock } = server.app.services;
+    const count = async () =>
+      (await database.reader.kysely.selectFrom('message_receipts').select('message_id').execute()).length;
+    const sendAndRead = async () => receive(await send(groupId), 'read', clock.now(), BOB);
+    await sendAndRead();
+    const steady = { fromWall: (ms: number) => ms };
+    const later = (days: number) => ({ ...systemClock, now: () => clock.now() + days * DAY_MS });
+    await prunesReceipts(later(RECEIPT_DAYS - 1), steady).run(new Steps(database));
+    assert.equal(await count(), 1);
+    await prunesReceipts(later(RECEIPT_DAYS + 1), steady).run(new Steps(database));
+    assert.equal(await count(), 0);
+    await sendAndRead();
+    assert.equal((await call('DELETE', `/chats/${groupId}?sessionId=${sessionId}`)).status < 300, true);
+    assert.equal(await count(), 0);
+    await sendAndRead();
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status < 300, true);
+    assert.equal(await count(), 0);
+  });
+});
