@@ -164,6 +164,8 @@ class Receiver {
   }
 
   async waitFor(event: string): Promise<void> {
+    // A stop counts even if everything has already arrived.
+    this.#signal.throwIfAborted();
     const signal = AbortSignal.any([AbortSignal.timeout(TIMEOUT_MS), this.#signal]);
     while (!this.events.some((received) => received.event === event)) {
       if (this.#failure !== undefined) throw this.#failure;
