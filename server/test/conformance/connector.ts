@@ -6,6 +6,7 @@ import type { Deployment, Home } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock, type FakeClock } from '../support/fakeClock.ts';
 import { samples, upload } from '../support/media/media.ts';
+import { FORMS } from '../support/numberForms.ts';
 import { type Answer, bearer, type Call, newNumber, startServer, type TestServer } from '../support/server.ts';
 
 /** A network under test: the name of its connector, and a fake of its other side. */
@@ -279,6 +280,29 @@ export function connectorConformance(
       assert.equal(removed.results[0].ok, true, JSON.stringify(removed));
     }
   });
+
+  if (database === 'sqlite')
+    it('serves a person whatever the form of the number in 40 countries', async () => {
+      const numbers = FORMS.flatMap(([, ...forms]) => forms.flatMap((form) => form ?? []));
+      for (const number of numbers) {
+        // Sessions that wait between sends do so by this clock.
+        await site.clock.advance(1000);
+        await network.write(site, { text: `I am ${number}`, from: number });
+        const { messageId, chatId } = await incoming(`I am ${number}`);
+        assert.equal(chatId, number);
+        const calls: [method: string, path: string, body: object][] = [
+          ['POST', '/messages/send', { to: number, message: 'Hi', replyTo: messageId }],
+          ['POST', `/chats/${number}/read`, {}],
+        ];
+        if (has('react')) calls.push(['PUT', `/messages/${messageId}/reaction`, { emoji: '👍' }]);
+        if (has('setBlocked'))
+          for (const blocked of [true, false]) calls.push(['PUT', `/contacts/${number}/blocked`, { blocked }]);
+        for (const call of calls) {
+          const { status, body } = await site.call(...call);
+          assert.ok(status < 300, `${call[1]} of ${number}: ${JSON.stringify(body)}`);
+        }
+      }
+    });
 
   const pairingCode = () => site.call('POST', `/sessions/${site.sessionId}/pairing-code`, { phoneNumber: newNumber() });
   it('returns no pairing code for a connected session', async () => {

@@ -2,54 +2,11 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetworkNumbers, shownNumbers } from '../../src/messages/people/networkNumbers.ts';
 import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases/databases.ts';
+import { FORMS } from '../support/numberForms.ts';
 import { type GuardedOperation, guarded, inputs, CHAT as TYPED_NUMBER } from '../support/operations/operationInputs.ts';
 import { requestOf } from '../support/operations/restRequest.ts';
 import { type Answer, type Call, connectSession, newNumber, serversFor, startServer } from '../support/server.ts';
 
-/** Numbers as networks give them, by country. Those in the second column are in no numbering plan. */
-const FORMS: readonly (readonly [country: string, current: string, former?: string])[] = [
-  ['AE', '971501234567'],
-  ['AR', '5491123456789', '5415123456'],
-  ['AT', '43664123456'],
-  ['AU', '61412345678'],
-  ['BD', '8801812345678'],
-  ['BJ', '2290195123456', '22997123456'],
-  ['BR', '5511961234567', '551196123'],
-  ['CI', '2250123456789', '22507123456'],
-  ['CL', '56221234567', '5691234567'],
-  ['CM', '237671234567', '23777123456'],
-  ['CN', '8613123456789'],
-  ['CO', '573211234567'],
-  ['DE', '4915123456789'],
-  ['EC', '593991234567', '59391234567'],
-  ['EG', '201001234567'],
-  ['ES', '34612345678'],
-  ['FR', '33612345678'],
-  ['GA', '24106031234', '2410612345678'],
-  ['GB', '447400123456'],
-  ['GN', '224601123456', '22464123456'],
-  ['HU', '36201234567'],
-  ['ID', '62812345678'],
-  ['IL', '972502345678'],
-  ['IN', '918123456789'],
-  ['IT', '393123456789'],
-  ['JP', '819012345678'],
-  ['KE', '254712123456'],
-  ['KW', '96550012345', '9655012345'],
-  ['MU', '23052512345', '230251234'],
-  ['MX', '522221234567', '5215512345678'],
-  ['NG', '2348021234567'],
-  ['OM', '96892123456', '9689212345'],
-  ['PE', '51912345678'],
-  ['PH', '639051234567'],
-  ['PK', '923012345678'],
-  ['QA', '97433123456', '974551234'],
-  ['RU', '79123456789'],
-  ['SN', '221701234567', '2215512345'],
-  ['US', '12015550123'],
-  ['VN', '84912345678', '841234567890'],
-  ['ZA', '27711234567'],
-];
 const numbers = FORMS.flatMap(([, ...forms]) => forms.flatMap((form) => form ?? []));
 const formers = FORMS.flatMap(([, , former]) => former ?? []);
 
