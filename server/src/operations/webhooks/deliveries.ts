@@ -1,26 +1,20 @@
 import { sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import type { Queryable } from '../../db/dialect.ts';
-import { Pace } from '../../db/pace.ts';
-import { type DeliveryRow, deliveryStates, type WebhookTable } from '../../db/schema.ts';
-import { AppError, invalidField, noSuch } from '../../errors.ts';
+import { type DeliveryRow, deliveryStates } from '../../db/schema.ts';
+import { AppError, noSuch } from '../../errors.ts';
 import { includes } from '../../events/addedFields.ts';
 import { messageContent } from '../../events/fields.ts';
 import {
-  boolean,
   entries,
   integer,
   list,
   named,
-  object,
-  oneOf,
   optional,
   orNull,
   record,
   string,
   time,
-  token,
   unnumbered,
 } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
@@ -28,55 +22,17 @@ import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, sessionsOf } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
 import { timeRange } from '../../invoke/timeRange.ts';
-import type { SteadyClock } from '../../steadyClock.ts';
 import { cancelDelivery } from '../../webhooks/endpoints/destinations.ts';
 import { unsignedHeaders } from '../../webhooks/lanes/sign.ts';
 import { isOfSubscription, subscriptionOf, unsignedHeadersOf } from '../../webhooks/lanes/subscription.ts';
 import { includeOf } from '../../webhooks/lanes/webhook.ts';
 import { deliveriesThrough, fewPending, idsWithin, pathOf } from '../../webhooks/log/deliveryFilters.ts';
-import { findReplayable } from '../../webhooks/log/replay.ts';
-import type { Breaker } from '../../webhooks/queue/breaker.ts';
-import { firstWaitingBefore } from '../../webhooks/queue/due.ts';
-import { isOfChat, redeliver, sessionColumn } from '../../webhooks/queue/queue.ts';
+import { isOfChat, sessionColumn } from '../../webhooks/queue/queue.ts';
+import { explain } from './deliveryExplanation.ts';
+import { Delivery, DeliveryId, deliveriesOf, EventTypes, type ShownRow, State, toDelivery } from './deliveryRecord.ts';
 import { visibleBody } from './events.ts';
-import { acceptedKinds, Kind } from './eventTypes.ts';
+import { acceptedKinds } from './eventTypes.ts';
 import { Class } from './webhookRecord.ts';
-
-const DeliveryId = string('Id of the delivery (`dlv_…`).', { ...ref('delivery'), maxLength: 100 });
-const State = oneOf(
-  deliveryStates,
-  '`pending`: not settled yet. `failed`: all attempts failed. `expired`: it was held for too long.',
-);
-const settledStates = ['delivered', 'failed', 'expired', 'cancelled'] as const;
-const SettledState = oneOf(settledStates);
-const EventTypes = list(
-  Type.String({ ...token('lowercase'), maxLength: 50 }),
-  'Only these event types, such as `message.*`.',
-  { maxItems: 50, ...unnumbered },
-);
-
-const Delivery = named('Delivery', {
-  deliveryId: DeliveryId,
-  webhookId: string('Id of the webhook (`whk_…`) or of the event subscription (`whs_…`).'),
-  eventId: string('Id of the event (`evt_…`), which receivers get as `X-Webhook-Id`.'),
-  event: Kind,
-  state: State,
-  attempts: integer('Number of attempts so far.'),
-  lastClass: orNull(Class, 'Outcome class of the last attempt; null before the first one.'),
-  lastMessage: orNull(Type.String(), 'Outcome of the last attempt as a sentence; null before the first one.'),
-  dueAt: orNull(
-    time(),
-    'When the next attempt is due, unless the circuit breaker holds it; null once settled, and while `heldBehind` is set.',
-  ),
-  heldBehind: orNull(
-    Type.String(),
-    'Earlier delivery of the chat (`dlv_…`) for which it waits, at a webhook with `ordering: "strict"`; otherwise null.',
-  ),
-  messageId: orNull(Type.String(), 'Id of the message that the event is about; null if it is not about one.'),
-  isTest: boolean('Whether it is the sample event of a test.'),
-  createdAt: time('When the event happened.'),
-  settledAt: orNull(time(), 'When the delivery reached its final state; null while it is pending.'),
-});
 
 const DeliveryWithAttempts = named('DeliveryWithAttempts', {
   ...Delivery.properties,
@@ -266,124 +222,13 @@ export const cancelPendingDelivery = defineOperation({
   },
 });
 
-const MAX_REPLAYED = 100_000;
-
-export const replayDeliveries = defineOperation({
-  id: 'webhooks.replay',
-  route: 'POST /webhooks/replay',
-  permission: 'webhooks:operate',
-  scope: 'account',
-  effect: 'write',
-  tool: true,
-  uses: ['engine'],
-  summary: 'Replay deliveries',
-  description:
-    'Send settled deliveries again, with the same `X-Webhook-Id`. Select them by `deliveryIds`, or by `afterTime` and `beforeTime`: failed and expired ones unless you pass `states`. Count them first with `dryRun`. At most 100,000 per call.',
-  example: { afterTime: '2026-07-01T12:00:00Z', beforeTime: '2026-07-01T13:00:00Z', dryRun: true },
-  input: {
-    deliveryIds: optional(list(DeliveryId, 'Ids of deliveries, up to 1,000.', { minItems: 1, maxItems: 1000 })),
-    ...timeRange,
-    events: optional({ ...EventTypes, minItems: 1 }),
-    states: optional(
-      list(SettledState, 'Only deliveries in these states.', { minItems: 1, maxItems: 4, ...unnumbered }),
-    ),
-    webhookId: optional(string('Only deliveries of this webhook (`whk_…`).', { ...ref('webhook'), maxLength: 100 })),
-    dryRun: optional(boolean('Only counts; sends nothing.', { default: false })),
-    perSecond: optional(
-      integer('Deliveries per second; 100 by default.', { minimum: 1, maximum: 10_000, default: 100 }),
-    ),
-  },
-  output: object({
-    matched: integer('Number of settled deliveries that match.'),
-    replayed: integer('Number of deliveries that are sent again; 0 on a dry run.'),
-    lastDueAt: orNull(time(), 'When the last of them is due; null if none is sent.'),
-    notFound: optional(
-      list(
-        Type.String(),
-        'Only with `deliveryIds`: those not selected because they are unknown, still pending, tests, of a deleted webhook, or excluded by another filter.',
-      ),
-    ),
-  }),
-  errors: ['not_found'],
-  async run(ctx, input) {
-    if (input.deliveryIds === undefined && (input.afterTime === undefined || input.beforeTime === undefined)) {
-      throw invalidField('deliveryIds', 'is required unless both `afterTime` and `beforeTime` are given', 'required');
-    }
-    // Deliveries of a removed webhook cannot be replayed.
-    if (input.webhookId !== undefined && !(await webhookIds(ctx)).includes(input.webhookId))
-      throw noSuch('webhook', input.webhookId, 'webhookId');
-    const ids = await findReplayable(ctx.database.longReader, ctx.steady, replayable(ctx, input), MAX_REPLAYED);
-    const start = ctx.steady.now();
-    const stepMs = 1000 / (input.perSecond ?? 100);
-    const dueAt = (index: number) => Math.round(start + index * stepMs);
-    await new Pace().inSlices(ctx.database.commit, input.dryRun ? [] : ids, async (tx, slice, from) => {
-      const some = slice.map((id, index) => ({ id, dueAt: dueAt(from + index) }));
-      await redeliver(tx, ctx.accountId, some);
-      return some.length;
-    });
-    // Not of a time range: a set of its 100,000 ids would take 50 ms.
-    const found = new Set(input.deliveryIds && ids);
-    const replayed = input.dryRun ? 0 : ids.length;
-    for (const webhookId of replayed > 0 ? await webhookIds(ctx) : []) ctx.engine.wake(webhookId);
-    return {
-      matched: ids.length,
-      replayed,
-      lastDueAt: replayed === 0 ? null : isoTime(ctx.steady.toWall(dueAt(replayed - 1))),
-      ...(input.deliveryIds && { notFound: [...new Set(input.deliveryIds)].filter((id) => !found.has(id)) }),
-    };
-  },
-});
-
-type ReplayInput = Parameters<typeof replayDeliveries.run>[1];
-
-function replayable(ctx: Context, { deliveryIds, states, events, webhookId, afterTime, beforeTime }: ReplayInput) {
-  return {
-    accountId: ctx.accountId,
-    states: states ?? (deliveryIds === undefined ? (['failed', 'expired'] as const) : settledStates),
-    deliveryIds,
-    kinds: events && acceptedKinds(events),
-    webhookId,
-    from: afterTime === undefined ? undefined : parseTime('afterTime', afterTime),
-    to: beforeTime === undefined ? undefined : parseTime('beforeTime', beforeTime),
-  };
-}
-
-async function webhookIds(ctx: Context): Promise<string[]> {
-  const rows = await ctx.database.reader.kysely
-    .selectFrom('webhooks')
-    .select('webhook_id')
-    .where('account_id', '=', ctx.accountId)
-    .execute();
-  return rows.map(({ webhook_id }) => webhook_id);
-}
-
 /** The body for a subscriber, without its cursor and with nothing cut. */
 function occurrenceIn(row: Pick<DeliveryRow, 'event_id' | 'kind' | 'created_at'>, body: string): string {
   const { data } = JSON.parse(body) as { data: object };
   return JSON.stringify({ eventId: row.event_id, name: row.kind, timestamp: isoTime(row.created_at), data });
 }
 
-/**
- * The earlier delivery that a held one waits for: the one that held it, which may be due by now, or another one if that is
- * settled.
- */
-const heldNow = sql<string | null>`case when d.held_behind is not null then coalesce(
-  (select h.delivery_id from deliveries h
-    where h.account_id = d.account_id and h.delivery_id = d.held_behind and h.state = 'pending'),
-  ${firstWaitingBefore}
-) end`;
-
 const deliveries = (ctx: Context) => deliveriesOf(ctx.database.longReader, ctx.accountId);
-
-function deliveriesOf(on: Pick<Queryable, 'kysely' | 'dialect'>, accountId: string, path?: ReturnType<typeof pathOf>) {
-  return deliveriesThrough(on, accountId, path)
-    .innerJoin('events as e', (join) =>
-      join.onRef('e.account_id', '=', 'd.account_id').onRef('e.event_id', '=', 'd.event_id'),
-    )
-    .selectAll('d')
-    .select('e.message_id')
-    .select(heldNow.as('held_now'));
-}
 
 /** Returns the ids of the deliveries of a message's events. */
 async function aboutMessage({ database, accountId }: Context, messageId: string): Promise<string[]> {
@@ -423,80 +268,4 @@ async function attemptsOf(kysely: Context['database']['reader']['kysely'], row: 
   };
   // A later attempt may have replaced it since the row was read.
   return [...stored.filter(({ number }) => number < row.attempts), last];
-}
-
-/** A delivery with the message that its event is about, and the earlier delivery for which it waits. */
-type ShownRow = DeliveryRow & { readonly message_id: string | null; readonly held_now: string | null };
-
-function toDelivery(row: ShownRow, steady: SteadyClock) {
-  return {
-    deliveryId: row.delivery_id,
-    webhookId: row.webhook_id,
-    eventId: row.event_id,
-    event: row.kind,
-    state: row.state,
-    attempts: row.attempts,
-    lastClass: row.last_class,
-    lastMessage: row.reason ?? row.last_message,
-    dueAt: row.state === 'pending' && row.held_now === null ? isoTime(dueAt(row, steady)) : null,
-    heldBehind: row.held_now,
-    messageId: row.message_id,
-    isTest: row.is_test === 1,
-    createdAt: isoTime(row.created_at),
-    settledAt: isoTime(row.settled_at),
-  };
-}
-
-/**
- * Returns when the next attempt is due, as a time of day. A delivery is due from its storage on if it never waited, or if
- * the earlier ones that held it are settled: it goes out after the few that were released before it.
- */
-const dueAt = (row: DeliveryRow, steady: SteadyClock) =>
-  row.due_at === 0 || row.held_behind !== null ? row.created_at : steady.toWall(row.due_at);
-
-/** Explains in one sentence why a delivery has or has not arrived. */
-function explain(row: ShownRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
-  const settledAt = isoTime(row.settled_at);
-  const last = row.reason ?? row.last_message ?? 'no attempt has been made';
-  switch (row.state) {
-    case 'delivered':
-      return `It was delivered at ${settledAt}, on attempt ${row.attempts}.`;
-    case 'failed':
-      return row.attempts === 1
-        ? `Its only attempt failed: ${last}.`
-        : `All ${row.attempts} attempts failed; the last one: ${last}.`;
-    case 'expired':
-      return `It expired at ${settledAt}: ${last}.`;
-    case 'cancelled':
-      return `It was cancelled at ${settledAt}: ${last}.`;
-    case 'pending':
-      return explainPending(row, webhook, steady);
-  }
-}
-
-function explainPending(row: ShownRow, webhook: WebhookTable | undefined, steady: SteadyClock): string {
-  const now = steady.now();
-  const shown = (at: number) => isoTime(steady.toWall(at));
-  if (webhook === undefined) return 'The webhook was removed.';
-  if (webhook.enabled === 0) return 'The webhook is disabled; the delivery goes out once you enable it.';
-  if (webhook.paused === 1 && webhook.paused_reason !== null) return `The webhook is paused. ${webhook.paused_reason}`;
-  if (webhook.paused === 1) return 'The webhook is paused; the delivery goes out once you resume it.';
-  const { state, since, outageSince, lastError, openUntil, pausedUntil }: Breaker = JSON.parse(webhook.breaker);
-  const error = lastError === null ? '' : `: ${lastError.message}`;
-  if (state === 'open') {
-    const next =
-      openUntil !== null && openUntil > now ? `the next probe goes out at ${shown(openUntil)}` : 'a probe goes out now';
-    return `The circuit breaker holds this delivery and has been open since ${shown(outageSince ?? since)}${error}; ${next}.`;
-  }
-  if (state === 'half_open') return `The circuit breaker is half open, and this delivery waits for its probes${error}.`;
-  if (pausedUntil !== null && pausedUntil > now)
-    return `The receiver throttled deliveries, so they are paused until ${shown(pausedUntil)}.`;
-  if (row.held_now !== null)
-    return `It waits for the earlier delivery ${row.held_now} of its chat, because the webhook has \`ordering: "strict"\`.`;
-  if (row.held_behind !== null) return 'The earlier deliveries of its chat are settled; it is about to be sent.';
-  if (row.due_at > now && (row.attempts === 0 || row.last_class === 'ok'))
-    return `It is being replayed, and is due at ${shown(row.due_at)}.`;
-  if (row.due_at > now)
-    return `Attempt ${row.attempts} failed: ${row.last_message}; the next one is due at ${shown(row.due_at)}.`;
-  return row.attempts === 0 ? 'It is about to be sent for the first time.' : 'Its next attempt is about to be made.';
 }

@@ -4,6 +4,7 @@ import * as endpoints from './endpoints.ts';
 import * as eventSubscriptions from './eventSubscriptions.ts';
 import * as events from './events.ts';
 import * as eventTypes from './eventTypes.ts';
+import * as replay from './replay.ts';
 import * as webhookHealth from './webhookHealth.ts';
 import * as webhookSecret from './webhookSecret.ts';
 import * as webhooks from './webhooks.ts';
@@ -19,7 +20,7 @@ export const webhookOperations: readonly Operation[] = [
   webhookHealth.resetCircuitBreaker,
   deliveries.listDeliveries,
   deliveries.getDelivery,
-  deliveries.replayDeliveries,
+  replay.replayDeliveries,
   deliveries.cancelPendingDelivery,
   webhookSecret.rotateWebhookSecret,
   webhookSecret.revealWebhookSecret,
