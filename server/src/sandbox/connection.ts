@@ -1,4 +1,3 @@
-import { randomInt, randomUUID } from 'node:crypto';
 import type { Audience, BusinessActions, PrivacyActions } from '../connectors/contract/account.ts';
 import type { CallKey } from '../connectors/contract/calls.ts';
 import type { ChannelActions } from '../connectors/contract/channels.ts';
@@ -31,15 +30,14 @@ import { SandboxJoinRequests } from './joinRequests.ts';
 import { SandboxLimits } from './limits.ts';
 import type { Phone } from './mailboxReader.ts';
 import { isTyping, type SandboxNetwork } from './network.ts';
+import { SandboxPairing } from './pairing.ts';
 import type { Simulation } from './simulatedActions.ts';
+import { SimulatedPeople } from './simulatedPeople.ts';
 import { eventOf, isReported, type Reported } from './simulation.ts';
 import { isWanted, SandboxStatus } from './status.ts';
 import type { SandboxEvent } from './store.ts';
 import { SandboxTemplates } from './templates.ts';
-import { withdrawJoinRequest } from './waiting.ts';
 
-const PAIRING_MS = 20_000;
-const PAIRING_ROUNDS = 5;
 const RECONNECT_RETRY_MS = 1000;
 /** They also arrive while the session is offline. */
 const changesOfMessages: ReadonlySet<string> = new Set([
@@ -51,10 +49,6 @@ const changesOfMessages: ReadonlySet<string> = new Set([
   'event_answer',
   'move',
 ]);
-const PAIRING_CODE_MS = 160_000;
-// Without 0, 1, I, L, O and U, because people type the code.
-const CODE_LETTERS = '23456789ABCDEFGHJKMNPQRSTVWXYZ';
-
 /** A session on the network: a phone that its account uses, and that a simulation can use as well. */
 export class SandboxConnection implements Connection, Phone {
   readonly groups: GroupActions;
@@ -75,11 +69,12 @@ export class SandboxConnection implements Connection, Phone {
   readonly #limits: SandboxLimits;
   readonly #history: SandboxHistory;
   readonly #blockList: BlockList;
+  readonly #pairing: SandboxPairing;
+  readonly #people: SimulatedPeople;
   #number: string;
   #name: string | null = null;
   #isOnline = false;
   #isClosed = false;
-  #isPairing = false;
   #cancelTimer = () => {};
   #onlineSince = 0;
 
@@ -90,6 +85,8 @@ export class SandboxConnection implements Connection, Phone {
     this.#history = new SandboxHistory(host);
     this.#blockList = new BlockList(host, network.steady);
     this.#calls = new RingingCalls(host);
+    this.#pairing = new SandboxPairing(host);
+    this.#people = new SimulatedPeople(network, () => host.clock.now());
     this.#number = host.phoneNumber ?? '';
     this.groups = new SandboxGroups(network, this);
     this.chats = createChatActions(() => this.requireOnline());
@@ -172,7 +169,7 @@ export class SandboxConnection implements Connection, Phone {
 
   async open(): Promise<void> {
     const isLinked = (await this.#host.store.get('linked')) === 'yes';
-    if (this.#host.options['pairing'] === true && !isLinked) await this.#showQr(PAIRING_ROUNDS);
+    if (this.#host.options['pairing'] === true && !isLinked) await this.#pairing.start();
     else await this.#join();
   }
 
@@ -224,40 +221,13 @@ export class SandboxConnection implements Connection, Phone {
     this.#network.mailboxes.leave(this);
     this.#calls.stop();
     this.#isOnline = false;
-    this.#isPairing = false;
-  }
-
-  async #showQr(roundsLeft: number): Promise<void> {
-    if (roundsLeft === 0) {
-      this.#isPairing = false;
-      await this.#host.onEvent({
-        type: 'disconnected',
-        reason: 'The QR code was not scanned in time',
-        willReconnect: false,
-      });
-      return;
-    }
-    this.#isPairing = true;
-    await this.#host.onEvent({
-      type: 'pairing',
-      qr: `sandbox:${randomUUID()}`,
-      expiresAt: this.#host.clock.now() + PAIRING_MS,
-    });
-    this.#cancelTimer = this.#host.clock.after(PAIRING_MS, () => {
-      this.#showQr(roundsLeft - 1).catch((error) =>
-        this.#host.log.error({ err: error }, 'failed to renew the QR code'),
-      );
-    });
+    this.#pairing.stop();
   }
 
   async requestPairingCode(phoneNumber: string) {
-    this.#requirePairing();
+    const code = this.#pairing.requestCode();
     this.#number = phoneNumber;
-    this.#cancelTimer();
-    const expiresAt = this.#host.clock.now() + PAIRING_CODE_MS;
-    this.#cancelTimer = this.#host.clock.after(PAIRING_CODE_MS, () => void this.#showQr(0).catch(() => {}));
-    const letters = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
-    return { code: `${letters.slice(0, 4)}-${letters.slice(4)}`, expiresAt };
+    return code;
   }
 
   async send(message: OutgoingMessage) {
@@ -407,15 +377,12 @@ export class SandboxConnection implements Connection, Phone {
     if (isChatAction(action)) {
       this.requireOnline();
       if (action.action === 'disappearing' && action.chat.type === 'group')
-        return this.#groupsOf(action.from).setSettings(action.chat.id, { disappearingSeconds: action.seconds ?? 0 });
+        return this.#people.setDisappearing(action.chat.id, action.from, action.seconds ?? 0);
       return this.#host.onEvent(chatEventOf(action, this.#now()));
     }
     switch (action.action) {
       case 'pair':
-        this.#requirePairing();
-        this.#cancelTimer();
-        await this.#join();
-        this.#isPairing = false;
+        await this.#pairing.finish(() => this.#join());
         await this.#host.store.set('linked', 'yes');
         return;
       case 'disconnect': {
@@ -439,55 +406,24 @@ export class SandboxConnection implements Connection, Phone {
         const { action: _, ...changed } = action;
         return this.#host.onEvent(await this.#limits.setStanding(changed));
       }
-      case 'group_create':
-        this.requireOnline();
-        await this.#groupsOf(action.from).create(action.subject, [this.#number, ...action.phoneNumbers]);
-        return;
-      case 'group_subject': {
-        const { group: networkId, subject } = action;
-        await this.#network.changeGroup(networkId, (group) => [
-          { ...group, subject },
-          { type: 'subject', subject },
-        ]);
-        return;
-      }
       case 'history':
         this.requireOnline();
         return this.#history.play(action);
-      case 'group_leave':
-        return this.#groupsOf(action.from).leave(action.group);
-      case 'group_join_request':
-        await this.#groupsOf(action.from).ask(action.group, () => {});
-        return;
-      case 'group_join_withdraw':
-        await this.#network.changeGroup(action.group, (group) => withdrawJoinRequest(group, action.from, this.#now()));
-        return;
-      case 'group_picture':
-        return this.#groupsOf(action.from).setPicture(action.group, action.picture);
-      case 'group_settings':
-        return this.#groupsOf(action.from).setSettings(action.group, action.settings);
-      case 'community_create': {
-        const person = { number: action.from, requireOnline: () => this.requireOnline() };
-        const members = [this.#number, ...action.phoneNumbers];
-        await new SandboxCommunities(this.#network, person).create(action.subject, null, members);
-        return;
-      }
       case 'business_profile':
         this.requireOnline();
         return this.#account.define(action);
       case 'channel_create': {
         this.requireOnline();
-        const { networkId } = await this.#channelsOf(action.from).create(action.name, null);
+        const networkId = await this.#people.createChannel(action.from, action.name);
         const channel = await this.channels.follow(networkId);
         return this.#host.onEvent({ type: 'channel', channel });
       }
-      case 'channel_post': {
-        const channel = await this.#network.store.channel(this.#network.addressOf(action.channel));
-        if (channel === undefined) throw new AppError('not_found', 'The channel does not exist on the network');
-        const post = { networkId: randomUUID(), channel: action.channel, content: action.content };
-        await this.#channelsOf(channel.owner).post(post);
-        return;
-      }
+      case 'group_create':
+      case 'community_create':
+        this.requireOnline();
+        return this.#people.play(action, this.#number);
+      default:
+        return this.#people.play(action, this.#number);
     }
   }
 
@@ -508,15 +444,6 @@ export class SandboxConnection implements Connection, Phone {
     await this.#host.onEvent(event);
   }
 
-  #channelsOf(number: string): ChannelActions {
-    return new SandboxChannels(this.#network, { number, requireOnline: () => {} });
-  }
-
-  /** The group actions of a person whom a simulation plays. */
-  #groupsOf(number: string): SandboxGroups {
-    return new SandboxGroups(this.#network, { number, requireOnline: () => {} });
-  }
-
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#leave();
@@ -528,15 +455,6 @@ export class SandboxConnection implements Connection, Phone {
     await this.#calls.endAll();
     await this.#network.store.release(this.sessionId);
     await this.#host.store.clear();
-  }
-
-  /** @throws {AppError} `session_state` */
-  #requirePairing(): void {
-    if (!this.#isPairing)
-      throw new AppError(
-        'session_state',
-        'The session is not waiting to be paired; its status must be awaiting_pairing',
-      );
   }
 
   /** @throws {AppError} `session_not_connected` */
