@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
-import { proto } from 'baileys';
+import { type BinaryNode, proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { childOf, childrenOf } from '../support/fakeWhatsapp/stanza.ts';
 import { type Answer, eventOf } from '../support/server.ts';
 import { eventsOf, inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
@@ -349,12 +350,79 @@ it('thirty changes in a moment cause few reads, and the last one is reported', a
 });
 
 it('a limit of WhatsApp on reading groups delays a change, and returns rate_limited to a sender', async () => {
-  const { faults } = setting.whatsapp;
-  const group = bob.groups.create('Limited', [me.number]);
+  const { whatsapp } = setting;
+  const { faults } = whatsapp;
+  const group = bob.groups.create('Limited', [me.number], 'number');
   const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  // The notice reports that the addresses of all members have changed, and lists none.
+  whatsapp.migrateGroup(group);
   faults.limitQueries('w:g2', 2);
   bob.groups.rename(group, 'Limited and renamed');
   const sent = await setting.call('POST', '/messages/send', { sessionId, to: groupId, message: 'too early' });
   assert.deepEqual([sent.status, sent.body.code], [429, 'rate_limited'], JSON.stringify(sent.body));
   faults.answerQueries();
+});
+
+/** Sends a text to a group. @returns the addresses that its stanza carries the group's key for */
+async function sendKeys(groupId: string, text: string): Promise<string[]> {
+  const stanzas: BinaryNode[] = [];
+  const stop = setting.whatsapp.watchMessages((number, node) => {
+    if (number === me.number) stanzas.push(node);
+  });
+  const { status, body } = await setting.call('POST', '/messages/send', { sessionId, to: groupId, message: text });
+  stop();
+  assert.equal(status, 201, JSON.stringify(body));
+  const participants = stanzas.map((node) => childOf(node, 'participants'));
+  return participants.flatMap((node) => (node ? childrenOf(node, 'to').map(({ attrs }) => attrs['jid'] ?? '') : []));
+}
+
+/** Resolves once the session has received everything that came before. */
+async function pass(group: string, text: string): Promise<void> {
+  await bob.sendText(group, text);
+  await eventOf(setting.call, 'message.incoming', ({ message }) => message === text);
+}
+
+it('reads a group seldom while it changes before each of thirty sends', async () => {
+  const { counters } = setting.whatsapp;
+  const group = bob.groups.create('Changing', [me.number]);
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  const before = counters.queries['w:g2'] ?? 0;
+  for (let change = 1; change <= 30; change++) {
+    bob.groups.change(group, change % 2 === 1 ? 'add' : 'remove', [carol.number]);
+    await pass(group, `change ${change}`);
+    await sendKeys(groupId, `reply ${change}`);
+  }
+  const reads = (counters.queries['w:g2'] ?? 0) - before;
+  assert.ok(reads <= 10, `${reads} reads`);
+});
+
+it('sends to the members of the last notice while the group cannot be read', async () => {
+  const { faults } = setting.whatsapp;
+  const group = bob.groups.create('Moving', [me.number, carol.number]);
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  faults.withholdAnswers('query');
+  bob.groups.change(group, 'remove', [carol.number]);
+  await pass(group, 'carol has left');
+  const first = await sendKeys(groupId, 'without carol');
+  assert.ok(first.includes(bob.lidJid) && !first.includes(carol.lidJid), first.join());
+  bob.groups.change(group, 'add', [carol.number]);
+  await pass(group, 'carol is back');
+  assert.deepEqual(await sendKeys(groupId, 'with carol'), [carol.lidJid]);
+  await carol.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'with carol');
+  faults.answerQueries();
+});
+
+it('sends to no members of an outdated response', async () => {
+  const { whatsapp } = setting;
+  const group = bob.groups.create('Migrating', [me.number, carol.number], 'number');
+  const { groupId } = await eventOf(setting.call, 'group.created', (data) => data.networkGroupId === group);
+  whatsapp.migrateGroup(group);
+  whatsapp.faults.withholdAnswers('query');
+  bob.groups.rename(group, 'Migrated');
+  await pass(group, 'the group has other addresses');
+  bob.groups.change(group, 'remove', [carol.number]);
+  await pass(group, 'carol has left the migrated group');
+  whatsapp.faults.answerQueries();
+  const keyed = await sendKeys(groupId, 'without carol again');
+  assert.ok(keyed.includes(bob.lidJid) && !keyed.includes(carol.lidJid), keyed.join());
 });

@@ -137,7 +137,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     keys,
     agent: route.agent,
     getMessage: async ({ id }) => (id ? findSent(session, id) : undefined),
-    cachedGroupMetadata: async (jid) => groups.cached(jid),
+    cachedGroupMetadata: (jid) => groups.currentOrRead(jid),
     makeSignalRepository: deviceSessions.observe(turns.split(journal.makeSignalRepository)),
   });
   const people = { addresses, members, groups, pictures, joinRequests, recipients, activity, ownPresence };

@@ -1,4 +1,4 @@
-import type { GroupMetadata, WASocket } from 'baileys';
+import type { BinaryNode, GroupMetadata, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { KeyedQueue } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
@@ -12,6 +12,7 @@ import { type Addresses, lidOfPlaceholder } from './addresses.ts';
 import { ChangedGroups } from './changedGroups.ts';
 import { changesBetween, hasNews, toNetworkGroup, withNumbers } from './groupState.ts';
 import type { MemberAddresses } from './memberAddresses.ts';
+import { afterNotice } from './noticedMembers.ts';
 
 const METADATA_KEPT = 200;
 /** An account may be in very many groups. After a minute, Baileys would report that it is in none. */
@@ -22,6 +23,13 @@ const OPEN_MS = 10_000;
 const RETRIES_MS = [30_000, 2 * 60_000, 10 * 60_000];
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
+
+/** A request for a group, and its number. */
+interface Fetch {
+  readonly socket: WASocket;
+  readonly request: number;
+  readonly answer: Promise<GroupMetadata>;
+}
 
 /**
  * The groups of a session, as the host knows them. After every sign of a change (a notification, an action of the
@@ -39,6 +47,10 @@ export class Groups {
   /** Counts the requests, and remembers for each group the request that returned its known state. */
   #requestCount = 0;
   readonly #answered = new Map<string, number>();
+  /** The last request for each group before the last sign of a change. Its answer may lack the change. */
+  readonly #outdated = new Map<string, number>();
+  /** The newest request for each group, until its answer or the next sign of a change. */
+  readonly #fetches = new Map<string, Fetch>();
 
   readonly #all = Promise.withResolvers<void>();
   readonly #changed: ChangedGroups;
@@ -51,10 +63,8 @@ export class Groups {
     this.#members = members;
     this.#changed = new ChangedGroups(host, (networkId) => this.#readChanged(networkId));
     link.on('socket', (socket) => {
-      socket.ws.on('CB:notification,type:w:gp2', ({ attrs: { from } }: { attrs: { from?: string } }) => {
-        if (from === undefined || link.newest !== socket) return;
-        this.#metadata.delete(from);
-        this.#changed.note(from);
+      socket.ws.on('CB:notification,type:w:gp2', (notice: BinaryNode) => {
+        if (link.newest === socket) this.#onNotice(notice);
       });
     });
     link.on('open', (socket) => void this.#readAllOrRetry(socket));
@@ -142,9 +152,49 @@ export class Groups {
     return undefined;
   }
 
-  /** Returns a group as Baileys needs it for sending, unless there was a sign of a change since it was read. */
-  cached(networkId: string): GroupMetadata | undefined {
-    return this.#metadata.get(networkId);
+  /**
+   * Returns a group as Baileys needs it for sending. If there was a sign of a change that only a read can tell, all sends
+   * wait for the same one: Baileys would read the group for each of them.
+   */
+  async currentOrRead(networkId: string): Promise<GroupMetadata | undefined> {
+    const socket = this.#session.link.newest;
+    const known = this.#metadata.get(networkId);
+    if (known !== undefined || socket === undefined) return known;
+    const running = this.#fetches.get(networkId);
+    return (running?.socket === socket ? running : this.#fetch(socket, networkId)).answer;
+  }
+
+  #onNotice(notice: BinaryNode): void {
+    const { from: networkId } = notice.attrs;
+    if (networkId === undefined) return;
+    const { self, baileys } = this.#session;
+    const known = this.#metadata.get(networkId);
+    const after = known && afterNotice(known, notice, baileys.jidNormalizedUser);
+    const isMember = after?.participants.some(({ id }) => self.is(id)) === true;
+    if (after !== undefined && isMember) this.#metadata.set(networkId, after);
+    else this.#metadata.delete(networkId);
+    this.#outdated.set(networkId, this.#requestCount);
+    this.#fetches.delete(networkId);
+    this.#changed.note(networkId);
+  }
+
+  #fetch(socket: WASocket, networkId: string): Fetch {
+    const request = ++this.#requestCount;
+    const answer = this.#session.requests.run(socket, () => socket.groupMetadata(networkId));
+    const fetch: Fetch = { socket, request, answer };
+    this.#fetches.set(networkId, fetch);
+    const end = () => {
+      if (this.#fetches.get(networkId) === fetch) this.#fetches.delete(networkId);
+    };
+    answer.then((read) => {
+      this.#keepForSending(read, request);
+      end();
+    }, end);
+    return fetch;
+  }
+
+  #keepForSending(read: GroupMetadata, request: number): void {
+    if (request > (this.#outdated.get(read.id) ?? 0)) this.#metadata.set(read.id, read);
   }
 
   #note(
@@ -204,9 +254,9 @@ export class Groups {
   }
 
   async #read(socket: WASocket, networkId: string): Promise<NetworkGroup | undefined> {
-    const request = ++this.#requestCount;
+    const { request, answer } = this.#fetch(socket, networkId);
     try {
-      return await this.#put(await this.#session.requests.run(socket, () => socket.groupMetadata(networkId)), request);
+      return await this.#put(await answer, request);
     } catch (error) {
       const { statusCode } = boomOf(error);
       if (statusCode !== FORBIDDEN && statusCode !== NOT_FOUND) throw error;
@@ -216,7 +266,7 @@ export class Groups {
   }
 
   async #put(read: GroupMetadata, request: number): Promise<NetworkGroup> {
-    this.#metadata.set(read.id, read);
+    this.#keepForSending(read, request);
     this.#answered.set(read.id, request);
     await this.#members.noteGroup(this.#session.link.newest, read);
     const group = await toNetworkGroup(read, this.#known.get(read.id), this.#addresses);
