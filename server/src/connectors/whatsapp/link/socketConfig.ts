@@ -1,5 +1,6 @@
 import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
 import { LRUCache } from 'lru-cache';
+import type { SessionHost } from '../../contract/host.ts';
 import { historyChoiceOf } from '../../historyOptions.ts';
 import type { Session } from '../session.ts';
 import type { Route } from './proxy.ts';
@@ -23,8 +24,7 @@ export function socketConfig(
   const { whatsappUrl: url, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
   return {
     auth: { creds, keys },
-    // Errors and warnings only, because Baileys logs the content of messages from `info` on.
-    logger: log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level }),
+    logger: baileysLog(log),
     ...(url !== undefined && { waWebSocketUrl: url }),
     // With a product name, the server refuses pairing codes.
     browser: baileys.Browsers.ubuntu('Chrome'),
@@ -53,6 +53,10 @@ export function socketConfig(
     options: { dispatcher: ownFiles } as RequestInit,
   } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
 }
+
+/** Errors and warnings only, because Baileys logs the content of messages from `info` on. */
+export const baileysLog = (log: SessionHost['log']) =>
+  log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level });
 
 /** A cache for Baileys that outlives its sockets. */
 function baileysCache(maxSize: number, ttl = 0): CacheStore {

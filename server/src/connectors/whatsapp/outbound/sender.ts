@@ -17,6 +17,7 @@ import { toSealedEdit, toSealedReaction } from '../sealed/ownChanges.ts';
 import type { Session } from '../session.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
 import { type DeviceSessions, lacksKeys } from './deviceSessions.ts';
+import { makeMessage } from './madeMessages.ts';
 import { addressMentions, keepMentions } from './mentions.ts';
 import { toWireId } from './messageIds.ts';
 import { keyOf, quotedOf } from './messageKeys.ts';
@@ -327,38 +328,42 @@ export class Sender {
     let mayHaveBeenSent = made !== undefined;
     made ??= wire;
     let until = hasFile ? clock.now() + FILE_MS : deadline;
+    let isRepeated = false;
     let [target, ...others] = targetsOf(addresses, audience);
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
         throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
       });
       const { jid, ...readers } = target;
-      const sharedMs = isShared(baileys, jid) ? ENCRYPTION_MS : TIMEOUT_MS;
-      const limitMs = hasFile ? FILE_MS : sharedMs;
-      const answer = await this.#acknowledgements.answerTo(messageId, async () => {
-        if (made !== undefined) {
-          // The same message, with its uploaded file and its secret, instead of a new one with the same text.
-          const content = made;
-          const relayed = { messageId, ...stanzaOptionsOf(this.#session, content), ...readers };
-          mayHaveBeenSent = true;
-          const relay = () => socket.relayMessage(jid, content, relayed);
-          await this.#inTurn(until, () => this.#dispatch(socket, messageId, relay, limitMs));
-          return;
+      if (made === undefined) {
+        // Not in turn, because an upload would delay all others.
+        const make = async () => makeMessage(this.#session, socket, jid, await makeContent(), options);
+        try {
+          made = await this.#session.requests.run(socket, make, hasFile ? FILE_MS : TIMEOUT_MS);
+        } catch (error) {
+          if (error instanceof LostSocketError && clock.now() < until) continue;
+          throw sendFailure(error);
         }
-        const make = async () => {
-          const content = await makeContent();
-          mayHaveBeenSent = true;
-          return socket.sendMessage(jid, content, { ...options, ...readers });
-        };
-        const dispatch = () => this.#dispatch(socket, messageId, make, limitMs);
-        // An upload needs no turn, and would delay all others.
-        made = (await (hasFile ? dispatch() : this.#inTurn(until, dispatch)))?.message ?? undefined;
-        until = clock.now() + TIMEOUT_MS; // a file has its own time
+        if (hasFile) until = clock.now() + TIMEOUT_MS; // a file has its own time
+      }
+      // The same message on each connection, with its uploaded file and its secret.
+      const content = made;
+      const relayed = { messageId, ...stanzaOptionsOf(this.#session, content), ...readers };
+      const relay = () => {
+        mayHaveBeenSent = true;
+        return socket.relayMessage(jid, content, relayed);
+      };
+      const limitMs = isShared(baileys, jid) ? ENCRYPTION_MS : TIMEOUT_MS;
+      const answer = await this.#acknowledgements.answerTo(messageId, async () => {
+        await this.#inTurn(until, () => this.#dispatch(socket, messageId, relay, limitMs));
+        // The time of the encryption does not count, so that a lost acknowledgement leaves time for another connection.
+        if (!isRepeated) until = clock.now() + TIMEOUT_MS;
+        isRepeated = true;
       });
       if (answer === 'lost') {
-        progress.isUncertain = true;
-        if (clock.now() >= until) throw new AppError('send_failed', UNCONFIRMED);
-        continue;
+        progress.isUncertain ||= mayHaveBeenSent;
+        if (clock.now() < until) continue;
+        throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED) : new AppError('session_not_connected');
       }
       if ('failure' in answer) {
         const { failure } = answer;
@@ -425,6 +430,7 @@ export class Sender {
     return Promise.race([done, late]);
   }
 
+  /** The connection is replaced if the message is not written to it within `limitMs`. */
   #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs: number): Promise<T> {
     const abandonOnAbort = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => this.#acknowledgements.abandon(messageId));
