@@ -3,6 +3,7 @@ import { after, before, describe, it } from 'node:test';
 import { eventually } from '../../support/eventually.ts';
 import { createFakeClock } from '../../support/fakeClock.ts';
 import { type FakeWhatsapp, type Phone, startFakeWhatsapp } from '../../support/fakeWhatsapp/index.ts';
+import { samples, upload } from '../../support/media/media.ts';
 import { type Call, eventOf, startServer, type TestServer } from '../../support/server.ts';
 import { inStatus, linkSession } from '../support.ts';
 
@@ -14,14 +15,16 @@ describe('a slow WhatsApp server', () => {
   let whatsapp: FakeWhatsapp;
   let server: TestServer;
   let call: Call;
+  let token: string;
   let me: Phone;
   let bob: Phone;
   let sessionId: string;
 
   before(async () => {
     whatsapp = await startFakeWhatsapp();
+    whatsapp.trustMedia();
     server = await startServer({ clock, env: whatsapp.env });
-    ({ call } = await server.account());
+    ({ call, token } = await server.account());
     me = whatsapp.phone('15551000001', 'Me');
     bob = whatsapp.phone('15551000002', 'Bob');
     sessionId = await linkSession(call, me);
@@ -103,6 +106,37 @@ describe('a slow WhatsApp server', () => {
     await hasArrived('to more');
     assert.equal((await send('afterwards')).status, 201);
     assert.equal(copies('in between').length, 0);
+    assert.equal(whatsapp.counters.logins, logins);
+  });
+
+  it('keeps the connection when a file waits for the encryption of another message', async () => {
+    const group = bob.groups.create('Largest', [me.number, whatsapp.phone('15551000005', 'Erin').number]);
+    const { groupId } = await eventOf(call, 'group.created', (data) => data.networkGroupId === group);
+    const { body: stored } = await upload(server, token, samples.image, { headers: { 'content-type': 'image/png' } });
+    const { mediaId } = stored;
+    whatsapp.faults.withholdAnswers('key');
+    const { logins, uploads } = whatsapp.counters;
+    const queries = whatsapp.counters.queries['encrypt'] ?? 0;
+    const toMany = call('POST', '/messages/send', { sessionId, to: groupId, message: 'to most' });
+    await eventually(
+      async () => whatsapp.counters.queries['encrypt'] ?? 0,
+      (count) => count > queries,
+    );
+    const limits = clock.timersDueIn(25_000);
+    const file = call('POST', '/messages/send-media', { sessionId, to: bob.number, type: 'image', mediaId });
+    await eventually(
+      async () => [whatsapp.counters.uploads - uploads, clock.timersDueIn(25_000) - limits],
+      ([uploaded = 0, waiting = 0]) => uploaded > 0 && waiting > 0,
+    );
+    await clock.advance(31_000);
+    const { status, body } = await file;
+    assert.deepEqual([status, body.code], [502, 'send_failed']);
+    assert.match(body.detail, /was not sent/);
+    whatsapp.faults.answerQueries();
+    await hasArrived('to most');
+    assert.equal((await toMany).status, 502);
+    assert.equal((await send('after the file')).status, 201);
+    assert.equal(bob.messages.all.filter(({ message }) => message.imageMessage != null).length, 0);
     assert.equal(whatsapp.counters.logins, logins);
   });
 
