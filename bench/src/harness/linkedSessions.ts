@@ -31,9 +31,14 @@ export async function ask(process: Running, path: string, body?: object): Promis
   return (await response.json()) as Answers; // each call reads only the fields that its answer has
 }
 
-/** Starts the network. Returns it with the variables of a server that uses it. */
-export async function startNetwork(): Promise<{ network: Running; env: Readonly<Record<string, string>> }> {
-  const network = await startOwn('whatsappNetwork.ts');
+/**
+ * Starts the network. Returns it with the variables of a server that uses it.
+ * @param isMigrated whether its accounts have been migrated to LIDs
+ */
+export async function startNetwork(
+  isMigrated = false,
+): Promise<{ network: Running; env: Readonly<Record<string, string>> }> {
+  const network = await startOwn('whatsappNetwork.ts', { IS_MIGRATED: String(isMigrated) });
   const { socketUrl, mediaHost, ca } = await ask(network, '/network');
   const certificate = join(newFolder(), 'media.pem');
   writeFileSync(certificate, ca);

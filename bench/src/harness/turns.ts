@@ -9,6 +9,8 @@ export interface LongestTurns {
   readonly cpuMs: number;
   /** Time of one turn in which the thread did not run: it waited for the disk, or for a core that others used. */
   readonly waitMs: number;
+  /** Median of the processor time of all turns of at least a millisecond. */
+  readonly medianMs: number;
 }
 
 /** Measures the turns of the main thread of a server that is started with `env`. */

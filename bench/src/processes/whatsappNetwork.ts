@@ -5,9 +5,9 @@ import { startFakeWhatsapp } from '../../../server/test/support/fakeWhatsapp/ind
 
 /*
  * The simulated WhatsApp of the tests in a process of its own, so that its work is not measured. Over HTTP, a benchmark
- * makes phones scan codes and write messages.
+ * makes phones scan codes and write messages. `IS_MIGRATED=true` for accounts that were migrated to LIDs.
  */
-const whatsapp = await startFakeWhatsapp();
+const whatsapp = await startFakeWhatsapp({ isMigrated: process.env['IS_MIGRATED'] === 'true' });
 const { ca } = whatsapp;
 
 interface Order {
