@@ -1,16 +1,17 @@
 import { Type } from 'typebox';
+import { allMessageTypes } from '../../connectors/contract/content.ts';
 import type { Quoted } from '../../connectors/contract/contentParts.ts';
 import { Flag, OptionalContent, Text } from '../fields.ts';
 import { digits, flag, limited, longText, wholeId } from './limits.ts';
 import { definePart } from './part.ts';
 
-const TYPE_CHARACTERS = 40;
-
 export const quotedFields = {
   messageId: Text('Id of the quoted message (`msg_…`), if the session has it.'),
   networkId: Text('Id of the quoted message on the network.'),
   from: Text('Phone number digits of its sender, or a placeholder of a person who hides the number.'),
-  type: Text('Type of the quoted message, if the network reports it.'),
+  type: Type.Optional(
+    Type.Enum(allMessageTypes, { description: 'Type of the quoted message, if the network reports it.' }),
+  ),
   text: Text('Beginning of its text, caption or question, as the reply quotes it.'),
   isStatus: Flag('Present if the message replies to a status.'),
 };
@@ -28,7 +29,7 @@ export const quotedPart = definePart({
       messageId: wholeId,
       networkId: wholeId,
       from: digits,
-      type: (type) => (type.length <= TYPE_CHARACTERS ? type : undefined),
+      type: (type) => (allMessageTypes.includes(type) ? type : undefined),
       text: longText,
       isStatus: flag,
     });

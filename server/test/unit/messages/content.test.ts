@@ -30,6 +30,16 @@ describe('content from a network', () => {
     for (const content of contents) assert.deepEqual(withinLimits(content), content);
   });
 
+  it('keeps the known types of a quoted message', () => {
+    const reply = (type: string): MessageContent => ({
+      type: 'text',
+      text: 'yes',
+      quoted: { networkId: 'ABC', type: type as MessageContent['type'] },
+    });
+    assert.deepEqual(withinLimits(reply('order')).quoted, { networkId: 'ABC', type: 'order' });
+    assert.deepEqual(withinLimits(reply('hologram')).quoted, { networkId: 'ABC' });
+  });
+
   it('is truncated to the limits of the API', () => {
     const contact = { name: long(201), phoneNumbers: [long(41), ...Array.from({ length: 12 }, (_, n) => `${n}`)] };
     const cases: [content: MessageContent, expected: Partial<MessageContent>][] = [
