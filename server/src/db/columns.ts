@@ -123,6 +123,7 @@ export const columns = {
     'reply_to',
     'status',
     'error',
+    'error_code',
     'timestamp',
     'created_at',
     'scheduled_at',

@@ -325,6 +325,8 @@ export interface Schema {
     reply_to: string | null;
     status: MessageStatus;
     error: string | null;
+    /** Code of that error in the table `errors`; null if it has none. */
+    error_code: string | null;
     /** When the sender sent it. */
     timestamp: number;
     created_at: number;

@@ -5,6 +5,7 @@ import { customerEvents } from './customerEvents.ts';
 import { Digits, Flag, messageContent, OptionalContent, Text, Timestamp } from './fields.ts';
 import {
   ChatId,
+  ErrorCode,
   LocationPart,
   MessageId,
   MessageStatusChange,
@@ -100,6 +101,7 @@ export const optInEvents = {
     data: Type.Object({
       ...MessageStatusChange.properties,
       error: Type.String({ description: 'Why the message failed, as a sentence.' }),
+      errorCode: ErrorCode,
     }),
   },
   'message.queued': {

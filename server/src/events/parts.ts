@@ -10,6 +10,12 @@ export const Test = {
 };
 
 export const MessageId = Type.String({ description: 'Id of the message (`msg_…`).' });
+export const ErrorCode = Type.Optional(
+  Type.String({
+    description:
+      'Code of that error, as a direct send returns it, such as `template_required`. Left out if the message was cancelled or rejected.',
+  }),
+);
 export const SessionId = Type.String({ description: 'Id of the session (`ses_…`).' });
 export const ChatId = Type.String({
   description:

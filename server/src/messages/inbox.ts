@@ -2,6 +2,7 @@ import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { Tx } from '../db/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { MessageRow, SessionStatus } from '../db/schema.ts';
+import type { AppError } from '../errors.ts';
 import { broadcastReports } from './broadcasts/broadcastInbox.ts';
 import { chatReports, storeChatRemoval, storeChatUpdate } from './chats/chatInbox.ts';
 import { removeLabel } from './chats/labels.ts';
@@ -31,7 +32,7 @@ export interface Inbox {
   /** Marks outgoing messages as `sent`, in one transaction: the network accepted them in this order. */
   acknowledge(items: readonly Acknowledged[]): Promise<void>;
   /** Marks an outgoing message as `failed`: the network refused it. */
-  refuse(message: SentMessage, error: string): Promise<void>;
+  refuse(message: SentMessage, error: AppError): Promise<void>;
   /** Queues a message whose time has come. Returns whether it was still scheduled. */
   queue(message: MessageRow): Promise<boolean>;
   /** Cancels a message that is scheduled or waits for approval. Returns whether it still was one. */

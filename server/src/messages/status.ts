@@ -1,5 +1,6 @@
 import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { MessageRow } from '../db/schema.ts';
+import { AppError, type ErrorCode, errors } from '../errors.ts';
 
 /**
  * The status of an outgoing message only moves forward: queued → sent → delivered → read, or failed. A message that
@@ -15,6 +16,11 @@ export const CANCELLED = 'Cancelled before it was sent';
 export const isCancelled = ({ status, error }: Pick<MessageRow, 'status' | 'error'>): boolean =>
   status === 'failed' && error === CANCELLED;
 
+/** Returns the error of a message that failed. Rows of earlier releases have no code. */
+export function failureOf({ error, error_code: code }: Pick<MessageRow, 'error' | 'error_code'>): AppError {
+  return new AppError(code !== null && isErrorCode(code) ? code : 'send_failed', error ?? undefined);
+}
+
 /** Whether an outgoing message has got as far as a step. */
 export const hasReached = (status: MessageRow['status'], step: Step): boolean =>
   STEPS.indexOf(status as Step) >= STEPS.indexOf(step);
@@ -28,15 +34,18 @@ function stepsTo(target: Step, { status, sent_at: sentAt }: Pick<MessageRow, 'st
   return STEPS.slice(done + 1, STEPS.indexOf(target) + 1);
 }
 
-export type Receipt = Pick<Extract<NetworkEvent, { type: 'receipt' }>, 'status' | 'timestamp' | 'error'>;
+export type Receipt = Pick<Extract<NetworkEvent, { type: 'receipt' }>, 'status' | 'timestamp' | 'error' | 'errorCode'>;
 
 /** The columns of a message that a receipt changes. */
-type Progress = Pick<MessageRow, 'status' | 'error' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at'>;
+type Progress = Pick<
+  MessageRow,
+  'status' | 'error' | 'error_code' | 'sent_at' | 'delivered_at' | 'read_at' | 'failed_at'
+>;
 
 /** Each step emits an event. Returns undefined if the receipt changes nothing. */
 export function progressOf(
   before: Progress,
-  { status, timestamp, error = 'failed' }: Receipt,
+  { status, timestamp, error = 'failed', errorCode }: Receipt,
 ): { after: Progress; steps: readonly Step[] } | undefined {
   if (before.status === 'pending_approval') return undefined;
   const sentAt = before.sent_at ?? timestamp;
@@ -44,13 +53,19 @@ export function progressOf(
     // A message that somebody received did not fail.
     if (before.status === 'delivered' || before.status === 'read') return undefined;
     const { delivered_at, read_at } = before;
-    return { after: { status, error, sent_at: sentAt, delivered_at, read_at, failed_at: timestamp }, steps: [] };
+    const failure = {
+      error,
+      error_code: errorCode !== undefined && isErrorCode(errorCode) ? errorCode : null,
+      failed_at: timestamp,
+    };
+    return { after: { status, ...failure, sent_at: sentAt, delivered_at, read_at }, steps: [] };
   }
   const steps = stepsTo(status, before);
   if (steps.length === 0) return undefined;
   const after = {
     status,
     error: null,
+    error_code: null,
     failed_at: null,
     sent_at: sentAt,
     delivered_at: before.delivered_at ?? (status === 'sent' ? null : timestamp),
@@ -58,3 +73,5 @@ export function progressOf(
   };
   return { after, steps };
 }
+
+const isErrorCode = (text: string): text is ErrorCode => Object.hasOwn(errors, text);

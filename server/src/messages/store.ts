@@ -22,6 +22,7 @@ export type NewRow = Omit<MessageRow, 'seq' | 'turn'>;
 
 const newRowDefaults = {
   error: null,
+  error_code: null,
   scheduled_at: null,
   sent_at: null,
   delivered_at: null,
@@ -170,6 +171,7 @@ const messageColumns = {
   reply_to: 'text',
   status: 'text',
   error: 'text',
+  error_code: 'text',
   timestamp: 'bigint',
   created_at: 'bigint',
   scheduled_at: 'bigint',

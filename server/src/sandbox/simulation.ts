@@ -59,7 +59,7 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
     }
     case 'receipt': {
       const { networkId, status, by } = action;
-      const error = status === 'failed' && { error: 'The simulated recipient could not receive it' };
+      const error = status === 'failed' && FAILURE;
       return { type: 'receipt', networkIds: [networkId], status, timestamp, ...(by !== undefined && { by }), ...error };
     }
     case 'edit':
@@ -136,6 +136,8 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
       return { type: 'vote', networkId: action.networkId, from: action.from, options: action.options, timestamp };
   }
 }
+
+const FAILURE = { error: 'The simulated recipient could not receive it', errorCode: 'send_failed' } as const;
 
 const NOTICES = {
   chat_open: 'chat_opened',

@@ -84,19 +84,17 @@ export class Dispatcher {
     chat: NetworkChat,
     { hasWaited, holdMs }: Attempt,
   ): Promise<Outcome> {
-    const { database, inbox, media, clock, keyRefusal } = this.#options;
+    const { database, media, clock, keyRefusal } = this.#options;
     // The session may have been closed, or moved, since the message was stored.
     if (!session.isOpen()) return STILL_QUEUED;
     // The session was paired again with a different number.
     if (row.from_number !== session.phoneNumber) {
       const reason = `The message belongs to ${row.from_number}, but the session was re-paired with a different number`;
-      await inbox.refuse(row, reason);
-      throw new AppError('send_failed', reason);
+      throw await this.#refused(row, new AppError('send_failed', reason));
     }
     const refusal = hasWaited && row.key_id !== null ? await keyRefusal(row) : undefined;
     if (refusal !== undefined) {
-      await inbox.refuse(row, refusal);
-      throw new AppError('send_failed', refusal);
+      throw await this.#refused(row, new AppError('send_failed', refusal));
     }
     let answer: Promise<Accepted> | undefined;
     let accepted: Accepted;
@@ -112,15 +110,20 @@ export class Dispatcher {
       if (answer === undefined && isAway(error)) throw error;
       const ms = holdMs?.(error);
       if (ms !== undefined) return { kind: 'held', ms };
-      const reason = error instanceof AppError ? error.message : 'The network did not accept the message';
-      await inbox.refuse(row, reason);
-      session.activity.onRefused(error instanceof AppError ? error.code : 'send_failed');
+      const refusal = await this.#refused(row, asRefusal(error));
+      session.activity.onRefused(refusal.code);
       void this.#acceptLate(session, row, answer);
-      throw error instanceof AppError ? error : new AppError('send_failed', reason, { cause: error });
+      throw refusal;
     }
     if (session.isLost) return STILL_QUEUED;
     session.activity.onSent(chat.type === 'direct' ? row.chat_id : undefined, accepted.timestamp);
     return { kind: 'accepted', accepted, stored: this.#acknowledgements.add(session, row, accepted) };
+  }
+
+  /** Stores the error of a message that has failed, and returns it. */
+  async #refused(row: NewRow, error: AppError): Promise<AppError> {
+    await this.#options.inbox.refuse(row, error);
+    return error;
   }
 
   /** If the answer arrives after the timeout, a message that failed becomes sent after all. */
@@ -132,6 +135,11 @@ export class Dispatcher {
 }
 
 const storedOf = (outcome: Outcome) => (outcome.kind === 'accepted' ? outcome.stored : undefined);
+
+const asRefusal = (error: unknown) =>
+  error instanceof AppError
+    ? error
+    : new AppError('send_failed', 'The network did not accept the message', { cause: error });
 
 const unanswered = (timeoutMs: number) =>
   new AppError(

@@ -248,7 +248,7 @@ export class SendQueue {
   async #dispatch(session: LiveSession, row: MessageRow): Promise<Outcome> {
     const { database, inbox } = this.#options;
     const chat = await chatOf(database.reader, session, row.chat_id).catch(async (error) => {
-      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(row, error.message);
+      if (error instanceof AppError && error.code === 'not_found') await inbox.refuse(row, error);
       throw error;
     });
     const holdMs = (error: unknown) => this.#holdMs(row, error);

@@ -5,6 +5,7 @@ import type { MessageRow } from '../db/schema.ts';
 import { AppError, isAway } from '../errors.ts';
 import type { ApprovalDecision } from '../messages/messages/approval.ts';
 import { chatOf } from '../messages/messages/outgoing.ts';
+import { failureOf } from '../messages/status.ts';
 import { findMessage, findSession, type NewRow, type SessionRef } from '../messages/store.ts';
 import type { LiveSession } from '../sessions/liveSessions.ts';
 import { Approvals, type UnapprovedDraft } from './approvals.ts';
@@ -251,7 +252,7 @@ export class Sender {
    * Waits some seconds for the owner of the session to send a queued message. The owner is another node, or this node
    * if earlier messages of the chat are queued.
    * @returns the message; as `queued` if that takes longer
-   * @throws {AppError} `session_unavailable`: the session will not get an owner; `send_failed`
+   * @throws {AppError} `session_unavailable`: the session will not get an owner; the error of a message that failed
    */
   async #awaitQueued(session: SessionRef, messageId: string): Promise<NewRow> {
     const { database, cluster, live, clock } = this.#options;
@@ -271,11 +272,11 @@ export class Sender {
     return this.#progressOf(session, messageId);
   }
 
-  /** @throws {AppError} `send_failed`; `session_unavailable` if the message is gone */
+  /** @throws {AppError} the error of a message that failed; `session_unavailable` if the message is gone */
   async #progressOf({ accountId }: SessionRef, messageId: string): Promise<NewRow> {
     const row = await findMessage(this.#options.database.reader, accountId, messageId);
     if (row === undefined) throw stillQueued(messageId);
-    if (row.status === 'failed') throw new AppError('send_failed', row.error ?? undefined);
+    if (row.status === 'failed') throw failureOf(row);
     return row;
   }
 }

@@ -123,6 +123,41 @@ describeOnEachDatabase('a queued message', (_, database) => {
     assert.deepEqual(sent, ['one', 'elsewhere', 'two']);
   });
 
+  it("fails with the network's own error, which its waiting caller and its event get", async (test) => {
+    const { call, clock, sessionId, send, untilStatus } = await connected(test);
+    puppet.send = async () => {
+      throw new AppError('session_not_connected');
+    };
+    const { messageId: first } = (await send('one', inAMinute)).body;
+    await clock.advance(60_000);
+    await untilStatus(first, 'queued');
+    const { promise: answer, resolve } = Promise.withResolvers<void>();
+    puppet.send = async ({ content }) => {
+      sent.push(content.text);
+      if (content.text !== 'one') throw new AppError('template_required', 'Only templates');
+      await answer;
+      return { timestamp: clock.now() };
+    };
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+    await call('POST', `/sessions/${sessionId}/connect`);
+    await eventually(
+      async () => sent.length,
+      (count) => count === 1,
+    );
+    const later = send('two');
+    await eventually(
+      async () => (await call('GET', '/messages')).body.data.length,
+      (count) => count === 2,
+    );
+    resolve();
+    const { status, body } = await clock.settle(later, 100);
+    assert.deepEqual([status, body.code, body.detail], [422, 'template_required', 'Only templates']);
+    const [message] = (await call('GET', '/messages?status=failed')).body.data;
+    assert.deepEqual([message.error, message.errorCode], ['Only templates', 'template_required']);
+    const [{ data }] = (await call('GET', '/events?events=message.failed')).body.data;
+    assert.deepEqual([data.error, data.errorCode], ['Only templates', 'template_required']);
+  });
+
   it('stays ahead of later messages if the clock moves back while it waits', async (test) => {
     const { clock, send, untilStatus, untilSent } = await connected(test);
     let isLimited = true;
@@ -243,7 +278,8 @@ describeOnEachDatabase('a queued message', (_, database) => {
     await untilStatus(messageId, 'queued');
     await puppet.host?.onEvent({ type: 'logged_out', reason: 'Unlinked on the phone' });
     const { body } = await call('GET', `/messages/${messageId}`);
-    assert.deepEqual([body.status, body.error], ['failed', 'The session was logged out before the message was sent']);
+    const error = 'The session was logged out before the message was sent';
+    assert.deepEqual([body.status, body.error, body.errorCode], ['failed', error, 'session_not_connected']);
   });
 
   it('fails if its session was re-paired with a different number', async (test) => {

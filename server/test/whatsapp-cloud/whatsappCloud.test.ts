@@ -142,8 +142,9 @@ describeOnEachDeployment('WhatsApp Cloud API', (_, database) => {
       () => statusOf(body.messageId),
       (status) => status === 'failed',
     );
-    const { error } = (await call('GET', `/messages/${body.messageId}`)).body;
+    const { error, errorCode } = (await call('GET', `/messages/${body.messageId}`)).body;
     assert.equal(error, 'WhatsApp says: Message undeliverable (131026)');
+    assert.equal(errorCode, 'recipient_not_on_network');
   });
 
   it('accepts only templates after 24 hours without a message from the recipient', async () => {

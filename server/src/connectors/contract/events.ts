@@ -1,3 +1,4 @@
+import type { ErrorCode } from '../../errors.ts';
 import type { GroupChange } from '../../events/networkTypes.ts';
 import type { BusinessEvent, CustomerEvent, Pricing } from './business.ts';
 import type { CallOutcome, NetworkCall } from './calls.ts';
@@ -98,6 +99,8 @@ export type NetworkEvent =
       readonly by?: string;
       /** The reason if it failed, as text. */
       readonly error?: string;
+      /** Code of the error, such as `template_required`; by default unknown. */
+      readonly errorCode?: ErrorCode;
       readonly pricing?: Pricing;
       /** It failed for a reason that comes before a restriction of the number. Counted once, however often it is reported. */
       readonly warning?: NetworkWarning;

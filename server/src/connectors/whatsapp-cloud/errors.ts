@@ -1,5 +1,5 @@
-import { AppError, invalidField } from '../../errors.ts';
-import type { GraphError } from './graph.ts';
+import { AppError, type ErrorCode, invalidField } from '../../errors.ts';
+import { GraphError } from './graph.ts';
 
 /**
  * The consequence of a Graph API error:
@@ -115,6 +115,13 @@ export function toAppError(error: GraphError): AppError {
       return new AppError('send_failed', message, { cause: error });
   }
 }
+
+/** Returns the code of a failure that Meta reports after it has accepted the message. */
+export const codeOfFailure = (code: number): ErrorCode =>
+  toAppError(new GraphError('', { code, status: REPORTED, retryAfterSeconds: undefined })).code;
+
+/** Stands for the missing HTTP status, so that an unknown failure is `send_failed`. */
+const REPORTED = 500;
 
 export function describe({ code, message }: { code: number; message: string }): string {
   return `WhatsApp says: ${message}${code === 0 ? '' : ` (${code})`}`;

@@ -37,12 +37,13 @@ import { people } from './0036-people.ts';
 import { sessionReads } from './0037-session-reads.ts';
 import { earlyChanges } from './0038-early-changes.ts';
 import { groupReceipts } from './0039-group-receipts.ts';
+import { errorCodes } from './0043-error-codes.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'nnB2amirpaXPqOp8fHtTRrHZ0sjHILuvH6lPdNLmPm4',
-  postgres: 'z4WCZ9J8zNkziozI9GFlFpgmqRcmH6wey4_LC6TuBiM',
+  sqlite: 'wTTTboV3ZgGK0uOmN-IZqxSCzKkOdXchouaLXFuZB1Y',
+  postgres: '6osXEKfVlNm2GostnPD80YdycINC4vly1HinO-vXzPY',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -86,4 +87,5 @@ export const migrations: readonly Migration[] = [
   sessionReads,
   earlyChanges,
   groupReceipts,
+  errorCodes,
 ];

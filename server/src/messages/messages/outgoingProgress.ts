@@ -5,6 +5,7 @@ import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import { batch, query, unindexed } from '../../db/query.ts';
 import type { MessageRow, Schema } from '../../db/schema.ts';
+import type { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { nextTurn } from '../sendOrder.ts';
@@ -46,6 +47,7 @@ const reportedColumns = [
   'to_id',
   'status',
   'error',
+  'error_code',
   'sent_at',
   'delivered_at',
   'read_at',
@@ -113,10 +115,10 @@ export class OutgoingProgress {
     }
   }
 
-  async refuse(tx: Tx, { account_id, message_id }: SentMessage, error: string): Promise<void> {
+  async refuse(tx: Tx, { account_id, message_id }: SentMessage, { code, message }: AppError): Promise<void> {
     const row = await tx.kysely
       .updateTable('messages')
-      .set({ status: 'failed', error, failed_at: this.#options.clock.now() })
+      .set({ status: 'failed', error: message, error_code: code, failed_at: this.#options.clock.now() })
       .where('account_id', '=', account_id)
       .where('message_id', '=', message_id)
       // The network may have accepted it on another try.
@@ -217,13 +219,17 @@ function memberReceiptOf({ row, receipt: { by, status, timestamp } }: Reported):
 export function emitFailed(
   { emit }: Pick<InboxOptions, 'emit'>,
   tx: Tx,
-  row: SentMessage & Pick<MessageRow, 'error' | 'failed_at'>,
+  row: SentMessage & Pick<MessageRow, 'error' | 'error_code' | 'failed_at'>,
   trace?: string | null,
 ): void {
   emit(tx, {
     ...emissionOf(row),
     kind: 'message.failed',
-    data: { ...statusOf(row, 'failed', row.failed_at ?? 0), error: row.error ?? 'failed' },
+    data: {
+      ...statusOf(row, 'failed', row.failed_at ?? 0),
+      error: row.error ?? 'failed',
+      ...(row.error_code !== null && { errorCode: row.error_code }),
+    },
     ...(trace !== undefined && { trace }),
   });
 }
@@ -288,7 +294,8 @@ const markSent = batch(
   { account_id: 'text', message_id: 'text', sent_at: 'bigint' },
   ({ row, from }) => sql<Pick<MessageRow, 'message_id' | 'chat_id' | 'to_id'>>`
     update messages
-    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, failed_at = null
+    set status = 'sent', timestamp = ${row.sent_at}, sent_at = ${row.sent_at}, error = null, error_code = null,
+      failed_at = null
     ${from}
     where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}
       and ${unindexed('messages.status')} in ('queued', 'failed') and messages.sent_at is null
@@ -329,13 +336,15 @@ const advance = batch(
     message_id: 'text',
     status: 'text',
     error: 'text',
+    error_code: 'text',
     sent_at: 'bigint',
     delivered_at: 'bigint',
     read_at: 'bigint',
     failed_at: 'bigint',
   },
   ({ row, from }) => sql`
-    update messages set status = ${row.status}, error = ${row.error}, sent_at = ${row.sent_at},
+    update messages set status = ${row.status}, error = ${row.error}, error_code = ${row.error_code},
+      sent_at = ${row.sent_at},
       delivered_at = ${row.delivered_at}, read_at = ${row.read_at}, failed_at = ${row.failed_at}
     ${from}
     where messages.account_id = ${row.account_id} and messages.message_id = ${row.message_id}`,

@@ -87,7 +87,12 @@ const someQueued = query((db, p: Queue & { rows: number }) =>
 const failQueued = query((db, p: { accountId: string; ids: string; now: number }, dialect) =>
   db
     .updateTable('messages')
-    .set({ status: 'failed', error: 'The session was logged out before the message was sent', failed_at: p.now })
+    .set({
+      status: 'failed',
+      error: 'The session was logged out before the message was sent',
+      error_code: 'session_not_connected',
+      failed_at: p.now,
+    })
     .where('account_id', '=', p.accountId)
     .where('message_id', 'in', dialect.texts(p.ids))
     .where('status', '=', isQueued)

@@ -10,7 +10,14 @@ import { type MessageRow, messageStatuses } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import { quotedFields } from '../../events/contentParts/quoted.ts';
 import { messageContent, OptionalContent } from '../../events/fields.ts';
-import { ContentHidden, messageParts, RemoteMedia, SentElsewhere, Unidentified } from '../../events/parts.ts';
+import {
+  ContentHidden,
+  ErrorCode,
+  messageParts,
+  RemoteMedia,
+  SentElsewhere,
+  Unidentified,
+} from '../../events/parts.ts';
 import { firstIdAt, isGroupId } from '../../ids.ts';
 import {
   entries,
@@ -119,6 +126,7 @@ export const Message = named('Message', {
   edited: optional(onlyTrue('Present if the text was edited after sending.')),
   deleted: optional(onlyTrue('Present if the message was deleted for everyone; its text is then empty.')),
   error: optional(string('Why the message failed, as a sentence.')),
+  errorCode: ErrorCode,
   approval: optional(Approval),
   quoted: OptionalContent(
     object(
@@ -162,6 +170,7 @@ export const receipt = [
   'edited',
   'deleted',
   'error',
+  'errorCode',
   'approval',
 ] as const;
 
@@ -388,7 +397,7 @@ function quotedField({ reply_to: messageId }: NewRow, quoted: object | undefined
 
 function errorField(row: NewRow, hidesContent: boolean) {
   const error = shownError(row, hidesContent);
-  return error !== null && { error };
+  return { ...(error !== null && { error }), ...(row.error_code !== null && { errorCode: row.error_code }) };
 }
 
 function approvalField(row: NewRow) {

@@ -9,6 +9,7 @@ const AT = Date.UTC(2026, 0, 1);
 const queued: Progress = {
   status: 'queued',
   error: null,
+  error_code: null,
   sent_at: null,
   delivered_at: null,
   read_at: null,
@@ -56,6 +57,12 @@ describe('a receipt', () => {
       assert.equal(after(before, status), undefined, `${before.status} → ${status}`);
   });
 
+  it('keeps the known error codes of a failure', () => {
+    const fail = (errorCode: string) =>
+      progressOf(sent, { status: 'failed', timestamp: AT, errorCode: errorCode as 'send_failed' })?.after.error_code;
+    assert.deepEqual([fail('template_required'), fail('made_up')], ['template_required', null]);
+  });
+
   it('fails an undelivered message without a step', () => {
     for (const before of [queued, sent, unanswered]) {
       const progress = progressOf(before, { status: 'failed', timestamp: AT, error: 'blocked' });
@@ -80,6 +87,7 @@ describe('a receipt', () => {
     assert.deepEqual(after(unanswered, 'delivered')?.after, {
       status: 'delivered',
       error: null,
+      error_code: null,
       failed_at: null,
       sent_at: AT,
       delivered_at: AT,

@@ -4,7 +4,7 @@ import { type MessageContent, mediaTypes } from '../../contract/content.ts';
 import type { ContactCard } from '../../contract/contentParts.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
-import { describe } from '../errors.ts';
+import { codeOfFailure, describe } from '../errors.ts';
 import { UNDELIVERABLE, warningOf } from '../number/standing.ts';
 import { approachOf } from './approaches.ts';
 import type { Contact } from './callbacks.ts';
@@ -341,7 +341,10 @@ export function toReceipt(given: unknown): Receipt | Unreadable {
       ...(category !== undefined && { pricing: { category, billable, ...priced } }),
       ...(warning !== undefined && { warning }),
       ...(status === 'failed' && error?.code === UNDELIVERABLE && { isUnreachable: true }),
-      ...(status === 'failed' && { error: describe({ code: error?.code ?? 0, message }) }),
+      ...(status === 'failed' && {
+        error: describe({ code: error?.code ?? 0, message }),
+        errorCode: codeOfFailure(error?.code ?? 0),
+      }),
     },
   };
 }
