@@ -4,7 +4,7 @@ import { allMessageTypes } from '../../server/src/connectors/contract/content.ts
 import { eventAnswers } from '../../server/src/connectors/contract/contentParts.ts';
 import type { NetworkEvent } from '../../server/src/connectors/contract/events.ts';
 import { presences } from '../../server/src/connectors/contract/presence.ts';
-import { networkWarnings } from '../../server/src/connectors/contract/standing.ts';
+import { networkWarnings, unreadableReasons } from '../../server/src/connectors/contract/standing.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
 
@@ -59,6 +59,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     newChats: optional(nullable(shape({ used: count, total: count }))),
   },
   warned: { warning: oneOf(...networkWarnings), timestamp: time },
+  unreadable: { reason: oneOf(...unreadableReasons), isMessage: flag },
   pairing: { qr: id, expiresAt: time },
   connected: { phoneNumber: digits },
   disconnected: { reason: id, willReconnect: flag },
@@ -89,7 +90,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   },
   chat_updated: { chat },
   chat_removed: { chat, isWhole: flag, upTo: time, keepsStarred: optional(flag) },
-  message_removed: { networkId: id, chat },
+  message_removed: { networkId: id, chat, onlyAwaited: optional(oneOf(true)) },
   message_starred: { networkId: id, chat, isStarred: flag },
   message_pinned: { networkId: id, chat, from: digits, until: nullable(time), timestamp: time },
   disappearing: { chat, seconds: nullable(Number.isSafeInteger) },

@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { unreadableReasons } from './connectors/contract/standing.ts';
 import { eventKinds } from './events/events.ts';
 import { version } from './version.ts';
 
@@ -92,6 +93,12 @@ export class Metrics {
     help: 'Parts of network callbacks for numbers that this server does not know',
     registers: [this.#registry],
   });
+  readonly unreadable = new Counter({
+    name: 'switchboard_unreadable_messages_total',
+    help: 'Received messages, and sealed changes of messages, that could not be decrypted after all retries, by reason',
+    labelNames: ['reason'],
+    registers: [this.#registry],
+  });
   readonly #gauges = gauges.map(({ name, help, label, read }) => {
     const labelNames = label === undefined ? [] : [label];
     return { label, read, gauge: new Gauge({ name, help, labelNames, registers: [this.#registry] }) };
@@ -104,6 +111,7 @@ export class Metrics {
     // If a counter first appears with a count, `rate` and `increase` miss that count.
     for (const kind of eventKinds) this.events.inc({ kind }, 0);
     for (const state of ['delivered', 'failed', 'expired']) this.settled.inc({ state }, 0);
+    for (const reason of unreadableReasons) this.unreadable.inc({ reason }, 0);
     const info = { name: 'switchboard_info', help: 'Versions of Switchboard and Node.js' };
     const labels = { version, node: process.version };
     new Gauge({ ...info, labelNames: Object.keys(labels), registers: [registry] }).set(labels, 1);

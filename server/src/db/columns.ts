@@ -87,6 +87,7 @@ export const columns = {
     'restrictions',
     'new_chats',
     'answered_chats',
+    'unreadable',
   ],
   started_chats: ['account_id', 'session_id', 'chat_id', 'started_at', 'answered_at'],
   chats: [

@@ -250,6 +250,8 @@ export interface Schema {
     /** Chats that the session started in the ten minutes, and those among them that have been answered since. */
     new_chats: number;
     answered_chats: number;
+    /** Received messages that could not be decrypted after all retries. */
+    unreadable: number;
   };
   /** Direct chats that the session started. */
   started_chats: {

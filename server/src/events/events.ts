@@ -17,6 +17,7 @@ import {
   Test,
   TypeOfMessage,
   Unidentified,
+  WasAwaited,
 } from './parts.ts';
 
 /**
@@ -42,6 +43,7 @@ const contractEvents = {
       replyTo: ReplyTo,
       unidentified: Unidentified,
       replayed: Replayed,
+      wasAwaited: WasAwaited,
       history: FromHistory,
       remoteMedia: RemoteMedia,
       ...messageParts,
@@ -62,6 +64,7 @@ const contractEvents = {
       ),
       replyTo: ReplyTo,
       replayed: Replayed,
+      wasAwaited: WasAwaited,
       history: FromHistory,
       remoteMedia: RemoteMedia,
       ...messageParts,

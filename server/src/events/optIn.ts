@@ -299,7 +299,9 @@ export const optInEvents = {
             reasons: Type.Array(
               Type.Object({
                 code: Type.String({ description: 'Reason, such as `new_chats`.' }),
-                risk: Type.Enum(['elevated', 'high'], { description: 'How grave the reason is.' }),
+                risk: Type.Enum(['low', 'elevated', 'high'], {
+                  description: 'How grave the reason is. One with `low` does not raise the risk.',
+                }),
                 message: Type.String({ description: 'The reason in words, with its figures.' }),
               }),
               { description: 'Why the risk is not low, the gravest first.' },

@@ -100,6 +100,12 @@ export const Replayed = Type.Optional(
   }),
 );
 
+export const WasAwaited = Type.Optional(
+  Type.Literal(true, {
+    description: 'Present if the message replaces one with `awaited`, which had an event with the same `messageId`.',
+  }),
+);
+
 /** Part of a message that was sent by the session's own number, but not through the API. */
 export const SentElsewhere = Type.Optional(
   Type.Literal(true, {

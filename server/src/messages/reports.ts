@@ -9,7 +9,7 @@ import type { SessionRef } from './store.ts';
 /** The reports that are stored in one transaction each. */
 export type ReportType = Exclude<
   NetworkEvent['type'],
-  'receipt' | 'chat_removed' | 'chat_updated' | 'label_removed' | 'identified'
+  'receipt' | 'chat_removed' | 'chat_updated' | 'label_removed' | 'identified' | 'unreadable'
 >;
 
 export type Report<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;

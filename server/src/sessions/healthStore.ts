@@ -57,6 +57,7 @@ async function readSome(on: Queryable, sessionIds: readonly string[], now: numbe
         spamLimits: did?.spam_limits ?? 0,
         restrictions: (did?.restrictions ?? 0) + Number(isNoticed),
         lookUps: did?.look_ups ?? 0,
+        unreadable: did?.unreadable ?? 0,
         sentInHour: did?.sent_in_hour ?? 0,
         failedInHour: did?.failed_in_hour ?? 0,
         peakPerMinute: did?.peak_in_hour ?? 0,
@@ -84,6 +85,7 @@ interface Sums {
   readonly new_chats: number;
   readonly started: number;
   readonly answered: number;
+  readonly unreadable: number;
   readonly sent_in_hour: number;
   readonly failed_in_hour: number;
   readonly peak_in_hour: number;
@@ -105,7 +107,16 @@ const activityOf = query((_, p: { ids: string; week: number; day: number; hour: 
   const sum = (condition: RawBuilder<unknown>, column: string, name: string) =>
     sql`cast(sum(${within(condition, column)}) as bigint) as ${sql.ref(name)}`;
   const [lastDay, before, lastHour] = [sql`at > ${p.day}`, sql`at <= ${p.day}`, sql`at > ${p.hour}`];
-  const columns = ['sent', 'unreachable', 'block_reports', 'spam_limits', 'restrictions', 'look_ups', 'new_chats'];
+  const columns = [
+    'sent',
+    'unreachable',
+    'block_reports',
+    'spam_limits',
+    'restrictions',
+    'look_ups',
+    'new_chats',
+    'unreadable',
+  ];
   return sql<Sums>`
     select session_id, ${sql.join(columns.map((name) => sum(lastDay, name, name)))},
       ${sum(before, 'new_chats', 'started')}, ${sum(before, 'answered_chats', 'answered')},

@@ -16,6 +16,8 @@ export interface RiskFigures {
   readonly spamLimits: number;
   readonly restrictions: number;
   readonly lookUps: number;
+  /** Received messages that could not be decrypted after all retries. */
+  readonly unreadable: number;
   /** In the last hour. */
   readonly sentInHour: number;
   readonly failedInHour: number;
@@ -32,7 +34,7 @@ export interface RiskFigures {
   readonly standing: NetworkStanding;
 }
 
-type Gravity = RiskReason['risk'];
+type Gravity = Exclude<RiskLevel, 'low'>;
 
 /** The values from which on something is a risk. */
 interface Limits {
@@ -79,7 +81,7 @@ export function assessRisk(
   { isForBusinesses, now }: { readonly isForBusinesses: boolean; readonly now: number },
   before: readonly Pick<RiskReason, 'code' | 'risk'>[] = [],
 ): Assessment {
-  const earlier = new Map(before.map(({ code, risk }) => [code, risk]));
+  const earlier = new Map(before.flatMap(({ code, risk }) => (risk === 'low' ? [] : [[code, risk]])));
   const found: RiskReason[] = [];
   const weigh = (code: string, value: number, limits: Limits, message: string) => {
     const risk = gravityOf(value, limits, earlier.get(code));
@@ -88,7 +90,15 @@ export function assessRisk(
   weighNetwork(figures, now, weigh);
   weighFailures(figures, weigh);
   if (!isForBusinesses) weighBehavior(figures, now, weigh);
-  const reasons = found.toSorted((one, other) => Number(other.risk === 'high') - Number(one.risk === 'high'));
+  // Networks ban no number for it, but messages are missing.
+  const { unreadable } = figures;
+  if (unreadable > 0)
+    found.push({
+      code: 'unreadable',
+      risk: 'low',
+      message: `${counted(unreadable, 'received message')} could not be decrypted within the last day.`,
+    });
+  const reasons = found.toSorted((one, other) => riskLevels.indexOf(other.risk) - riskLevels.indexOf(one.risk));
   return { risk: reasons[0]?.risk ?? 'low', reasons };
 }
 

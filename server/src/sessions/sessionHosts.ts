@@ -17,6 +17,7 @@ import type { Inbox } from '../messages/inbox.ts';
 import { statedFacts } from '../messages/mediaFacts.ts';
 import { readUndelivered } from '../messages/messages/outgoing.ts';
 import { lastIncoming, type SessionRef } from '../messages/store.ts';
+import type { Metrics } from '../metrics.ts';
 import { callbackDirectoryOf } from './callbackDirectory.ts';
 import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
@@ -38,6 +39,7 @@ export interface HostOptions {
   readonly publicUrl: URL | undefined;
   /** See `SessionHost.scope`. */
   readonly scopeOf: (accountId: string) => string;
+  readonly metrics: Pick<Metrics, 'unreadable'>;
   readonly clock: Clock;
   readonly log: Log;
 }
@@ -82,6 +84,10 @@ export class SessionHosts {
   async #take(state: SessionState, event: NetworkEvent): Promise<void> {
     const { cluster, inbox, clock } = this.#options;
     if (event.type === 'presence' && !state.presences.admits(event)) return;
+    if (event.type === 'unreadable') {
+      this.#options.metrics.unreadable.inc({ reason: event.reason });
+      return state.activity.onEvent(event);
+    }
     const file = await this.#keepFile(state, event);
     // Another node may own the session. The network keeps an event that is rejected and reports it again.
     if (state.isLost || !cluster.sessions.mayWrite(state.sessionId)) throw new AppError('session_not_connected');

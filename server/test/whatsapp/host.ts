@@ -68,6 +68,8 @@ interface HostOptions {
   readonly options?: object;
   readonly maxFileBytes?: number;
   readonly clock?: Clock;
+  /** Half an hour or more for a clock that advances past the pings. */
+  readonly keepAliveSeconds?: number;
   readonly logLevel?: 'info' | 'warn';
 }
 
@@ -82,6 +84,7 @@ export async function openAsHost(
     options = {},
     maxFileBytes = 1024 * 1024,
     clock = systemClock,
+    keepAliveSeconds = 30,
     logLevel = 'warn',
   }: HostOptions = {},
 ): Promise<HostedSession> {
@@ -91,7 +94,7 @@ export async function openAsHost(
     whatsappUrl: whatsapp.url,
     whatsappVersion: 'auto' as const,
     whatsappMediaHost: whatsapp.mediaHost,
-    whatsappKeepAliveSeconds: 30,
+    whatsappKeepAliveSeconds: keepAliveSeconds,
     mediaMaxBytes: maxFileBytes,
     targets: createTargetPolicy({ host: '127.0.0.1', allowedCidrs: [] }),
     random: Math.random,

@@ -73,8 +73,16 @@ export type ChatEvent =
       readonly upTo: number;
       readonly keepsStarred?: boolean;
     }
-  /** A message was deleted on another device, for the account only. */
-  | { readonly type: 'message_removed'; readonly networkId: string; readonly chat: NetworkChat }
+  /**
+   * A message was deleted on another device, for the account only. With `onlyAwaited`, it turned out to be none, and is
+   * removed if its content is still missing.
+   */
+  | {
+      readonly type: 'message_removed';
+      readonly networkId: string;
+      readonly chat: NetworkChat;
+      readonly onlyAwaited?: true;
+    }
   | {
       readonly type: 'message_starred';
       readonly networkId: string;

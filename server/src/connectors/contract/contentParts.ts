@@ -30,6 +30,8 @@ export interface ContentParts {
   readonly referral?: Referral;
   /** The network's name of a kind of message that has no type here. Only of the type `unsupported`. */
   readonly rawType?: string;
+  /** The network cannot pass on the content yet. A later report with the same `networkId` replaces the message. */
+  readonly isAwaited?: boolean;
 }
 
 /** A quoted message. Nothing else may be known about it. */

@@ -38,6 +38,7 @@ import { sessionReads } from './0037-session-reads.ts';
 import { earlyChanges } from './0038-early-changes.ts';
 import { groupReceipts } from './0039-group-receipts.ts';
 import { errorCodes } from './0043-error-codes.ts';
+import { unreadableMessages } from './0040-unreadable-messages.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
@@ -88,4 +89,5 @@ export const migrations: readonly Migration[] = [
   earlyChanges,
   groupReceipts,
   errorCodes,
+  unreadableMessages,
 ];

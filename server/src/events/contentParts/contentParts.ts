@@ -62,6 +62,10 @@ const parts = {
     limit: (value: string) => id(value),
     show: (value) => value,
   }),
+  isAwaited: flagPart(
+    'awaited',
+    'Present while the content is missing, because it could not be decrypted. Only of messages of the type `unsupported`.',
+  ),
 } as const satisfies { readonly [K in keyof ContentParts]-?: Part<NonNullable<ContentParts[K]>, string, TSchema> };
 
 type Parts = typeof parts;

@@ -6,7 +6,7 @@ import type { MessageRow } from '../../db/schema.ts';
 import type { Deletions } from '../../jobs/deletions.ts';
 import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
-import { findByNetworkId } from '../messages/changes.ts';
+import { findByNetworkId, isAwaited } from '../messages/changes.ts';
 import { setStarred } from '../messages/marks.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
@@ -63,7 +63,7 @@ export const chatReports: ReportHandlers<
   },
   message_removed: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);
-    if (row !== undefined) await removeMessage(options, tx, row);
+    if (row !== undefined && (event.onlyAwaited !== true || isAwaited(row))) await removeMessage(options, tx, row);
   },
   message_starred: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);

@@ -32,6 +32,10 @@ interface Author {
   readonly at: number;
 }
 
+/** Whether the content of a message is missing. A change of the content waits for it. */
+export const isAwaited = (row: Pick<MessageRow, 'type' | 'content'>): boolean =>
+  row.type === 'unsupported' && contentOf(row).isAwaited === true;
+
 /**
  * Stores a change that a network reports. Returns whether the session has a message that the person may change: a change
  * that finds none may have arrived before its message.
@@ -47,6 +51,7 @@ export type StoreChange<T extends NetworkEvent['type']> = (
 export const storeNetworkEdit: StoreChange<'edited'> = async (events, tx, session, event) => {
   const { networkId, from, text } = event;
   const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
+  if (row !== undefined && isAwaited(row)) return false;
   if (row?.deleted_at === null && (text !== '' || isMedia(row.type))) {
     const details = row.type === 'event' ? event.event : undefined;
     await storeEdit(events, tx, row, text, await authorOf(tx, session, event), details);
@@ -69,7 +74,7 @@ export const storeNetworkReaction: StoreChange<'reaction'> = async (events, tx, 
 
 export const storeVote: StoreChange<'vote'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
-  if (row === undefined) return false;
+  if (row === undefined || isAwaited(row)) return false;
   const { from, timestamp: at } = event;
   const { poll } = contentOf(row);
   const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
@@ -85,7 +90,7 @@ export const storeVote: StoreChange<'vote'> = async (events, tx, session, event)
 /** Stores whether somebody comes to an event, as a vote for one of the answers. */
 export const storeEventAnswer: StoreChange<'event_answer'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
-  if (row?.type !== 'event') return row !== undefined;
+  if (row?.type !== 'event') return row !== undefined && !isAwaited(row);
   const { from, timestamp, answer } = event;
   if (await putVote(tx, row, from, [answer], timestamp))
     emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });

@@ -10,6 +10,7 @@ import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from '../store.ts';
 import { findByNetworkId } from './changes.ts';
 import { applyEarlyChanges, changeReports } from './earlyChanges.ts';
+import { replaceAwaited } from './awaitedMessages.ts';
 import { moveLocation } from './liveLocations.ts';
 import { type OutgoingProgress, statusOf } from './outgoingProgress.ts';
 
@@ -45,7 +46,6 @@ async function storeReceived(
     event.replyTo === null
       ? undefined
       : await findByNetworkId(tx, session, event.replyTo, ({ chat_id }) => chat_id === chatId);
-  const messageId = newId('msg');
   const { type, text: body, media: _, quoted, ...parts } = withinLimits(event.content);
   const content: StoredContent = {
     ...parts,
@@ -55,7 +55,7 @@ async function storeReceived(
   const now = clock.now();
   const row = newRow({
     account_id: accountId,
-    message_id: messageId,
+    message_id: newId('msg'),
     session_id: sessionId,
     chat_id: chatId,
     network_id: event.networkId,
@@ -74,15 +74,18 @@ async function storeReceived(
     created_at: now,
   });
   const [isNew] = await storeMessages(tx, [row]);
-  if (!isNew) return moveLocation({ emit }, tx, session, event);
+  const replaced = isNew ? undefined : await replaceAwaited(tx, session, row);
+  if (!isNew && replaced === undefined) return moveLocation({ emit }, tx, session, event);
+  const messageId = replaced?.message_id ?? row.message_id;
   const conversation = `${sessionId}/${chatId}`;
   const shown = {
     ...contentParts(content, media),
     ...(replied !== undefined && { replyTo: replied.message_id }),
     ...(event.isReplayed === true && { replayed: true as const }),
+    ...(replaced !== undefined && { wasAwaited: true as const }),
   };
   if (isOwn) {
-    const status = statusOf(row, 'sent', event.timestamp);
+    const status = statusOf({ ...row, message_id: messageId }, 'sent', event.timestamp);
     const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
     return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
   }

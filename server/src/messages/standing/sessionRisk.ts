@@ -12,14 +12,15 @@ import { findSession, type SessionRef } from '../store.ts';
 export interface RiskReason {
   /** Such as `new_chats`. */
   readonly code: string;
-  readonly risk: Exclude<RiskLevel, 'low'>;
+  /** Its gravity. One with `low` is worth knowing, and does not raise the risk. */
+  readonly risk: RiskLevel;
   /** A sentence with the figures. */
   readonly message: string;
 }
 
 export interface Assessment {
   readonly risk: RiskLevel;
-  /** The gravest first; none with the risk `low`. */
+  /** The gravest first. */
   readonly reasons: readonly RiskReason[];
 }
 
@@ -121,6 +122,7 @@ export const nothingDone = {
   restrictions: 0,
   new_chats: 0,
   answered_chats: 0,
+  unreadable: 0,
 } as const satisfies Omit<Activity, 'account_id' | 'session_id' | 'at'>;
 
 const TEN_MINUTES_MS = 10 * 60_000;
@@ -143,6 +145,7 @@ export const addActivity = batch(
     restrictions: 'bigint',
     new_chats: 'bigint',
     answered_chats: 'bigint',
+    unreadable: 'bigint',
   },
   ({ row, from }) => {
     const { peak: _, ...added } = nothingDone;

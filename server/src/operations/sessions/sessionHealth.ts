@@ -14,12 +14,12 @@ export const Health = named('SessionHealth', {
   reasons: list(
     object({
       code: string(
-        'Reason, such as `new_chats`, `pace`, `failures`, `unreachable`, `unanswered`, `block_reports`, `spam_limits`, `restricted`, `new_chats_denied`, `network_quota` or `quality`.',
+        'Reason, such as `new_chats`, `pace`, `failures`, `unreachable`, `unanswered`, `block_reports`, `spam_limits`, `restricted`, `new_chats_denied`, `network_quota`, `quality` or `unreadable`.',
       ),
-      risk: oneOf(['elevated', 'high'], 'How grave the reason is.'),
+      risk: oneOf(riskLevels, 'How grave the reason is. One with `low` does not raise the risk.'),
       message: string('The reason in words, with its figures.'),
     }),
-    'Why the risk is not low, the gravest first.',
+    'Reasons for the risk, and `unreadable`, the gravest first.',
   ),
   linkedAt: orNull(time(), 'When the session first connected with this number; null if it never did.'),
   lastDay: object({
@@ -29,6 +29,7 @@ export const Health = named('SessionHealth', {
     blockReports: integer('People who blocked or reported the number, as far as the network tells.'),
     spamLimits: integer('Messages that the network did not deliver, to protect people from unwanted ones.'),
     lookUps: integer('Numbers that the session looked up at the network.'),
+    unreadable: integer('Received messages that could not be decrypted after all retries.'),
   }),
   lastHour: object({
     sent: integer('Messages that the network accepted.'),
@@ -57,6 +58,7 @@ const nothing: RiskFigures = {
   spamLimits: 0,
   restrictions: 0,
   lookUps: 0,
+  unreadable: 0,
   sentInHour: 0,
   failedInHour: 0,
   peakPerMinute: 0,
@@ -76,13 +78,13 @@ export async function healthOf({ database, clock, sessions }: Context, rows: rea
   return (sessionId: string) => {
     const { figures = nothing, reasons: before = [] } = stored.get(sessionId) ?? {};
     const assessed = assessRisk(figures, { ...profileOf(connectors.get(sessionId)), now }, before);
-    const { linkedAt, newChats, sent, unreachable, blockReports, spamLimits, lookUps, standing } = figures;
+    const { linkedAt, newChats, sent, unreachable, blockReports, spamLimits, lookUps, unreadable, standing } = figures;
     const until = standing.noNewChatsUntil ?? 0;
     return {
       risk: assessed.risk,
       reasons: [...assessed.reasons],
       linkedAt: isoTime(linkedAt),
-      lastDay: { newChats, sent, unreachable, blockReports, spamLimits, lookUps },
+      lastDay: { newChats, sent, unreachable, blockReports, spamLimits, lookUps, unreadable },
       lastHour: { sent: figures.sentInHour, failed: figures.failedInHour, peakPerMinute: figures.peakPerMinute },
       startedChats: { started: figures.startedInWeek, answered: figures.answeredInWeek },
       network: {

@@ -49,6 +49,8 @@ export interface Counters {
   retriesFromClients: number;
   /** Messages that phones could not read, and asked for again. */
   retriesFromPhones: number;
+  /** Messages that clients asked their own phone for. */
+  resendsFromPhones: number;
   typingFromClients: number;
   uploads: number;
   downloads: number;
@@ -69,6 +71,7 @@ export function createCounters(): Counters {
     receiptsFromClients: 0,
     retriesFromClients: 0,
     retriesFromPhones: 0,
+    resendsFromPhones: 0,
     typingFromClients: 0,
     uploads: 0,
     downloads: 0,

@@ -15,6 +15,7 @@ const quiet: RiskFigures = {
   spamLimits: 0,
   restrictions: 0,
   lookUps: 0,
+  unreadable: 0,
   sentInHour: 0,
   failedInHour: 0,
   peakPerMinute: 0,

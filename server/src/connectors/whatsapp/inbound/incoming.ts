@@ -7,6 +7,7 @@ import type { Session } from '../session.ts';
 import type { HeldReceipts } from './heldReceipts.ts';
 import type { Journal, Received } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
+import type { Undecrypted } from './undecrypted.ts';
 
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
@@ -31,12 +32,21 @@ interface Waiting {
   readonly sender: string;
 }
 
+interface Parts {
+  readonly session: Session;
+  readonly journal: Journal;
+  readonly reader: MessageReader;
+  readonly heldReceipts: HeldReceipts;
+  readonly undecrypted: Undecrypted;
+}
+
 /** Passes the messages of the journal to the host, each chat in its order. */
 export class Incoming {
   readonly #session: Session;
   readonly #journal: Journal;
   readonly #reader: MessageReader;
   readonly #heldReceipts: HeldReceipts;
+  readonly #undecrypted: Undecrypted;
   readonly #chats = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
@@ -44,7 +54,8 @@ export class Incoming {
   readonly #waiting = new Map<string, Waiting>();
   #isStopped = false;
 
-  constructor(session: Session, journal: Journal, reader: MessageReader, heldReceipts: HeldReceipts) {
+  constructor({ session, journal, reader, heldReceipts, undecrypted }: Parts) {
+    this.#undecrypted = undecrypted;
     this.#session = session;
     this.#journal = journal;
     this.#reader = reader;
@@ -105,7 +116,10 @@ export class Incoming {
   /** @returns the id of the message that must arrive first */
   async #store(received: Received, withFile: boolean): Promise<string | undefined> {
     const { event, secret, waitsFor } = await this.#reader.read(received, withFile);
-    if (event === undefined) return waitsFor;
+    if (event === undefined) {
+      if (waitsFor === undefined) this.#undecrypted.settle(received.attrs);
+      return waitsFor;
+    }
     if (!('content' in event) || event.content.media === undefined) await this.#keep(event, secret);
     // The host reads the file before it stores the event.
     else
@@ -113,6 +127,7 @@ export class Incoming {
         if (this.#isStopped) throw new Error('the session ended before the file was fetched');
         await this.#keep(event, secret);
       });
+    this.#undecrypted.settle(received.attrs, event);
     if (secret !== undefined) this.#release((waitsFor) => waitsFor === secret.id);
     return undefined;
   }
@@ -139,10 +154,15 @@ export class Incoming {
 
   #giveUp(received: Received): void {
     this.#waiting.delete(received.key);
-    this.#session.host.log.debug(
+    const { host } = this.#session;
+    host.log.debug(
       { message: received.attrs['id'] },
       'failed to read a sealed change of a message: the session has no secret of the message',
     );
+    host
+      .onEvent({ type: 'unreadable', reason: 'no_message_secret', isMessage: false })
+      .catch((error) => host.log.debug({ err: error }, 'failed to count a sealed change'));
+    this.#undecrypted.settle(received.attrs);
     this.#settle(received);
   }
 

@@ -28,13 +28,21 @@ export interface Received {
 interface Envelope {
   readonly attrs: Attributes;
   readonly isLastPart: boolean;
+  /** Whether phones show nothing of it if it cannot be decrypted (`decrypt-fail`; whatsmeow, `send.go`). */
+  readonly isHidden: boolean;
+}
+
+/** A message that could not be decrypted. It may be requested again. */
+export interface Failure extends Pick<Envelope, 'attrs' | 'isHidden'> {
+  readonly error: unknown;
 }
 
 interface JournalEvents {
   /** A message is in the journal, or will be once the transaction that decrypts it has committed. */
   received: [received: Received];
-  /** The message with this id has no content for people. */
-  ignored: [id: string];
+  /** A message has no content for people. */
+  ignored: [attrs: Attributes];
+  failed: [failure: Failure];
 }
 
 /**
@@ -93,10 +101,11 @@ export class Journal extends EventEmitter<JournalEvents> {
   /** Records a stanza that Baileys is about to decrypt. */
   expect({ attrs, content }: BinaryNode): void {
     if (!Array.isArray(content)) return;
-    const parts = content.flatMap((part) =>
-      part.tag === 'enc' && part.content instanceof Uint8Array ? [part.content] : [],
-    );
-    for (const part of parts) this.#envelopes.set(part, { attrs, isLastPart: part === parts.at(-1) });
+    const parts = content.filter(({ tag, content }) => tag === 'enc' && content instanceof Uint8Array);
+    const isHidden = parts.some((part) => part.attrs['decrypt-fail'] === 'hide');
+    for (const part of parts)
+      if (part.content instanceof Uint8Array)
+        this.#envelopes.set(part.content, { attrs, isLastPart: part === parts.at(-1), isHidden });
   }
 
   /** Stores a message that was not decrypted here, and passes it on. */
@@ -158,7 +167,7 @@ export class Journal extends EventEmitter<JournalEvents> {
       }
       const received = this.#receive(envelope.attrs, message, envelope.isLastPart);
       if (received === undefined) {
-        if (envelope.isLastPart) this.emit('ignored', envelope.attrs['id'] ?? '');
+        if (envelope.isLastPart) this.emit('ignored', envelope.attrs);
       } else {
         await keys.set(entryOf(received));
         this.#outside(() => this.emit('received', { ...received, written }));
@@ -168,7 +177,10 @@ export class Journal extends EventEmitter<JournalEvents> {
     }, lock);
     written.then(
       () => notified && this.#outside(() => notified && this.#notifications.emit('notified', notified)),
-      () => {},
+      (error) => {
+        const { attrs, isHidden, isLastPart } = envelope;
+        if (isLastPart) this.#outside(() => this.emit('failed', { attrs, isHidden, error }));
+      },
     );
     return written;
   }

@@ -19,6 +19,7 @@ import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.t
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { unwrap } from './kinds.ts';
+import { AWAITED_TEXT } from './placeholders.ts';
 import { quotedOf } from './quoted.ts';
 import { STATUS, statusOf } from './statuses.ts';
 import { readWire } from './wireKinds.ts';
@@ -73,25 +74,38 @@ export class MessageReader {
     this.#members = members;
   }
 
+  /**
+   * Returns the event of a message whose content is missing; undefined if it is in no chat here. The host knows its group
+   * afterwards.
+   * @throws {Error} the envelope is incomplete
+   */
+  async readAwaited(attrs: Attributes): Promise<Extract<NetworkEvent, { type: 'message' }> | undefined> {
+    const { fullMessage, isOwn, chat, from, timestamp } = await this.#addressOf(attrs);
+    if (chat === undefined) return undefined;
+    if (chat.type === 'group') await this.#groups.know(chat.id);
+    return {
+      type: 'message',
+      networkId: ownOrTheirs(fullMessage.key.id, isOwn),
+      chat,
+      from,
+      ...(isOwn ? { isOwn } : fullMessage.pushName && { senderName: fullMessage.pushName }),
+      content: { type: 'unsupported', text: AWAITED_TEXT, isAwaited: true },
+      timestamp,
+      replyTo: null,
+    };
+  }
+
   /** If it has content for people, the host knows its group afterwards. */
   async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<Reading> {
     const { baileys, self } = this.#session;
-    const { id, lid } = self.addresses;
-    const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
-    const { key } = fullMessage;
-    // In a broadcast list, Baileys knows the own number only by one of its two addresses.
-    const isOwn = key.fromMe === true || self.is(key.participant);
+    const { fullMessage, key, isOwn } = this.#envelopeOf(attrs);
     const { whole: decoded, unknownKind } = readWire(baileys, message);
     const inner = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(inner) ?? inner;
     if (key.remoteJid === STATUS)
       return { event: await this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile }) };
-    const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
+    const { chat, from, timestamp } = await this.#addressOf(attrs);
     if (chat === undefined) return {};
-    const from = isOwn
-      ? self.phoneNumber
-      : await this.#addresses.digitsOf(key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt);
-    const timestamp = Number(fullMessage.messageTimestamp) * 1000;
     if (chat.type === 'group' && key.participant) await this.#members.noteMessage(chat.id, key.participant, timestamp);
     const layers = [whole, inner, decoded];
     const opened = await openChange(this.#session, whole, key);
@@ -125,8 +139,36 @@ export class MessageReader {
     return { event, secret: await secretEntryOf(this.#session, key, around) };
   }
 
+  /** Returns the key of a message as its phone knows it. */
+  keyOf(attrs: Attributes): WAMessageKey {
+    const { remoteJid, fromMe, id, participant } = this.#envelopeOf(attrs).key;
+    return { remoteJid: remoteJid ?? null, fromMe: fromMe ?? false, id: id ?? null, participant: participant ?? null };
+  }
+
+  #envelopeOf(attrs: Attributes) {
+    const { baileys, self } = this.#session;
+    const { id, lid } = self.addresses;
+    const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
+    const { key } = fullMessage;
+    // In a broadcast list, Baileys knows the own number only by one of its two addresses.
+    return { fullMessage, key, isOwn: key.fromMe === true || self.is(key.participant) };
+  }
+
+  /** Returns the chat of a message, and who wrote it. */
+  async #addressOf(attrs: Attributes) {
+    const { fullMessage, key, isOwn } = this.#envelopeOf(attrs);
+    const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
+    const author = [key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt] as const;
+    const from = isOwn || chat === undefined ? this.#session.self.phoneNumber : await this.#addresses.digitsOf(...author);
+    return { fullMessage, isOwn, chat, from, timestamp: Number(fullMessage.messageTimestamp) * 1000 };
+  }
+
   #unreadable({ id }: WAMessageKey): Reading {
-    this.#session.host.log.warn({ message: id }, 'failed to read a sealed change of a message');
+    const { host } = this.#session;
+    host.log.warn({ message: id }, 'failed to read a sealed change of a message');
+    host
+      .onEvent({ type: 'unreadable', reason: 'sealed_change', isMessage: false })
+      .catch((error) => host.log.debug({ err: error }, 'failed to count a sealed change'));
     return {};
   }
 

@@ -8,6 +8,8 @@ import { unhosted } from '../people/addresses.ts';
  * unchanged.
  */
 
+export const AWAITED_TEXT = '[Waiting for this message: it could not be decrypted yet]';
+
 export const VIEW_ONCE_TEXT = '[View-once message: open it on the phone]';
 
 export function isViewOnce({ content }: BinaryNode): boolean {

@@ -9,6 +9,7 @@ import type { Attributes, Journal } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import { envelopeOf, isViewOnce, VIEW_ONCE_TEXT } from './placeholders.ts';
 import { receiptsOf, type WireReceipt } from './receipts.ts';
+import { Undecrypted } from './undecrypted.ts';
 
 interface Parts {
   readonly session: Session;
@@ -25,29 +26,37 @@ export class Receiver {
   readonly #acknowledgements: Acknowledgements;
   readonly #heldReceipts: HeldReceipts;
   readonly #incoming: Incoming;
+  readonly #undecrypted: Undecrypted;
   readonly #addresses: Addresses;
 
   constructor({ session, journal, reader, acknowledgements, addresses }: Parts) {
     const { link, host } = session;
     this.#addresses = addresses;
     const heldReceipts = new HeldReceipts(host.clock);
-    const incoming = new Incoming(session, journal, reader, heldReceipts);
+    const undecrypted = new Undecrypted(session, journal, reader);
+    const incoming = new Incoming({ session, journal, reader, heldReceipts, undecrypted });
     this.#session = session;
     this.#journal = journal;
     this.#acknowledgements = acknowledgements;
     this.#heldReceipts = heldReceipts;
     this.#incoming = incoming;
+    this.#undecrypted = undecrypted;
     journal.on('received', (received) => {
       heldReceipts.keep(received.attrs['id'] ?? '');
+      undecrypted.hold(received.attrs);
       incoming.add(received);
     });
-    journal.on('ignored', (id) => heldReceipts.settle(id));
+    journal.on('ignored', (attrs) => {
+      heldReceipts.settle(attrs['id'] ?? '');
+      undecrypted.settle(attrs);
+    });
     link.on('socket', (socket) => this.#watch(socket));
     link.on('open', () => incoming.retrySetAside());
   }
 
   /** Passes on the messages that the last connection left in the journal. */
   async start(): Promise<void> {
+    await this.#undecrypted.start();
     for (const received of await this.#journal.left()) {
       const { id = '', from, participant } = received.attrs;
       if (this.#session.self.is(participant ?? from)) {
@@ -60,17 +69,20 @@ export class Receiver {
 
   async stop(): Promise<void> {
     const { log } = this.#session.host;
+    this.#undecrypted.stop();
     await this.#incoming.stop();
     this.#heldReceipts.stop();
     await this.#journal.stop().catch((error) => log.warn({ err: error }, 'failed to acknowledge journal entries'));
   }
 
-  #watch({ ev, ws }: WASocket): void {
+  #watch(socket: WASocket): void {
+    const { ev, ws } = socket;
     const { baileys, self } = this.#session;
     const journal = this.#journal;
     // Before Baileys, which decrypts it.
     ws.prependListener('CB:message', (node: BinaryNode) => {
       journal.expect(node);
+      this.#undecrypted.expect(socket, node);
       this.#expectOwn(node.attrs);
       if (isViewOnce(node)) this.#writeDown(node.attrs, { conversation: VIEW_ONCE_TEXT });
     });
@@ -79,7 +91,7 @@ export class Receiver {
         const attrs = envelopeOf(message, self.jid, baileys);
         // Nearly all messages have already arrived through the journal, which is earlier and loses none.
         if (attrs === undefined || journal.has(attrs.id) || !message.message) continue;
-        this.#writeDown(attrs, message.message);
+        this.#writeDown(this.#undecrypted.envelopeOf(attrs.id, message.key.remoteJid ?? '') ?? attrs, message.message);
       }
     });
     this.#holdReceipts(ws);

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { type BinaryNode, jidNormalizedUser, type proto } from 'baileys';
+import { type BinaryNode, jidNormalizedUser, proto } from 'baileys';
 import { encryptTo, encStanza, isGroup, isShared, openEnvelopes } from '../encryption/envelope.ts';
 import { keysStanza, readBundle, registrationStanza } from '../encryption/keyBundle.ts';
 import type { EncryptionType } from '../encryption/signal.ts';
@@ -17,6 +17,7 @@ import {
 } from '../server/account.ts';
 import { memberNames } from '../server/groups.ts';
 import { newId, nowS } from '../server/linking.ts';
+import { sendToOwn } from '../server/login.ts';
 import { routeMessage } from '../server/messages.ts';
 import { messageIdsOf, routeReceipt } from '../server/receipts.ts';
 import { childOf, firstChild, stanza } from '../stanza.ts';
@@ -65,6 +66,16 @@ export interface SendOptions {
   readonly audience?: readonly string[];
   /** Corrupts the encryption, as a lost session does. The phone sends it correctly when it is requested again. */
   readonly isCorrupt?: boolean;
+  /**
+   * How often clients get it corrupt, while phones can read it: a sender that begins no new session answers each request
+   * with the same one (WhiskeySockets/Baileys#1769, #2331; #2548: "Bad MAC" for hours). Infinity for always.
+   */
+  readonly corruptTimes?: number;
+  /**
+   * Sends clients an empty envelope with this type of `unavailable` instead: first messages after a click on an
+   * advertisement (WhiskeySockets/Baileys, `handleMessage` in 7.0.0-rc14), and `UnavailableType` of whatsmeow.
+   */
+  readonly unavailableAs?: string;
 }
 
 /** The messages of a phone in both directions, with its automatic behavior. */
@@ -76,6 +87,8 @@ export interface Mailbox {
   readonly typings: Log<ReceivedTyping>;
   /** Whether it sends delivery receipts. It does by default. */
   confirmsDelivery: boolean;
+  /** Whether it passes on messages that clients of its account could not read. It does by default. */
+  resendsToClients: boolean;
   /** Returns the secret of a message that the phone sent. */
   secretOf(id: string): Uint8Array;
   /** Sends a message. Resolves with its id once it was passed to the server. */
@@ -140,7 +153,10 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     } catch {
       return askFor(node, author);
     }
-    if (category === 'peer') return answerHistoryRequest(network, author, read.message);
+    if (category === 'peer') {
+      await resendTo(author, read.message);
+      return answerHistoryRequest(network, author, read.message);
+    }
     keepFile(id, read.message.deviceSentMessage?.message ?? read.message);
     const isOwn = author.account === account;
     const chat = chatOf(isOwn && recipient !== undefined ? recipient : from);
@@ -157,6 +173,27 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       stanza: node,
     });
     if (!isOwn && mailbox.confirmsDelivery) sendReceipt(node, undefined);
+  }
+
+  /**
+   * Passes on messages that a client of the account could not read (`PLACEHOLDER_MESSAGE_RESEND`, as in whatsmeow's
+   * `BuildUnavailableMessageRequest`).
+   */
+  async function resendTo(client: DeviceAddress, request: proto.IMessage): Promise<void> {
+    const { protocolMessage } = request.deviceSentMessage?.message ?? request;
+    const asked = protocolMessage?.peerDataOperationRequestMessage?.placeholderMessageResendRequest ?? [];
+    for (const { messageKey } of asked) {
+      network.counters.resendsFromPhones++;
+      const found = messages.all.find(({ id }) => id === messageKey?.id);
+      if (found === undefined || !mailbox.resendsToClients) continue;
+      const { message, stanza: node } = found;
+      const info = { key: messageKey, message, messageTimestamp: Number(node.attrs['t'] ?? 0) };
+      const webMessageInfoBytes = proto.WebMessageInfo.encode(info).finish();
+      const result = { placeholderMessageResendResponse: { webMessageInfoBytes } };
+      const { PEER_DATA_OPERATION_REQUEST_RESPONSE_MESSAGE: type } = proto.Message.ProtocolMessage.Type;
+      const peerDataOperationRequestResponseMessage = { stanzaId: newId(), peerDataOperationResult: [result] };
+      await sendToOwn(network, client, { protocolMessage: { type, peerDataOperationRequestResponseMessage } });
+    }
   }
 
   /** The address that the author of a message has in it, and its chat in a direct message. */
@@ -234,7 +271,11 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     const count = childOf(receipt, 'retry')?.attrs['count'] ?? '1';
     const type = typeOf(original.message);
     if (!isShared(from)) {
-      const part = await encryptTo(account, reader, forDevice(reader, original), { count });
+      const part = await encryptTo(account, reader, forDevice(reader, original), {
+        count,
+        ...failMode(original.message),
+      });
+      if (isCorruptFor(reader, original.options, Number(count))) corrupt(part);
       route(stanza('message', { ...sentAt(original.options), to: from, id, type, recipient: original.to }, [part]));
       return;
     }
@@ -243,8 +284,9 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       account,
       reader,
       { ...original.message, senderKeyDistributionMessage: senderKey },
-      { count },
+      { count, ...failMode(original.message) },
     );
+    if (isCorruptFor(reader, original.options, Number(count))) corrupt(part);
     route(stanza('message', { ...sentAt(original.options), to: from, id, type, participant: device }, [part]));
   }
 
@@ -277,9 +319,11 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     const parts: BinaryNode[] = [];
     for (const target of [...targets].flatMap(devicesOf)) {
       if (target.account === account && target.device === 0) continue;
-      const part = await encryptTo(account, target, forDevice(target, { to: chat, message }));
-      if (options.isCorrupt) corrupt(part);
-      parts.push(stanza('to', { jid: lidJidOf(target) }, [part]));
+      const part = await encryptTo(account, target, forDevice(target, { to: chat, message }), failMode(message));
+      if (options.isCorrupt || isCorruptFor(target, options, 0)) corrupt(part);
+      const isAvailable = options.unavailableAs === undefined || target.device === 0;
+      const content = isAvailable ? part : stanza('unavailable', { type: options.unavailableAs || undefined });
+      parts.push(stanza('to', { jid: lidJidOf(target) }, [content]));
     }
     route(
       stanza('message', { ...sentAt(options), to: chat, id, type: typeOf(message) }, [
@@ -299,9 +343,10 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       if ((target.account === account && target.device === 0) || (isGroup(group) && hasSenderKey.has(key))) continue;
       hasSenderKey.add(key);
       const part = await encryptTo(account, target, { senderKeyDistributionMessage: senderKey });
+      if (isCorruptFor(target, options, 0)) corrupt(part);
       parts.push(stanza('to', { jid: lidJidOf(target) }, [part]));
     }
-    const forAll = encStanza(encrypted);
+    const forAll = encStanza(encrypted, failMode(message));
     if (options.isCorrupt) corrupt(forAll);
     route(
       stanza('message', { ...sentAt(options), to: group, id, type: typeOf(message) }, [
@@ -322,6 +367,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     receipts,
     typings,
     confirmsDelivery: true,
+    resendsToClients: true,
     send(to, message, options = {}) {
       const id = options.id ?? newId();
       const way = isShared(to) ? sendToGroup : sendToPerson;
@@ -357,6 +403,12 @@ function addressIn({ lid, lidJid, numberJid }: Account, addressing: 'lid' | 'num
 
 const CHANGES = ['protocolMessage', 'reactionMessage', 'encReactionMessage', 'pollUpdateMessage'] as const;
 
+/** Phones show nothing of a change that they cannot decrypt (whatsmeow, `prepareMessageNode`). */
+const failMode = (message: proto.IMessage): Record<string, string> =>
+  message.secretEncryptedMessage || message.pinInChatMessage || CHANGES.some((kind) => message[kind])
+    ? { 'decrypt-fail': 'hide' }
+    : {};
+
 /** Phones give each message a secret, and seal its edits with it later (omni #1106, fazer-ai/baileys-api #392). */
 function withSecret(message: proto.IMessage): proto.IMessage {
   const { messageContextInfo } = message;
@@ -379,8 +431,14 @@ function typeOf(message: proto.IMessage): string {
 
 const sentAt = ({ sentAtS }: SendOptions) => (sentAtS === undefined ? {} : { t: String(sentAtS) });
 
+/** @param count the number of times that the device has asked for it */
+const isCorruptFor = ({ device }: DeviceAddress, { corruptTimes = 0 }: SendOptions, count: number): boolean =>
+  device !== 0 && count < corruptTimes;
+
+/** Changes the ciphertext near its end, so that its MAC or signature is wrong. */
 function corrupt(part: BinaryNode): void {
-  if (part.content instanceof Uint8Array) part.content = Buffer.from(part.content).fill(7, 40, 60);
+  const { content } = part;
+  if (content instanceof Uint8Array) part.content = Buffer.from(content).fill(7, content.length - 40, content.length - 24);
 }
 
 function describeMessage({ id, chat, from, message }: ReceivedMessage): string {

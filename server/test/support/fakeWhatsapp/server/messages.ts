@@ -37,7 +37,7 @@ export function routeMessage(network: Network, author: DeviceAddress, node: Bina
   if (isGroup(to)) return routeToGroup(network, author, node);
   if (network.isMigrated && isClient(author) && !isLid(to) && isOther(network, author, to)) return 463;
   const envelopes = childrenOf(childOf(node, 'participants'), 'to').map(
-    (part) => [part.attrs['jid'], childrenOf(part, 'enc')] as const,
+    (part) => [part.attrs['jid'], childrenOf(part, 'enc').concat(childrenOf(part, 'unavailable'))] as const,
   );
   // Without a device list it is for one: a retry, or from a client to its own phone.
   if (envelopes.length === 0) envelopes.push([to, childrenOf(node, 'enc')]);
