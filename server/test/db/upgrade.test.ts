@@ -260,7 +260,8 @@ const FROZEN = {
     37: 'bf54363a27b3dd38c700802e9012392b102a1151b365c58656a3b5d1910d9ab6',
     38: '301ed9c1dae99b3db298f4c69f4fc566a9dabd98877590bcfdad7cdac0a9cc08',
     39: 'a2e783fc6604f5ea46a97f36974c3ac6da80ff9190feb557146399e963d57782',
-    43: '8a65aafb9a71b283b33477e7570d585e15841c5cf122ce5ecf80d8521606f2c0',
+    40: '321b7fb35de106b7ed4422f4a5847122f7c605cbee4407f86348a8f838be5cc5',
+    41: '8a65aafb9a71b283b33477e7570d585e15841c5cf122ce5ecf80d8521606f2c0',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -302,7 +303,8 @@ const FROZEN = {
     37: 'bf54363a27b3dd38c700802e9012392b102a1151b365c58656a3b5d1910d9ab6',
     38: '301ed9c1dae99b3db298f4c69f4fc566a9dabd98877590bcfdad7cdac0a9cc08',
     39: 'a2e783fc6604f5ea46a97f36974c3ac6da80ff9190feb557146399e963d57782',
-    43: '8a65aafb9a71b283b33477e7570d585e15841c5cf122ce5ecf80d8521606f2c0',
+    40: '321b7fb35de106b7ed4422f4a5847122f7c605cbee4407f86348a8f838be5cc5',
+    41: '8a65aafb9a71b283b33477e7570d585e15841c5cf122ce5ecf80d8521606f2c0',
   },
 };
 
@@ -384,10 +386,10 @@ describeOnEachDatabase('an upgrade to schema 37', (_, database) => {
     assert.deepEqual(await migrate(store, Date.now), upgrades);
     const rows = await store.reader.kysely.selectFrom('session_activity').selectAll().orderBy('at').execute();
     assert.deepEqual(
-      rows.map((row) => [row.at, row.sent, row.new_chats, row.answered_chats]),
+      rows.map((row) => [row.at, row.sent, row.new_chats, row.answered_chats, row.unreadable]),
       [
-        [600_000, 5, 2, 1],
-        [1_200_000, 0, 1, 1],
+        [600_000, 5, 2, 1, 0],
+        [1_200_000, 0, 1, 1, 0],
       ],
     );
   });

@@ -37,14 +37,14 @@ import { people } from './0036-people.ts';
 import { sessionReads } from './0037-session-reads.ts';
 import { earlyChanges } from './0038-early-changes.ts';
 import { groupReceipts } from './0039-group-receipts.ts';
-import { errorCodes } from './0043-error-codes.ts';
 import { unreadableMessages } from './0040-unreadable-messages.ts';
+import { errorCodes } from './0041-error-codes.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'wTTTboV3ZgGK0uOmN-IZqxSCzKkOdXchouaLXFuZB1Y',
-  postgres: '6osXEKfVlNm2GostnPD80YdycINC4vly1HinO-vXzPY',
+  sqlite: 'z8acozV_o1rwUrRX5quallvlP-4wQnGpn9UCEzR4j-c',
+  postgres: 'k57hS-7rSpHMh8pqhfvOEh0L__GHJ4NZd5FqdXqSZrc',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -88,6 +88,6 @@ export const migrations: readonly Migration[] = [
   sessionReads,
   earlyChanges,
   groupReceipts,
-  errorCodes,
   unreadableMessages,
+  errorCodes,
 ];

@@ -5,7 +5,7 @@ import type { Migration } from './migration.ts';
  * same error as for one that is sent immediately. A node of the previous release stores none.
  */
 export const errorCodes: Migration = {
-  version: 43,
+  version: 41,
   name: 'error codes of messages',
   statements: () => ['alter table messages add column error_code text'],
 };

@@ -1,0 +1,195 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import type { MessageContent } from '../../src/connectors/contract/content.ts';
+import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
+import { describeOnEachDatabase } from '../support/databases/databases.ts';
+import { createFakeClock } from '../support/fakeClock.ts';
+import { passUntil } from '../support/networks/cloudSession.ts';
+import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
+import { startServer } from '../support/server.ts';
+
+const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
+const [BOB, MALLORY] = ['491702222222', '491703333333'];
+const KINDS = 'message.incoming,message.sent,message.edited,message.deleted,message.reaction,message.removed,poll.vote';
+const AWAITED: MessageContent = { type: 'unsupported', text: '[waiting]', isAwaited: true };
+
+const text = (body: string): MessageContent => ({ type: 'text', text: body });
+const report = async (event: NetworkEvent) => puppet.host?.onEvent(event);
+const chat = { type: 'direct', id: BOB } as const;
+const message = (networkId: string, content: MessageContent, more: object = {}): NetworkEvent => ({
+  type: 'message',
+  networkId,
+  from: BOB,
+  timestamp: Date.now(),
+  chat,
+  content,
+  replyTo: null,
+  ...more,
+});
+
+describeOnEachDatabase('an awaited message', (newHome) => {
+  async function setUp(test: TestContext) {
+    const home = await newHome();
+    const clock = createFakeClock(Date.now());
+    const server = await startServer({ home, clock, env: { CONNECTORS: PUPPET } });
+    test.after(async () => {
+      await server.stop();
+      await home.remove();
+    });
+    const { call } = await server.account();
+    const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
+    await call('POST', `/sessions/${sessionId}/connect`);
+    return {
+      call,
+      clock,
+      sessionId,
+      metrics: async () => (await fetch(`${server.url}/metrics`)).text(),
+      events: async () => (await call('GET', `/events?events=${KINDS}&limit=200`)).body.data,
+      read: async (networkId: string) =>
+        (await call('GET', '/messages?limit=200')).body.data.filter(
+          (one: { networkId?: string }) => one.networkId === networkId,
+        ),
+    };
+  }
+
+  it('is replaced by the message, with a second event and the same id', async (test) => {
+    const { call, events, read } = await setUp(test);
+    const [id, quoted] = [randomUUID(), randomUUID()];
+    await report(message(quoted, text('the question')));
+    await report(message(id, AWAITED));
+    const [{ messageId: questionId }] = await read(quoted);
+    const [placeholder] = await read(id);
+    assert.deepEqual([placeholder.type, placeholder.message, placeholder.awaited], ['unsupported', '[waiting]', true]);
+    const location = { latitude: 52.5, longitude: 13.4 };
+    await report(message(id, { type: 'location', text: 'over here', location }, { replyTo: quoted }));
+    const [replaced, ...others] = await read(id);
+    assert.deepEqual(others, []);
+    assert.deepEqual(
+      [replaced.messageId, replaced.type, replaced.message, replaced.location, replaced.replyTo, replaced.awaited],
+      [placeholder.messageId, 'location', 'over here', location, questionId, undefined],
+    );
+    const [, first, second] = await events();
+    assert.deepEqual([first.event, first.data.awaited, first.data.wasAwaited], ['message.incoming', true, undefined]);
+    assert.deepEqual(
+      [second.event, second.data.messageId, second.data.type, second.data.wasAwaited, second.data.awaited],
+      ['message.incoming', first.data.messageId, 'location', true, undefined],
+    );
+    const found = async (words: string) => (await call('GET', `/messages?q=${words}`)).body.data.length;
+    assert.deepEqual([await found('here'), await found('waiting')], [1, 0]);
+    const { body } = await call('GET', '/chats');
+    assert.equal(body.data[0].unreadCount, 2);
+  });
+
+  it('changes nothing if it is reported again, or after the message', async (test) => {
+    const { events, read } = await setUp(test);
+    const id = randomUUID();
+    await report(message(id, AWAITED));
+    await report(message(id, AWAITED));
+    await report(message(id, text('here')));
+    await report(message(id, AWAITED));
+    await report(message(id, text('another')));
+    assert.equal((await read(id))[0].message, 'here');
+    assert.equal((await events()).length, 2);
+  });
+
+  it('is replaced only by a message of its sender in its chat', async (test) => {
+    const { read } = await setUp(test);
+    const id = randomUUID();
+    await report(message(id, AWAITED));
+    await report(message(id, text('by Mallory'), { from: MALLORY, chat: { type: 'direct', id: MALLORY } }));
+    const rows = await read(id);
+    assert.deepEqual(
+      rows.map((row: { message: string }) => row.message).toSorted(),
+      ['[waiting]', 'by Mallory'],
+    );
+  });
+
+  it('keeps reactions, and edits and votes wait for the message', async (test) => {
+    const { events, read } = await setUp(test);
+    const [id, poll] = [randomUUID(), randomUUID()];
+    const at = (networkId: string) => ({ networkId, from: BOB, timestamp: Date.now() });
+    for (const one of [id, poll]) await report(message(one, AWAITED));
+    await report({ type: 'edited', ...at(id), text: 'edited' });
+    await report({ type: 'reaction', ...at(id), chat, emoji: '👍' });
+    await report({ type: 'vote', ...at(poll), chat, options: ['b'] });
+    assert.equal((await read(id))[0].message, '[waiting]');
+    await report(message(id, text('here')));
+    await report(message(poll, { type: 'poll', text: 'Which?', poll: { options: ['a', 'b'], maxSelections: 1 } }));
+    const [changed] = await read(id);
+    assert.deepEqual([changed.message, changed.edited, changed.reactions[0].emoji], ['edited', true, '👍']);
+    assert.deepEqual((await read(poll))[0].votes, [{ from: BOB, options: ['b'] }]);
+    const kinds = (await events()).map(({ event }: { event: string }) => event);
+    assert.deepEqual(kinds, [
+      'message.incoming',
+      'message.incoming',
+      'message.reaction',
+      'message.incoming',
+      'message.edited',
+      'message.incoming',
+      'poll.vote',
+    ]);
+  });
+
+  it('stays deleted if its sender has deleted it', async (test) => {
+    const { events, read } = await setUp(test);
+    const id = randomUUID();
+    await report(message(id, AWAITED));
+    await report({ type: 'deleted', networkId: id, from: BOB, timestamp: Date.now() });
+    await report(message(id, text('withdrawn')));
+    const [deleted] = await read(id);
+    assert.deepEqual([deleted.message, deleted.deleted], ['', true]);
+    assert.equal((await events()).length, 2);
+  });
+
+  it('is removed if it was none, and not once the message has come', async (test) => {
+    const { read } = await setUp(test);
+    const [none, some] = [randomUUID(), randomUUID()];
+    for (const id of [none, some]) await report(message(id, AWAITED));
+    await report(message(some, text('here')));
+    for (const networkId of [none, some]) await report({ type: 'message_removed', networkId, chat, onlyAwaited: true });
+    assert.deepEqual([(await read(none)).length, (await read(some)).length], [0, 1]);
+  });
+
+  it('of the session itself is replaced by its message', async (test) => {
+    const { events, read } = await setUp(test);
+    const id = randomUUID();
+    const own = { from: PUPPET_NUMBER, isOwn: true };
+    await report(message(id, AWAITED, own));
+    await report(message(id, text('by me'), own));
+    assert.equal((await read(id))[0].message, 'by me');
+    const [first, second] = await events();
+    assert.deepEqual(
+      [first.event, second.event, second.data.wasAwaited, second.data.message, second.data.messageId],
+      ['message.sent', 'message.sent', true, 'by me', first.data.messageId],
+    );
+  });
+
+  it('is counted in the metrics and the health of its session, which stays at a low risk', async (test) => {
+    const { call, clock, sessionId, metrics } = await setUp(test);
+    const before = await metrics();
+    assert.match(before, /^switchboard_unreadable_messages_total\{reason="no_session"\} 0$/m);
+    for (const isMessage of [true, true, false]) await report({ type: 'unreadable', reason: 'no_session', isMessage });
+    const health = await passUntil(
+      clock,
+      async () => (await call('GET', `/sessions/${sessionId}`)).body.health,
+      ({ lastDay }) => lastDay.unreadable === 2,
+    );
+    assert.deepEqual(
+      [health.risk, health.reasons],
+      [
+        'low',
+        [
+          {
+            code: 'unreadable',
+            risk: 'low',
+            message: '2 received messages could not be decrypted within the last day.',
+          },
+        ],
+      ],
+    );
+    const after = await passUntil(clock, metrics, (all) => all.includes('{reason="no_session"} 3'));
+    assert.match(after, /^switchboard_unreadable_messages_total\{reason="no_session"\} 3$/m);
+  });
+});
