@@ -3,6 +3,7 @@ import { it } from 'node:test';
 import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone } from '../support/fakeWhatsapp/index.ts';
+import { sealAnswer, sealVote } from '../support/networks/sealVote.ts';
 import { eventOf } from '../support/server.ts';
 import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
@@ -70,6 +71,29 @@ it('are edited, reacted to and deleted as if they had come first', async () => {
   assert.equal(last?.event, 'message.deleted');
   const { body: deleted } = await setting.call('GET', `/messages/${last?.data.messageId}`);
   assert.deepEqual([deleted.message, deleted.deleted], ['', true]);
+});
+
+it('are voted in and answered as if they had come first', async () => {
+  bob.switchOff();
+  const poll = { name: 'Tea?', options: [{ optionName: 'Yes' }, { optionName: 'No' }], selectableOptionsCount: 1 };
+  const pollId = await bob.send(me.number, { pollCreationMessageV3: poll }, { isCorrupt: true });
+  const event = { name: 'Lunch', startTime: 1_900_000_000 };
+  const eventId = await bob.send(me.number, { eventMessage: event }, { isCorrupt: true });
+  const key = (id: string) => ({ remoteJid: me.lidJid, fromMe: true, id });
+  const people = { author: bob.lidJid, voter: bob.lidJid, person: bob.lidJid };
+  const vote = sealVote(['No'], { pollId, secret: bob.secretOf(pollId), ...people });
+  await bob.send(me.number, { pollUpdateMessage: { pollCreationMessageKey: key(pollId), vote } });
+  const answer = sealAnswer(1, { eventId, secret: bob.secretOf(eventId), ...people });
+  await bob.send(me.number, { encEventResponseMessage: { eventCreationMessageKey: key(eventId), ...answer } });
+  await bob.sendText(me.number, 'sent after the vote');
+  await incoming('sent after the vote');
+  bob.switchOn();
+  const { messageId } = await incoming('Tea?');
+  const voted = await eventOf(setting.call, 'poll.vote', (data) => data.messageId === messageId);
+  assert.deepEqual([voted.from, voted.options], [bob.number, ['No']]);
+  const lunch = await incoming('Lunch');
+  const answered = await eventOf(setting.call, 'event.answer', (data) => data.messageId === lunch.messageId);
+  assert.deepEqual([answered.from, answered.answer], [bob.number, 'going']);
 });
 
 it('the fake server recorded no errors', () => assert.deepEqual(setting.whatsapp.troubles, []));

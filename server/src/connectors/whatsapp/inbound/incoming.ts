@@ -24,7 +24,7 @@ const WAITING_OF_SENDER = 20;
 /** Maximum age of a change that waits, in milliseconds. */
 const WAIT_MS = 86_400_000;
 
-/** A sealed change that came before its message. */
+/** A sealed change, vote or answer that came before its message. */
 interface Waiting {
   readonly received: Received;
   readonly waitsFor: string;
@@ -50,7 +50,7 @@ export class Incoming {
   readonly #chats = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
-  /** Sealed changes that came before their message, oldest first. They stay in the journal. */
+  /** Changes that came before their message, oldest first. They stay in the journal. */
   readonly #waiting = new Map<string, Waiting>();
   #isStopped = false;
 

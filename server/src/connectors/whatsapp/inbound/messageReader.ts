@@ -34,6 +34,8 @@ export interface Reading {
   readonly waitsFor?: string;
 }
 
+type Waits = Required<Pick<Reading, 'waitsFor'>>;
+
 interface Decoded {
   readonly key: WAMessageKey;
   readonly chat: NetworkChat;
@@ -113,6 +115,7 @@ export class MessageReader {
     if (opened !== undefined && 'waitsFor' in opened) return opened;
     const plain = opened?.message ?? whole;
     const change = await this.#changeOf({ key, chat, from, timestamp, whole: plain, layers });
+    if (change !== undefined && 'waitsFor' in change) return change;
     if (change !== undefined || opened !== undefined) return { event: change };
     const parsed = parseContent(baileys, inner, unknownKind);
     if (parsed === undefined) return {};
@@ -216,7 +219,7 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
-  async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | undefined> {
+  async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | Waits | undefined> {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
     if (pinInChatMessage) {
@@ -267,11 +270,13 @@ export class MessageReader {
       return key.fromMe === true ? undefined : { type: 'number_requested', chat, from, timestamp };
     if (encEventResponseMessage) {
       const answered = await readEventAnswer(this.#session, encEventResponseMessage, key);
-      return answered && { type: 'event_answer', ...answered, from, chat, timestamp };
+      if (answered === undefined || 'waitsFor' in answered) return answered;
+      return { type: 'event_answer', ...answered, from, chat, timestamp };
     }
     if (!pollUpdateMessage) return undefined;
     const vote = await readVote(this.#session, pollUpdateMessage, key);
-    return vote && { type: 'vote', ...vote, from, chat, timestamp };
+    if (vote === undefined || 'waitsFor' in vote) return vote;
+    return { type: 'vote', ...vote, from, chat, timestamp };
   }
 
   /** A key is written from its sender's side: in a direct chat, a message that is not the sender's is ours. */

@@ -4,7 +4,13 @@ import type { EventAnswer } from '../../contract/contentParts.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
+import { secretIdOf } from './messageSecrets.ts';
 import { findPoll, type StoredPoll } from './polls.ts';
+
+/** Id (see `secretIdOf`) of the poll or event, which may still arrive. */
+interface Early {
+  readonly waitsFor: string;
+}
 
 /**
  * A vote is encrypted with the addresses of the voter and of the poll's author, each of whom has two.
@@ -14,11 +20,12 @@ export async function readVote(
   session: Session,
   { vote, pollCreationMessageKey: target }: proto.Message.IPollUpdateMessage,
   key: WAMessageKey,
-): Promise<{ networkId: string; options: string[] } | undefined> {
+): Promise<{ networkId: string; options: string[] } | Early | undefined> {
   const { baileys, host } = session;
   const pollMsgId = target?.id;
-  const poll = pollMsgId ? await findPoll(session, key, pollMsgId) : undefined;
-  if (!pollMsgId || !vote || !poll) return undefined;
+  if (!pollMsgId || !vote) return undefined;
+  const poll = await findPoll(session, key, pollMsgId);
+  if (poll === undefined) return { waitsFor: secretIdOf(session, key, pollMsgId) };
   const pollEncKey = poll.secret;
   const opened = decryptWithAny(session, poll, key, (pollCreatorJid, voterJid) =>
     baileys.decryptPollVote(vote, { pollCreatorJid, pollMsgId, pollEncKey, voterJid }),
@@ -39,12 +46,13 @@ export async function readEventAnswer(
   session: Session,
   response: proto.Message.IEncEventResponseMessage,
   key: WAMessageKey,
-): Promise<{ networkId: string; answer: EventAnswer } | undefined> {
+): Promise<{ networkId: string; answer: EventAnswer } | Early | undefined> {
   const { baileys, host } = session;
   const eventMsgId = response.eventCreationMessageKey?.id;
-  const event = eventMsgId ? await findPoll(session, key, eventMsgId) : undefined;
   const { encPayload, encIv } = response;
-  if (!eventMsgId || !event || !encPayload || !encIv) return undefined;
+  if (!eventMsgId || !encPayload || !encIv) return undefined;
+  const event = await findPoll(session, key, eventMsgId);
+  if (event === undefined) return { waitsFor: secretIdOf(session, key, eventMsgId) };
   const eventEncKey = event.secret;
   const opened = decryptWithAny(session, event, key, (eventCreatorJid, responderJid) =>
     baileys.decryptEventResponse({ encPayload, encIv }, { eventCreatorJid, eventMsgId, eventEncKey, responderJid }),
