@@ -258,6 +258,10 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     assert.deepEqual(fromAd.referral, referral);
     const forwarded = await b.call('POST', `/messages/${fromAd.messageId}/forward`, { to: a.number });
     assert.deepEqual([forwarded.status, forwarded.body.referral], [201, undefined]);
+    const quoted = { networkId: 'OLD', from: a.number, type: 'image', text: 'an old picture', isStatus: true };
+    await simulate({ action: 'incoming', message: 'nice one', quoted });
+    const reply = await arrived(({ message }) => message === 'nice one');
+    assert.deepEqual([reply.quoted, reply.replyTo], [quoted, undefined]);
     const mediaId = await mediaOf(b);
     await simulate({ action: 'incoming', type: 'image', mediaId, viewOnce: true, albumId: 'A1' });
     assert.deepEqual((await arrived(({ album }) => album?.albumId === 'A1')).viewOnce, true);

@@ -1,9 +1,11 @@
 import type { Static, TObject } from 'typebox';
+import { allMessageTypes } from '../../connectors/contract/content.ts';
 import {
   type ContentParts,
   type EventDetails,
   eventAnswers,
   type LivePosition,
+  type Quoted,
 } from '../../connectors/contract/contentParts.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import {
@@ -18,6 +20,7 @@ import {
   string,
   time,
 } from '../../invoke/input/fields.ts';
+import { phoneNumber, SimulatedNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 
@@ -124,6 +127,15 @@ export const contentInputs = {
       mediaUrl: Long('Image or video of the ad.'),
     }),
   ),
+  quoted: optional(
+    strictPart('Message that the session does not have, such as an older one or a status, to reply to.', {
+      networkId: string("The network's id of the message.", { ...ref('other'), minLength: 1, maxLength: 200 }),
+      from: optional(SimulatedNumberInput('Number of its sender.')),
+      type: optional(oneOf(allMessageTypes, 'Type of the message.')),
+      text: Long('Its text, caption or question, as the reply repeats it.'),
+      isStatus: optional(boolean('Whether it is a status.')),
+    }),
+  ),
   rawType: Name("The network's name of a kind of message that the server does not know."),
   answer: optional(oneOf(eventAnswers, 'Whether the person comes to the event.')),
 };
@@ -139,8 +151,10 @@ const given = <T extends object>(fields: object): T =>
 export const liveOf = (live: Fields<LivePosition> | undefined) => live && { live: given<LivePosition>(live) };
 
 /** Fields that a simulated message of any type can have. */
-export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albumId, choice, referral }: ContentInput) {
+export function additions(input: ContentInput) {
+  const { viewOnce, gif, videoNote, animated, mentionAll, albumId, choice, referral, quoted } = input;
   return {
+    ...(quoted && { quoted: quotedOf(quoted) }),
     ...(viewOnce === true && { isViewOnce: true }),
     ...(gif === true && { isGif: true }),
     ...(videoNote === true && { isVideoNote: true }),
@@ -150,6 +164,11 @@ export function additions({ viewOnce, gif, videoNote, animated, mentionAll, albu
     ...(choice !== undefined && choiceOf(choice)),
     ...(referral !== undefined && { referral: given<NonNullable<ContentParts['referral']>>(referral) }),
   };
+}
+
+function quotedOf({ from, isStatus, ...quoted }: NonNullable<ContentInput['quoted']>): Quoted {
+  const number = from === undefined ? undefined : phoneNumber('quoted.from', from);
+  return given({ ...quoted, from: number, ...(isStatus === true && { isStatus }) });
 }
 
 function choiceOf({ id, ...choice }: NonNullable<ContentInput['choice']>) {

@@ -95,7 +95,7 @@ export const simulateSession = defineOperation({
   description: [
     'Make something happen to a sandbox session, as if another person or the network did it. Use it to test an integration without a real phone. `action` determines which fields are used:',
     '`pair` scans the QR code.',
-    '`incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply.',
+    '`incoming` sends a message to the session: `from`, and `message`, or the first of `mediaId` (with `type`), `location`, `contact` and `poll` that you pass; `message` is then its text. With `groupId` it is sent in a group, and with `messageId` it is a reply, or with `quoted` to a message that the session does not have.',
     '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
     '`incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId`, `choice` and `referral` are added to any message.',
     '`event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location.',
@@ -243,7 +243,7 @@ async function toSimulation(ctx: Context<'media'>, session: SessionRef, input: S
       return toIncoming(ctx, input, {
         from: from(),
         group: input.groupId === undefined ? null : await group(),
-        replyTo: input.messageId === undefined ? null : (await message()).network_id,
+        replyTo: quotedId(input) ?? (input.messageId === undefined ? null : (await message()).network_id),
       });
     case 'edit':
     case 'delete':
@@ -327,6 +327,12 @@ function toIdentification(placeholder: string, number: string): Simulation {
 
 async function ownNumber(ctx: Context, session: SessionRef): Promise<string> {
   return (await findSession(ctx.database.reader, session))?.phone_number ?? '';
+}
+
+function quotedId({ messageId, quoted }: SimulateInput): string | undefined {
+  if (messageId !== undefined && quoted !== undefined)
+    throw invalidField('quoted', 'must be omitted if `messageId` is the quoted message');
+  return quoted?.networkId;
 }
 
 async function toIncoming(
