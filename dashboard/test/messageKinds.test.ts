@@ -41,6 +41,18 @@ describe('kinds of messages in a chat', async () => {
     await assertAccessible(page);
   });
 
+  it('show the names of mentioned people', async (test) => {
+    const { page, call } = await dashboard.openLoggedIn(test);
+    const { sessionId, simulate } = await openSandbox(call);
+    await simulate({ action: 'incoming', from: FRIEND, senderName: 'Ada', message: 'Hello' });
+    const message = `Tea, @${FRIEND}? Call @491709999999`;
+    const sent = await call('POST', '/messages/send', { sessionId, to: FRIEND, message, mentions: [FRIEND] });
+    assert.equal(sent.status, 201, JSON.stringify(sent.body));
+    await page.goto(`/chats?chat=${FRIEND}`);
+    await page.getByRole('article').getByText('Tea, @Ada? Call @491709999999', { exact: true }).waitFor();
+    await page.getByRole('list', { name: 'Chats' }).getByText('Tea, @Ada? Call @491709999999').waitFor();
+  });
+
   it('say what a sound or video is before it loads, with its waveform or thumbnail', async (test) => {
     const { page, call } = await dashboard.openLoggedIn(test, { viewport: PHONE });
     const { sessionId, simulate } = await openSandbox(call);

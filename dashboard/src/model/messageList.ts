@@ -3,6 +3,8 @@ import { useMemo } from 'react';
 import { api } from '../api.ts';
 import { isNotFound } from '../components/page/states.tsx';
 import { useLivePaged } from '../live/livePaged.ts';
+import { textWithNames } from './mentions.ts';
+import type { NameOf } from './names.ts';
 
 const idOf = ({ messageId }: Message) => messageId;
 
@@ -30,9 +32,11 @@ export function useMessages(sessionId: string, chatId: string, before?: string) 
 const PREVIEW_CHARACTERS = 200;
 
 /** Describes a message in one line. */
-export function messagePreview({ deleted, type, message: text }: Message, strings: Strings): string {
+export function messagePreview(described: Message, strings: Strings, nameOf: NameOf): string {
+  const { deleted, type, mentions } = described;
   if (deleted) return strings.deleted;
-  const message = text.slice(0, PREVIEW_CHARACTERS).toWellFormed();
+  const beginning = described.message.slice(0, PREVIEW_CHARACTERS).toWellFormed();
+  const message = textWithNames({ message: beginning, ...(mentions && { mentions }) }, nameOf);
   if (type === 'text') return message;
   return message === '' ? strings.kinds[type] : `${strings.kinds[type]}: ${message}`;
 }

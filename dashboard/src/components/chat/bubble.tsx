@@ -3,6 +3,7 @@ import { MapPin, Pin, Star } from 'lucide-react';
 import type { ReactNode } from 'react';
 import { useKeyNames } from '../../model/apiKeys.ts';
 import { displayName } from '../../model/displayName.ts';
+import { textWithNames } from '../../model/mentions.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
@@ -49,7 +50,7 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
         {forwarded && <p className="text-xs text-ink-faint italic">{messageStrings.forwarded}</p>}
         {(replyTo !== undefined || quoted !== undefined) && (
           <blockquote className="mb-1.5 truncate border-l-2 border-accent pl-2 text-xs text-ink-soft">
-            {repliedTo === undefined ? quotedPreview(quoted) : messagePreview(repliedTo, messageStrings)}
+            {repliedTo === undefined ? quotedPreview(quoted) : messagePreview(repliedTo, messageStrings, nameOf)}
           </blockquote>
         )}
         {deleted ? (
@@ -60,7 +61,7 @@ export function Bubble({ message, isOwn, isFound, repliedTo, nameOf, actions }: 
             <Extra message={message} nameOf={nameOf} />
             {message.message !== '' && (
               <LongText
-                text={message.message}
+                text={textWithNames(message, nameOf)}
                 className={classes('wrap-anywhere whitespace-pre-wrap', TITLED.includes(type) && 'font-medium')}
               />
             )}

@@ -28,6 +28,7 @@ export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatL
         <ChatRow
           chat={chat}
           name={nameOf(chat.chatId)}
+          nameOf={nameOf}
           isChosen={chat.chatId === chosen}
           onChoose={() => onChoose(chat.chatId)}
         />
@@ -39,11 +40,13 @@ export function ChatList({ chats, chosen, onChoose, nameOf, more, empty }: ChatL
 function ChatRow({
   chat: { type, lastMessage, unreadCount, markedUnread, pinned, archived, mutedUntil },
   name,
+  nameOf,
   isChosen,
   onChoose,
 }: {
   readonly chat: Chat;
   readonly name: string;
+  readonly nameOf: NameOf;
   readonly isChosen: boolean;
   readonly onChoose: () => void;
 }) {
@@ -70,7 +73,7 @@ function ChatRow({
         {lastMessage !== null && <Time at={lastMessage.timestamp} as="relative" />}
       </span>
       <span className="truncate text-xs text-ink-soft">
-        {lastMessage === null ? '' : messagePreview(lastMessage, messageStrings)}
+        {lastMessage === null ? '' : messagePreview(lastMessage, messageStrings, nameOf)}
       </span>
       {markedUnread && unreadCount === 0 && (
         <span

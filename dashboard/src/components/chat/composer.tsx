@@ -3,6 +3,7 @@ import { Plus, SendHorizontal, X } from 'lucide-react';
 import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react';
 import { errorText } from '../../api.ts';
 import { messagePreview } from '../../model/messageList.ts';
+import type { NameOf } from '../../model/names.ts';
 import { messageStrings } from '../../strings/chats.ts';
 import { uploadStrings } from '../../strings/uploads.ts';
 import { Button, IconButton } from '../button.tsx';
@@ -17,6 +18,7 @@ interface ComposerProps {
   /** Names the draft, which is restored when the chat is opened again. */
   readonly draftFor: string;
   readonly replyingTo: Message | undefined;
+  readonly nameOf: NameOf;
   readonly onReplyTo: (message: Message | undefined) => void;
   /** If it rejects, the message is kept. */
   readonly onSend: (written: OutgoingMessage) => Promise<unknown>;
@@ -29,7 +31,7 @@ interface ComposerProps {
 
 /** Where a message is written. Enter sends it, Shift+Enter starts a new line. */
 export function Composer({ onTyping, disabled = false, ...props }: ComposerProps) {
-  const { draftFor, replyingTo, onReplyTo, onSend, onSendExtra } = props;
+  const { draftFor, replyingTo, nameOf, onReplyTo, onSend, onSendExtra } = props;
   const box = useRef<HTMLTextAreaElement>(null);
   const [extra, setExtra] = useState<Extra['type']>();
   const id = useId();
@@ -64,7 +66,7 @@ export function Composer({ onTyping, disabled = false, ...props }: ComposerProps
         {refusal !== undefined && <Notice tone="bad">{refusal}</Notice>}
         {replyingTo !== undefined && (
           <Strip label={messageStrings.cancelReply} onRemove={() => onReplyTo(undefined)}>
-            {`${messageStrings.replyingTo}: ${messagePreview(replyingTo, messageStrings)}`}
+            {`${messageStrings.replyingTo}: ${messagePreview(replyingTo, messageStrings, nameOf)}`}
           </Strip>
         )}
         <UnsentList queue={queue} disabled={disabled} />

@@ -101,6 +101,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
         <Composer
           draftFor={`${sessionId}/${chatId}`}
           replyingTo={replyingTo}
+          nameOf={nameOf}
           onReplyTo={setReplyingTo}
           onSend={send}
           onSendExtra={sendExtra}

@@ -43,7 +43,7 @@ export function SearchResults({ sessionId, text, nameOf, onChoose }: SearchProps
                 onClick={() => onChoose(message)}
                 className="grid h-full w-full content-center px-4 text-left -outline-offset-2 hover:bg-sunken"
               >
-                <span className="truncate text-sm">{messagePreview(message, messageStrings)}</span>
+                <span className="truncate text-sm">{messagePreview(message, messageStrings, nameOf)}</span>
                 <span className="truncate text-xs text-ink-faint">
                   {chatStrings.foundIn(nameOf(message.chatId))}, <Time at={message.timestamp} as="relative" />
                 </span>

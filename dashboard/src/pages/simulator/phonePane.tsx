@@ -90,6 +90,7 @@ export function PhonePane({ session, chatId, nameOf, onBack }: PhonePaneProps) {
       <Composer
         draftFor={`simulator:${sessionId}/${chatId}`}
         replyingTo={replyingTo}
+        nameOf={nameOf}
         onReplyTo={setReplyingTo}
         disabled={status !== 'connected' || player === undefined}
         onSend={send}
