@@ -3,7 +3,7 @@ import type { ChannelPostTable, ChannelTable, PostState, StatusTable } from '../
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import { confirmPost, postMedia } from '../messages/broadcasts/channels.ts';
-import { STATUS_MS, statusContent } from '../messages/broadcasts/statuses.ts';
+import { contentWithLeftOut, STATUS_MS, statusContent } from '../messages/broadcasts/statuses.ts';
 import { toNetworkMedia } from '../messages/content.ts';
 import type { SessionRef } from '../messages/store.ts';
 import type { LiveSessions } from '../sessions/liveSessions.ts';
@@ -66,7 +66,7 @@ export class Posts {
             .execute(),
         session.sessionId,
       );
-    const { media: file, ...content } = statusContent(stored);
+    const { media: file, leftOut: _, ...content } = statusContent(stored);
     const audience: string[] = JSON.parse(stored.audience ?? '[]');
     const posting = actions.post({
       networkId: stored.network_id,
@@ -78,9 +78,16 @@ export class Posts {
       },
       audience,
     });
-    const { timestamp, networkId = stored.network_id } = await this.#settled(session, posting, settle);
-    const expires_at = timestamp + STATUS_MS;
-    const sent = { state: 'sent', error: null, timestamp, expires_at, network_id: networkId } as const;
+    const accepted = await this.#settled(session, posting, settle);
+    const { timestamp, networkId = stored.network_id, leftOut = [] } = accepted;
+    const sent = {
+      state: 'sent',
+      error: null,
+      timestamp,
+      expires_at: timestamp + STATUS_MS,
+      network_id: networkId,
+      content: contentWithLeftOut(stored, leftOut),
+    } as const;
     await settle(sent);
     return { ...stored, ...sent };
   }

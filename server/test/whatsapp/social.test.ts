@@ -14,6 +14,8 @@ import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /* Presence, calls, statuses and channels. */
 
+/** A number that is not on WhatsApp. */
+const ABSENT = '15559999999';
 const setting = useWhatsapp({}, prepare);
 let me: Phone;
 let bob: Phone;
@@ -159,11 +161,13 @@ it('posts a status to its audience, counts its views, and deletes it', async () 
       message: 'We are open',
       backgroundColor: '#1f6f5c',
       font: 2,
-      phoneNumbers: [bob.number],
+      phoneNumbers: [bob.number, ABSENT],
     }),
     201,
   );
   assert.deepEqual([status.state, status.fromMe, status.backgroundColor], ['sent', true, '#1F6F5C']);
+  const leftOut = { count: 1, phoneNumbers: [ABSENT] };
+  assert.deepEqual(status.leftOut, leftOut);
   const seen = await bob.messages.waitFor(({ chat }) => chat === STATUS);
   const { extendedTextMessage: text } = seen.message;
   assert.deepEqual([text?.text, text?.backgroundArgb, text?.font], ['We are open', 0xff1f6f5c, 2]);
@@ -180,7 +184,7 @@ it('posts a status to its audience, counts its views, and deletes it', async () 
     [[bob.number, '💚']],
   );
   const { data } = await ok(call('GET', `/status?by=me&sessionId=${sessionId}`));
-  assert.deepEqual([data.length, data[0].views], [1, 1]);
+  assert.deepEqual([data.length, data[0].views, data[0].leftOut], [1, 1, leftOut]);
   await ok(call('DELETE', `/status/${status.statusId}?sessionId=${sessionId}`));
   const revoked = await bob.messages.waitFor(({ message }) => message.protocolMessage != null);
   assert.equal(revoked.message.protocolMessage?.key?.id, seen.id);

@@ -26,9 +26,14 @@ export interface OutgoingStatus {
 export interface StatusActions {
   /**
    * Posts a status. Resolves once the network has accepted it.
-   * @returns `networkId` if the network assigned another id
+   * @returns `networkId` if the network assigned another id, and the people of the audience who cannot see the status
    */
-  post(status: OutgoingStatus): Promise<{ readonly timestamp: number; readonly networkId?: string }>;
+  post(status: OutgoingStatus): Promise<{
+    readonly timestamp: number;
+    readonly networkId?: string;
+    /** Digits. */
+    readonly leftOut?: readonly string[];
+  }>;
   /** Deletes one of the session's own statuses for those who could see it. */
   remove(networkId: string, audience: readonly string[]): Promise<void>;
   /** Tells the authors that the session has seen their statuses. */

@@ -24,6 +24,14 @@ export interface StoredStatus {
   readonly media?: StoredMedia;
   readonly backgroundColor?: string;
   readonly font?: number;
+  readonly leftOut?: LeftOut;
+}
+
+/** People of an audience who cannot see the status. */
+interface LeftOut {
+  readonly count: number;
+  /** The first ones. */
+  readonly phoneNumbers: string[];
 }
 
 export const STATUS_MS = 24 * 60 * 60 * 1000;
@@ -34,9 +42,26 @@ const TEXT_CHARACTERS = 4096;
 const EMOJI_CHARACTERS = 32;
 const COLOR = /^#[0-9A-F]{6}$/;
 const MAX_FONT = 100;
+/** People who are listed for a status that did not reach them. */
+export const MAX_LEFT_OUT = 100;
 
 export const statusContent = ({ content }: Pick<StatusTable, 'content'>): StoredStatus =>
   content === null ? {} : JSON.parse(content);
+
+/** Returns the stored content of a status that did not reach these people. */
+export function contentWithLeftOut(
+  row: Pick<StatusTable, 'content' | 'audience'>,
+  leftOut: readonly string[],
+): string | null {
+  const audience = new Set<string>(JSON.parse(row.audience ?? '[]'));
+  const people = [...new Set(leftOut)].filter((digits) => audience.has(digits));
+  const { leftOut: _, ...content } = statusContent(row);
+  const after: StoredStatus = {
+    ...content,
+    ...(people.length > 0 && { leftOut: { count: people.length, phoneNumbers: people.slice(0, MAX_LEFT_OUT) } }),
+  };
+  return Object.keys(after).length === 0 ? null : JSON.stringify(after);
+}
 
 /** Whether a status is neither stored nor expired, so that its file is worth fetching. */
 export async function isNewStatus(

@@ -10,6 +10,7 @@ import {
   boolean,
   IdempotencyKey,
   integer,
+  list,
   named,
   object,
   oneOf,
@@ -25,7 +26,13 @@ import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation, isContentHidden } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
-import { emitDeleted, STATUS_MS, type StoredStatus, statusContent } from '../../messages/broadcasts/statuses.ts';
+import {
+  emitDeleted,
+  MAX_LEFT_OUT,
+  STATUS_MS,
+  type StoredStatus,
+  statusContent,
+} from '../../messages/broadcasts/statuses.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { type FileOf, mediaReader, PostedMedia } from '../messages/mediaFields.ts';
 import { quotaOf } from '../messages/send.ts';
@@ -59,6 +66,12 @@ const Status = named('Status', {
     '`sending`: the network has not confirmed it. If the server stopped meanwhile, it may or may not be visible.',
   ),
   error: orNull(Type.String(), 'Why it could not be posted, as a sentence; null if there was no error.'),
+  leftOut: optional(
+    object('People in the audience who cannot see the status: the network has no address or no keys for them.', {
+      count: integer('Number of people.'),
+      phoneNumbers: list(Type.String(), `Phone number digits of up to ${MAX_LEFT_OUT} of them.`),
+    }),
+  ),
   views: integer('How many people have viewed it; 0 for statuses of others.'),
   timestamp: time('When it was posted.'),
   expiresAt: time('When it disappears.'),

@@ -31,6 +31,9 @@ export class DeviceSessions {
   /** Devices that a message is sent without, because a repair has not reached them. */
   readonly #skips = new Set<ReadonlySet<string>>();
 
+  /** Users whom the message being sent was encrypted for. */
+  #reached: Set<string> | undefined;
+
   constructor(session: Session, senderKeys: SenderKeys) {
     this.#session = session;
     this.#senderKeys = senderKeys;
@@ -51,12 +54,29 @@ export class DeviceSessions {
           else if (this.#missing.size < MISSING_KEPT) this.#missing.add(jid);
           return found;
         },
+        encryptMessage: async (options) => {
+          const encrypted = await repository.encryptMessage(options);
+          const user = this.#session.baileys.jidDecode(options.jid)?.user;
+          if (user !== undefined) this.#reached?.add(user);
+          return encrypted;
+        },
         injectE2ESession: async (options) => {
           this.#unreachable.delete(options.jid);
           await repository.injectE2ESession(options);
         },
       };
     };
+
+  /** Adds each user with a device that `send` encrypts for. Nothing else may be sent at the same time. */
+  async noteReached<T>(reached: Set<string>, send: () => Promise<T>): Promise<T> {
+    reached.clear();
+    this.#reached = reached;
+    try {
+      return await send();
+    } finally {
+      this.#reached = undefined;
+    }
+  }
 
   /**
    * Fetches the missing sessions in parts, so that the chat's next message leaves out only devices without keys, and

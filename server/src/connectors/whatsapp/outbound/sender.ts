@@ -49,6 +49,8 @@ interface Delivery {
   readonly addresses: readonly [string, ...string[]];
   /** For a status, in place of the second address. */
   readonly audience?: StatusAddresses;
+  /** Receives the users with a device that the message was encrypted for. */
+  readonly reached?: Set<string>;
   /** Left out for a status or a post. */
   readonly chat?: NetworkChat;
   readonly makeContent: () => Promise<AnyMessageContent>;
@@ -318,7 +320,7 @@ export class Sender {
 
   /** Repeated on the next connection until the server answers. It stays one message, because the id stays the same. */
   async #attempt(
-    { addresses, audience, chat, makeContent, wire, options, deadline, hasFile }: Delivery,
+    { addresses, audience, reached, chat, makeContent, wire, options, deadline, hasFile }: Delivery,
     progress: Progress,
   ): Promise<Accepted> {
     const { link, host, baileys } = this.#session;
@@ -351,7 +353,8 @@ export class Sender {
       const relayed = { messageId, ...stanzaOptionsOf(this.#session, content), ...readers };
       const relay = () => {
         mayHaveBeenSent = true;
-        return socket.relayMessage(jid, content, relayed);
+        const sending = () => socket.relayMessage(jid, content, relayed);
+        return reached === undefined ? sending() : this.#deviceSessions.noteReached(reached, sending);
       };
       const limitMs = isShared(baileys, jid) ? ENCRYPTION_MS : TIMEOUT_MS;
       const answer = await this.#acknowledgements.answerTo(messageId, async () => {

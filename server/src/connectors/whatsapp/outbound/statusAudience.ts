@@ -1,6 +1,6 @@
 import { isPlaceholder } from '../../contract/people.ts';
 import { nameOf } from '../link/credentials.ts';
-import { jidOf, MAPPING } from '../people/addresses.ts';
+import { jidOf, lidOfPlaceholder, MAPPING } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 
 /** Limit of the look-up of unknown LIDs, including the wait for a connection. */
@@ -42,6 +42,16 @@ export class StatusAudience {
     if (others.length === 0 && leftOut > 0) return [byNumber];
     if (leftOut > 0) host.log.warn({ people: leftOut }, 'WhatsApp has no LID of some people; posting without them');
     return [[...new Set([self.lidJid, ...others])], byNumber];
+  }
+
+  /** Returns the people of an audience that none of these users is: digits of numbers or LIDs. */
+  async notAmong(users: ReadonlySet<string>, audience: readonly string[]): Promise<string[]> {
+    const { self } = this.#session;
+    const others = [...new Set(audience)].filter((digits) => digits !== self.phoneNumber);
+    const lids = await this.#stored(others);
+    const isAmong = (digits: string) =>
+      users.has(isPlaceholder(digits) ? lidOfPlaceholder(digits) : digits) || users.has(lids.get(digits) ?? digits);
+    return others.filter((digits) => !isAmong(digits));
   }
 
   async #lidsOf(numbers: readonly string[]): Promise<Map<string, string>> {

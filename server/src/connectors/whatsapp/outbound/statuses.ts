@@ -16,9 +16,11 @@ export function createStatusActions(session: Session, sender: Sender): StatusAct
   return {
     async post({ networkId, content, audience }) {
       const { backgroundColor, font } = content;
+      const reached = new Set<string>();
       const { timestamp } = await sender.post({
         jid: STATUS,
         audience: await people.addressesOf(audience),
+        reached,
         makeContent: () => toBaileysContent(content),
         options: {
           messageId: toWireId(networkId),
@@ -27,7 +29,7 @@ export function createStatusActions(session: Session, sender: Sender): StatusAct
         },
         hasFile: content.media !== undefined,
       });
-      return { timestamp };
+      return { timestamp, leftOut: await people.notAmong(reached, audience) };
     },
     async remove(networkId, audience) {
       // Without a participant, as whatsmeow (`BuildRevoke`) and whatsapp-rust (`Status::revoke`) send it.
