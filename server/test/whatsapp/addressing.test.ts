@@ -85,6 +85,52 @@ describe('on accounts that are migrated to LIDs', () => {
     assert.deepEqual(whatsapp.troubles, []);
   });
 
+  it('a number that belongs to a new WhatsApp account is written to there, after the first message', async () => {
+    const { whatsapp } = setting;
+    const { me, bob, send } = await write();
+    assert.equal((await send('to the old account')).status, 201);
+    await arrived(bob, 'to the old account');
+    const before = whatsapp.counters.queries['usync'] ?? 0;
+    const lidJid = bob.beginNewAccount();
+    const lost = await send('to nobody');
+    assert.equal(lost.status, 201, 'WhatsApp has accepted it');
+    await eventually(
+      async () => whatsapp.counters.queries['usync'] ?? 0,
+      (count) => count > before,
+    );
+    await eventually(
+      () => send('to the new account'),
+      () => bob.messages.all.some(({ message }) => message.extendedTextMessage?.text === 'to the new account'),
+    );
+    const copy = await me.messages.waitFor(({ stanza }) => stanza.attrs['recipient'] === lidJid);
+    assert.equal(copy.isOwn, true);
+    assert.deepEqual(whatsapp.troubles, []);
+  });
+
+  it('a message that is refused for an outdated LID goes to the new one', async () => {
+    const { whatsapp } = setting;
+    const { me, bob, send } = await write();
+    assert.equal((await send('known')).status, 201);
+    bob.beginNewAccount();
+    whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await send('found again');
+    assert.equal(status, 201, JSON.stringify(body));
+    await arrived(bob, 'found again');
+    assert.equal(bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === 'found again').length, 1);
+  });
+
+  it('a refusal stays one if the LID is still the same', async () => {
+    const { whatsapp } = setting;
+    const { me, bob, send } = await write();
+    whatsapp.faults.markLid(bob.lid);
+    whatsapp.faults.refuseNextMessage(me.number, 421);
+    const { status, body } = await send('nowhere');
+    assert.equal(status, 502);
+    assert.match(body.detail, /\(421\)$/);
+    assert.equal((await send('later')).status, 201);
+    assert.deepEqual(bob.messages.all.length, 1);
+  });
+
   it('a location goes to the LID as well', async () => {
     const { call } = setting;
     const { bob, sessionId } = await write();

@@ -44,6 +44,7 @@ import { GroupPictures } from './people/groupPictures.ts';
 import { Groups } from './people/groups.ts';
 import { JoinRequests } from './people/joinRequests.ts';
 import { MemberAddresses } from './people/memberAddresses.ts';
+import { OutdatedLids } from './people/outdatedLids.ts';
 import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
@@ -118,6 +119,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     members,
     groups,
     deviceSessions,
+    outdatedLids: new OutdatedLids(session),
   });
 
   const notifications = new HistoryNotifications(session);

@@ -1,12 +1,13 @@
 import type { BinaryNode } from 'baileys';
 import { LostSocketError } from '../link/requests.ts';
+import { isMarked } from '../people/outdatedLids.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 
 /** The server has the message or refuses it, it could not be passed on, or the connection ended before the answer. */
 export type Answer =
   | { readonly timestamp: number; readonly serverId?: string | undefined }
-  | { readonly refusal: string }
+  | { readonly refusal: string; readonly hasOutdatedLid: boolean }
   | { readonly failure: unknown }
   | 'lost';
 
@@ -55,9 +56,10 @@ export class Acknowledgements {
     for (const id of networkIds) this.#settle(toWireId(id), { timestamp });
   }
 
-  #onAck({ attrs: { id = '', error, t, server_id: serverId } }: BinaryNode): void {
+  #onAck({ attrs }: BinaryNode): void {
+    const { id = '', error, t, server_id: serverId } = attrs;
     const timestamp = t === undefined ? this.#session.host.clock.now() : Number(t) * 1000;
-    this.#settle(id, error === undefined ? { timestamp, serverId } : { refusal: error });
+    this.#settle(id, error === undefined ? { timestamp, serverId } : { refusal: error, hasOutdatedLid: isMarked(attrs) });
   }
 
   #settle(wireId: string, answer: Answer): void {

@@ -13,6 +13,7 @@ import { LostSocketError } from '../link/requests.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
+import type { OutdatedLids } from '../people/outdatedLids.ts';
 import { toSealedEdit, toSealedReaction } from '../sealed/ownChanges.ts';
 import type { Session } from '../session.ts';
 import type { Acknowledgements } from './acknowledgements.ts';
@@ -103,6 +104,7 @@ interface Options {
   readonly groups: Groups;
   readonly deviceSessions: DeviceSessions;
   readonly members: MemberAddresses;
+  readonly outdatedLids: OutdatedLids;
 }
 
 export class Sender {
@@ -114,6 +116,7 @@ export class Sender {
   readonly #groups: Groups;
   readonly #deviceSessions: DeviceSessions;
   readonly #members: MemberAddresses;
+  readonly #outdatedLids: OutdatedLids;
   readonly #changes = new Set<Promise<unknown>>();
   readonly #turns = new KeyedQueue();
 
@@ -127,6 +130,7 @@ export class Sender {
     this.#groups = groups;
     this.#deviceSessions = deviceSessions;
     this.#members = members;
+    this.#outdatedLids = options.outdatedLids;
   }
 
   async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
@@ -332,6 +336,7 @@ export class Sender {
     let until = hasFile ? clock.now() + FILE_MS : deadline;
     let isRepeated = false;
     let [target, ...others] = targetsOf(addresses, audience);
+    let hasRenewed = false;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
         throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
@@ -380,6 +385,13 @@ export class Sender {
         continue;
       }
       if ('refusal' in answer) {
+        const renewed = answer.hasOutdatedLid && !hasRenewed ? await this.#renewedAddress(socket, chat, jid) : undefined;
+        hasRenewed ||= answer.hasOutdatedLid;
+        if (renewed !== undefined) {
+          [target, others] = [{ jid: renewed }, []];
+          mayHaveBeenSent = progress.isUncertain;
+          continue;
+        }
         const isAnswer = answer.refusal === NO_NEW_CHATS && (await this.#hasWritten(chat));
         const isStatus = answer.refusal === WRONG_ADDRESSES && audience !== undefined;
         const [next, ...rest] = isAnswer || isStatus ? others : [];
@@ -395,6 +407,14 @@ export class Sender {
         );
       return { timestamp: answer.timestamp, serverId: answer.serverId ?? null };
     }
+  }
+
+  /** Returns the address of a chat whose LID was outdated; undefined if it has not changed. */
+  async #renewedAddress(socket: WASocket, chat: NetworkChat | undefined, jid: string): Promise<string | undefined> {
+    if (chat?.type !== 'direct') return undefined;
+    await this.#outdatedLids.renew(socket, jid);
+    const [address] = await this.#addresses.addressesOf(chat);
+    return address === jid ? undefined : address;
   }
 
   /** Whether the person of a direct chat has written to the session. */

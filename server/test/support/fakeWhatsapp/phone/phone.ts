@@ -37,6 +37,11 @@ export interface Phone extends Mailbox {
   unlink(): void;
   /** Moves to a new phone, which has new keys. Returns the id of the notification to others. */
   replace(): string;
+  /**
+   * Registers the number anew, with another LID. A message to the old one is acknowledged with `refresh_lid`, and reaches
+   * nobody (WhiskeySockets/Baileys#2661: the first one without an error). Returns the new one.
+   */
+  beginNewAccount(): string;
   /** Adds a device that others still see, although the server has no keys of it. */
   addDeregisteredDevice(): void;
   /** The number of linked devices. */
@@ -143,6 +148,14 @@ export function createPhone(network: Network, number: string, name: string): Pho
       account.renewKeys();
       mailbox.forgetSenderKeys();
       return announceIdentity(network, account);
+    },
+    beginNewAccount() {
+      network.faults.markedLids.add(account.lid);
+      network.byLid.delete(account.lid);
+      account.renewLid();
+      account.renewKeys();
+      network.byLid.set(account.lid, account);
+      return account.lidJid;
     },
     addDeregisteredDevice: () => announceDeregistered(network, account),
     devices: () => account.companions.size,

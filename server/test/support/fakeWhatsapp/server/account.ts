@@ -24,6 +24,8 @@ export interface Account {
   readonly signal: Signal;
   /** Replaces the keys, as registering the number on another phone does. */
   renewKeys(): void;
+  /** Gives the number another LID, as a new WhatsApp account of the number has. */
+  renewLid(): void;
   readonly companions: Map<number, Companion>;
   /** Ids of devices that the server still lists, although it no longer has their keys. */
   readonly deregistered: Set<number>;
@@ -87,13 +89,17 @@ export interface DeviceAddress {
 }
 
 export function createAccount(number: string, name: string): Account {
-  const lid = lidOf(number);
+  let lid = lidOf(number);
   let signal: Signal | undefined;
   return {
     number,
-    lid,
+    get lid() {
+      return lid;
+    },
     numberJid: `${number}@${PEOPLE}`,
-    lidJid: `${lid}@lid`,
+    get lidJid() {
+      return `${lid}@lid`;
+    },
     profile: {
       name,
       about: 'Available',
@@ -111,6 +117,9 @@ export function createAccount(number: string, name: string): Account {
     },
     renewKeys() {
       signal = createSignal();
+    },
+    renewLid() {
+      lid = lidOf(lid.slice(-12));
     },
     companions: new Map(),
     deregistered: new Set(),

@@ -1,4 +1,4 @@
-import type { BinaryNode } from 'baileys';
+import { type BinaryNode, jidDecode } from 'baileys';
 import type { Connection } from '../connection.ts';
 import { answerKeyQuery } from '../encryption/preKeys.ts';
 import { confirm, type Network } from '../network.ts';
@@ -134,6 +134,7 @@ function handleMessage(network: Network, connection: Connection, companion: Comp
       t: String(nowS()),
       error: error?.toString(),
       server_id: serverIdOf(network, node),
+      refresh_lid: faults.markedLids.has(jidDecode(to)?.user ?? '') ? 'true' : undefined,
     });
   const refused =
     faults.takeMessageError(number) ??

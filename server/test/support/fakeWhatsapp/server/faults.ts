@@ -40,6 +40,8 @@ export interface Faults {
   releaseAcks(number: string): void;
   /** Rejects the next message with an error, such as 463 (new chats are not allowed) or 479. */
   refuseNextMessage(number: string, error: number): void;
+  /** Marks this LID as outdated in all acknowledgements, as that of a number with a new account is. */
+  markLid(lid: string): void;
   /** Sends the next stanza twice. */
   duplicateNext(number: string): void;
   /** Answers the next changes of the shared state as if another device had made one at the same moment. */
@@ -86,6 +88,7 @@ export interface FaultState {
   uploadStatus: number | undefined;
   downloadStatus: number | undefined;
   downloadLocation: string | undefined;
+  readonly markedLids: Set<string>;
   readonly ignoredQueries: Set<string>;
   /** Number of queries to reject with 429, by namespace. */
   readonly limitedQueries: Map<string, number>;
@@ -139,6 +142,7 @@ export function createFaults(
     uploadStatus: undefined,
     downloadStatus: undefined,
     downloadLocation: undefined,
+    markedLids: new Set(),
     ignoredQueries: new Set(),
     limitedQueries: new Map(),
     emptiedQueries: new Set(),
@@ -192,6 +196,7 @@ export function createFaults(
       for (const { connection, ack } of kept) connection.send(ack);
     },
     refuseNextMessage: (number, error) => void messageErrors.set(number, [...(messageErrors.get(number) ?? []), error]),
+    markLid: (lid) => void state.markedLids.add(lid),
     duplicateNext: (number) => void duplicates.add(number),
     conflictStateChanges: (number, times) => void stateConflicts.set(number, times),
     withholdStateKeys: (areWithheld) => {
