@@ -4,7 +4,8 @@ import { allMessageTypes } from '../../server/src/connectors/contract/content.ts
 import { eventAnswers } from '../../server/src/connectors/contract/contentParts.ts';
 import type { NetworkEvent } from '../../server/src/connectors/contract/events.ts';
 import { presences } from '../../server/src/connectors/contract/presence.ts';
-import { networkWarnings, unreadableReasons } from '../../server/src/connectors/contract/standing.ts';
+import { networkWarnings } from '../../server/src/connectors/contract/standing.ts';
+import { unreadableReasons } from '../../server/src/events/networkTypes.ts';
 
 /* Checks the shape of reports, for connectors in plain JavaScript and data that comes from a network. */
 

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { unreadableReasons } from './connectors/contract/standing.ts';
 import { eventKinds } from './events/events.ts';
+import { unreadableReasons } from './events/networkTypes.ts';
 import { version } from './version.ts';
 
 export interface Present {

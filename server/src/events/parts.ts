@@ -102,7 +102,8 @@ export const Replayed = Type.Optional(
 
 export const WasAwaited = Type.Optional(
   Type.Literal(true, {
-    description: 'Present if the message replaces one with `awaited`, which had an event with the same `messageId`.',
+    description:
+      'Present if the message replaces an awaited one, which had an event with the same `messageId`, `awaited` and the type `unsupported`.',
   }),
 );
 

@@ -100,10 +100,7 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     await report(message(id, AWAITED));
     await report(message(id, text('by Mallory'), { from: MALLORY, chat: { type: 'direct', id: MALLORY } }));
     const rows = await read(id);
-    assert.deepEqual(
-      rows.map((row: { message: string }) => row.message).toSorted(),
-      ['[waiting]', 'by Mallory'],
-    );
+    assert.deepEqual(rows.map((row: { message: string }) => row.message).toSorted(), ['[waiting]', 'by Mallory']);
   });
 
   it('keeps reactions, and edits and votes wait for the message', async (test) => {

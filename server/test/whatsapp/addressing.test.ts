@@ -116,7 +116,10 @@ describe('on accounts that are migrated to LIDs', () => {
     const { status, body } = await send('found again');
     assert.equal(status, 201, JSON.stringify(body));
     await arrived(bob, 'found again');
-    assert.equal(bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === 'found again').length, 1);
+    assert.equal(
+      bob.messages.all.filter(({ message }) => message.extendedTextMessage?.text === 'found again').length,
+      1,
+    );
   });
 
   it('a refusal stays one if the LID is still the same', async () => {

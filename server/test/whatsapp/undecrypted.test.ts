@@ -51,12 +51,21 @@ describe('a message that cannot be decrypted', () => {
     const { networkId, chat, from, content, senderName, timestamp } = placeholder;
     assert.deepEqual(
       [networkId, chat, from, senderName, content],
-      [id, { type: 'direct', id: bob.number }, bob.number, 'Bob', { type: 'unsupported', text: AWAITED, isAwaited: true }],
+      [
+        id,
+        { type: 'direct', id: bob.number },
+        bob.number,
+        'Bob',
+        { type: 'unsupported', text: AWAITED, isAwaited: true },
+      ],
     );
     assert.ok(Math.abs(timestamp - Date.now()) < 60_000);
     await clock.advance(WAIT_MS);
     assert.equal(setting.whatsapp.counters.retriesFromClients, before + RETRIES);
-    assert.deepEqual([messages().length, unreadable()], [1, [{ type: 'unreadable', reason: 'wrong_session', isMessage: true }]]);
+    assert.deepEqual(
+      [messages().length, unreadable()],
+      [1, [{ type: 'unreadable', reason: 'wrong_session', isMessage: true }]],
+    );
   });
 
   it('gets a placeholder after a minute if its sender is offline, and replaces it later', async (test) => {
@@ -188,12 +197,19 @@ describe('a stranger who sends thousands of unreadable messages', () => {
     const eve = nextPhone(setting.whatsapp, 'Eve');
     bob.switchOff();
     const send = (number: number) => {
-      const attributes = { from: eve.lidJid, sender_pn: eve.numberJid, id: `FLOOD${number}`, t: '1767225600', type: 'text' };
+      const attributes = {
+        from: eve.lidJid,
+        sender_pn: eve.numberJid,
+        id: `FLOOD${number}`,
+        t: '1767225600',
+        type: 'text',
+      };
       const parts = [stanza('enc', { v: '2', type: 'msg' }, Buffer.alloc(60, 5))];
       setting.whatsapp.inject(me.number, stanza('message', attributes, parts));
     };
     for (let number = 0; number < 30; number++) send(number);
-    const counted = (count: number) => events.waitFor((event) => event.type === 'unreadable' && unreadable().length >= count, 60_000);
+    const counted = (count: number) =>
+      events.waitFor((event) => event.type === 'unreadable' && unreadable().length >= count, 60_000);
     await clock.settle(counted(30), 5000);
     for (let number = 30; number < 35; number++) send(number);
     await clock.settle(counted(35), 5000);

@@ -11,6 +11,7 @@ export const kindStrings = {
     album: 'Part of an album',
     live: 'Live location',
     unsupported: (kind: string) => `Unknown kind: ${kind}`,
+    awaited: 'Not decrypted yet',
   },
   chose: {
     button: 'Pressed a button',

@@ -10,7 +10,7 @@ import { kindStrings } from './kindStrings.ts';
 
 /** Remarks above the content of a message, such as that its file opens once. */
 export function Marks({ message }: { readonly message: Message }) {
-  const { viewOnce, animated, mentionsAll, album, location, rawType } = message;
+  const { viewOnce, animated, mentionsAll, album, location, rawType, awaited } = message;
   const { marks } = kindStrings;
   const shown = [
     viewOnce && marks.viewOnce,
@@ -19,6 +19,7 @@ export function Marks({ message }: { readonly message: Message }) {
     album && marks.album,
     location?.live && marks.live,
     rawType !== undefined && marks.unsupported(rawType),
+    awaited && marks.awaited,
   ].filter((mark) => typeof mark === 'string');
   if (shown.length === 0) return null;
   return <p className="text-xs text-ink-faint italic wrap-anywhere">{shown.join(' · ')}</p>;

@@ -17,12 +17,12 @@ export function SessionRisk({ health }: { readonly health: Health | undefined })
   );
 }
 
-/** The same with its reasons in words. */
+/** The same with its reasons in words, and reasons that do not raise the risk. */
 export function RiskNotice({ health }: { readonly health: Health | undefined }) {
-  if (health === undefined || health.risk === 'low') return null;
+  if (health === undefined || health.reasons.length === 0) return null;
   return (
-    <Notice tone={tones[health.risk]}>
-      <p className="font-medium">{riskLabels[health.risk]}</p>
+    <Notice tone={health.risk === 'low' ? 'info' : tones[health.risk]}>
+      {health.risk !== 'low' && <p className="font-medium">{riskLabels[health.risk]}</p>}
       <ul className="mt-1 list-disc pl-4">
         {health.reasons.map(({ code, message }) => (
           <li key={code}>{message}</li>

@@ -33,6 +33,7 @@ function factsOf({ risk, lastHour, lastDay, startedChats, network }: Health) {
     [healthStrings.pace, healthStrings.perMinute(lastHour.peakPerMinute)],
     [healthStrings.failed, healthStrings.ofHour(lastHour.failed)],
     [healthStrings.unreachable, healthStrings.ofDay(lastDay.unreachable)],
+    [healthStrings.unreadable, lastDay.unreadable === 0 ? null : healthStrings.ofDay(lastDay.unreadable)],
     [healthStrings.blockReports, healthStrings.ofDay(lastDay.blockReports)],
     [healthStrings.quota, newChats && healthStrings.quotaOf(newChats.used, newChats.total)],
     [healthStrings.noNewChats, noNewChatsUntil && <Time key="until" at={noNewChatsUntil} as="minute" />],

@@ -18,6 +18,7 @@ export const healthStrings = {
   perMinute: (count: number) => `${counted(count, 'message')}, in the last hour`,
   failed: 'Failed messages',
   unreachable: 'Unreachable numbers',
+  unreadable: 'Received messages not decrypted',
   blockReports: 'Blocks and reports',
   ofHour: (count: number) => `${number(count)} in the last hour`,
   ofDay: (count: number) => `${number(count)} in 24 hours`,

@@ -14,9 +14,11 @@ import { Journal } from './inbound/journal.ts';
 import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
 import { StateChanges } from './inbound/stateChanges.ts';
+import { StateReads } from './inbound/stateReads.ts';
 import { Credentials } from './link/credentials.ts';
 import { Link } from './link/link.ts';
 import { loadBaileys } from './link/load.ts';
+import { OneTimeKeys } from './link/oneTimeKeys.ts';
 import { openRoute } from './link/proxy.ts';
 import { Requests } from './link/requests.ts';
 import { SignalTurns } from './link/signalTurns.ts';
@@ -100,6 +102,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const reporter = new Reporter(host);
   const session = { settings, baileys, host, store, creds, self, link, requests, reporter, files, ownFiles };
 
+  new OneTimeKeys(session);
   const addresses = new Addresses(session);
   const members = new MemberAddresses(session, addresses);
   const groups = new Groups(session, addresses, members);
@@ -132,6 +135,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   new Broadcasts(session, addresses);
   new AddressBook(session, addresses);
   new StateChanges(session, addresses);
+  new StateReads(session);
   const sharedState = new SharedState(session);
   const turns = new SignalTurns(creds);
 

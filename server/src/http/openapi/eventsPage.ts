@@ -13,6 +13,8 @@ Name event types one by one, or by a pattern: \`message.*\` includes every type 
 
 A message in a group goes to the group: \`to\` of \`message.sent\`, \`message.delivered\` and \`message.read\` is then the id of the group, not digits, and \`groupId\` is present. A reader that expects digits only can use \`toNumber\` ([added fields](#added-fields)).
 
+A message that could not be decrypted has \`awaited: true\` and the type \`unsupported\`. If it arrives later, a second \`message.incoming\` (or \`message.sent\`) with the same \`messageId\` and \`wasAwaited: true\` has the real type and content ([details](whatsapp.md#receiving)).
+
 `;
 
 /** Writes `docs/events.md`: every event type with its meaning, its fields and an example. */

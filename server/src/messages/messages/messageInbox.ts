@@ -8,9 +8,9 @@ import { noteContact } from '../people/contactChanges.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, newRow, type SessionRef, storeMessages } from '../store.ts';
+import { replaceAwaited } from './awaitedMessages.ts';
 import { findByNetworkId } from './changes.ts';
 import { applyEarlyChanges, changeReports } from './earlyChanges.ts';
-import { replaceAwaited } from './awaitedMessages.ts';
 import { moveLocation } from './liveLocations.ts';
 import { type OutgoingProgress, statusOf } from './outgoingProgress.ts';
 

@@ -1,4 +1,4 @@
-import type { UnreadableReason } from '../../contract/standing.ts';
+import type { UnreadableReason } from '../../../events/networkTypes.ts';
 
 /** The network repeats stanzas that were not confirmed, and their keys are used up. */
 const DUPLICATE = /Key used already or never filled|old counter/;

@@ -162,7 +162,8 @@ export class MessageReader {
     const { fullMessage, key, isOwn } = this.#envelopeOf(attrs);
     const chat = await (isOwn ? this.#ownChatOf(key, attrs) : this.#chatOf(key));
     const author = [key.participant || key.remoteJid || '', key.participantAlt || key.remoteJidAlt] as const;
-    const from = isOwn || chat === undefined ? this.#session.self.phoneNumber : await this.#addresses.digitsOf(...author);
+    const from =
+      isOwn || chat === undefined ? this.#session.self.phoneNumber : await this.#addresses.digitsOf(...author);
     return { fullMessage, isOwn, chat, from, timestamp: Number(fullMessage.messageTimestamp) * 1000 };
   }
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { BinaryNode, WASocket } from 'baileys';
+import type { UnreadableReason } from '../../../events/networkTypes.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
-import type { UnreadableReason } from '../../contract/standing.ts';
 import { unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { reasonOf } from './decryptionErrors.ts';
@@ -26,8 +26,8 @@ const PLACED = 200;
 const PLACED_OF_SENDER = 20;
 const DAY_MS = 86_400_000;
 const ATTRIBUTES_CHARACTERS = 2000;
-/** Ids of messages that need no placeholder: some were read, others are counted already. */
-const IDS_KEPT = 2000;
+/** Messages that need no placeholder: they were read, or are counted already. Duplicates of them arrive soon. */
+const SETTLED_KEPT = 2000;
 
 interface Entry {
   /** Envelope of the message. */
@@ -50,22 +50,20 @@ interface Entry {
  * Messages that could not be decrypted. Baileys asks the sender for them five times, and the phone of the session's
  * number. One that does not come gets a placeholder in its chat, which the message replaces when it comes after all.
  *
- * They are kept in the store, with the number of failures: Baileys counts in each connection anew.
+ * They are kept in the store, with the number of failures: Baileys begins to count with each connection.
  */
 export class Undecrypted {
   readonly #session: Session;
-  readonly #journal: Journal;
   readonly #reader: MessageReader;
-  /** By store key. */
+  /** Entries by their store keys. */
   readonly #entries = new Map<string, Entry>();
-  readonly #settledIds = new Set<string>();
+  readonly #settled = new Set<string>();
   #openedAt: number | undefined;
   #cancelTimer = () => {};
 
   constructor(session: Session, journal: Journal, reader: MessageReader) {
     const { link, host } = session;
     this.#session = session;
-    this.#journal = journal;
     this.#reader = reader;
     journal.on('failed', (failure) => this.#onFailure(failure));
     link.on('open', () => {
@@ -105,13 +103,17 @@ export class Undecrypted {
   /** Returns the envelope of a message that the phone passes on; undefined if it is not awaited. */
   envelopeOf(id: string, chat: string): Attributes | undefined {
     const found = [...this.#entries.values()].filter(({ attrs }) => attrs['id'] === id);
-    const inChat = found.filter(({ attrs: { from = '', recipient = from } }) => this.#bare(recipient) === this.#bare(chat));
+    const inChat = found.filter(
+      ({ attrs: { from = '', recipient = from } }) => this.#bare(recipient) === this.#bare(chat),
+    );
     return (inChat.length === 1 ? inChat : found.length === 1 ? found : [])[0]?.attrs;
   }
 
   /** Notes that a message was decrypted, and is about to be stored. */
   hold(attrs: Attributes): void {
-    const entry = this.#entries.get(this.#keyOf(attrs));
+    const key = this.#keyOf(attrs);
+    this.#remember(key);
+    const entry = this.#entries.get(key);
     if (entry !== undefined) entry.hasArrived = true;
   }
 
@@ -120,8 +122,8 @@ export class Undecrypted {
    * @param event the event of the message; left out if nobody wrote it
    */
   settle(attrs: Attributes, event?: NetworkEvent): void {
-    this.#remember(attrs['id'] ?? '');
     const key = this.#keyOf(attrs);
+    this.#remember(key);
     const entry = this.#entries.get(key);
     if (entry === undefined) return;
     this.#entries.delete(key);
@@ -131,9 +133,7 @@ export class Undecrypted {
 
   #onFailure({ attrs, error, isHidden }: Failure): void {
     const reason = reasonOf(error);
-    // Sent twice, or counted.
-    if (reason === undefined || this.#journal.has(attrs['id'] ?? '')) return;
-    this.#note(attrs, reason, !isHidden);
+    if (reason !== undefined) this.#note(attrs, reason, !isHidden);
   }
 
   #note(attrs: Attributes, reason: UnreadableReason, isShownElsewhere: boolean): void {
@@ -143,7 +143,7 @@ export class Undecrypted {
     const known = this.#entries.get(key);
     // Devices of the number send each other keys and settings.
     if (category === 'peer' || baileys.isJidNewsletter(from) || id === '') return;
-    if (known === undefined && this.#settledIds.has(id)) return;
+    if (known === undefined && this.#settled.has(key)) return;
     // A status ends within a day, and is in no chat.
     const isShown = isShownElsewhere && from !== STATUS;
     const entry = known ?? { attrs, reason, isShown, at: host.clock.now(), failures: 0, isPlaced: false };
@@ -154,8 +154,9 @@ export class Undecrypted {
     const ofSender = self.is(sender) ? 0 : waiting.filter((one) => this.#senderOf(one.attrs) === sender).length;
     const isFull = waiting.length >= WAITING || ofSender >= WAITING_OF_SENDER;
     if (known === undefined && (isFull || JSON.stringify(attrs).length > ATTRIBUTES_CHARACTERS)) {
-      this.#remember(id);
-      return this.#count(entry);
+      this.#remember(key);
+      this.#count(entry);
+      return;
     }
     this.#entries.set(key, entry);
     this.#write(key, entry);
@@ -200,7 +201,7 @@ export class Undecrypted {
     this.#count(entry);
     if (!entry.isShown || !this.#mayPlace(entry)) {
       this.#entries.delete(key);
-      this.#remember(entry.attrs['id'] ?? '');
+      this.#remember(key);
       return this.#write(key, null);
     }
     try {
@@ -258,10 +259,10 @@ export class Undecrypted {
       .catch((error) => host.log.warn({ err: error }, 'failed to note a message that could not be decrypted'));
   }
 
-  #remember(id: string): void {
-    this.#settledIds.add(id);
-    const [oldest] = this.#settledIds;
-    if (this.#settledIds.size > IDS_KEPT && oldest !== undefined) this.#settledIds.delete(oldest);
+  #remember(key: string): void {
+    this.#settled.add(key);
+    const [oldest] = this.#settled;
+    if (this.#settled.size > SETTLED_KEPT && oldest !== undefined) this.#settled.delete(oldest);
   }
 
   #keyOf(attrs: Attributes): string {

@@ -59,7 +59,10 @@ export class Acknowledgements {
   #onAck({ attrs }: BinaryNode): void {
     const { id = '', error, t, server_id: serverId } = attrs;
     const timestamp = t === undefined ? this.#session.host.clock.now() : Number(t) * 1000;
-    this.#settle(id, error === undefined ? { timestamp, serverId } : { refusal: error, hasOutdatedLid: isMarked(attrs) });
+    this.#settle(
+      id,
+      error === undefined ? { timestamp, serverId } : { refusal: error, hasOutdatedLid: isMarked(attrs) },
+    );
   }
 
   #settle(wireId: string, answer: Answer): void {

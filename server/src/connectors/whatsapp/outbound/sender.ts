@@ -385,7 +385,8 @@ export class Sender {
         continue;
       }
       if ('refusal' in answer) {
-        const renewed = answer.hasOutdatedLid && !hasRenewed ? await this.#renewedAddress(socket, chat, jid) : undefined;
+        const renewed =
+          answer.hasOutdatedLid && !hasRenewed ? await this.#renewedAddress(socket, chat, jid) : undefined;
         hasRenewed ||= answer.hasOutdatedLid;
         if (renewed !== undefined) {
           [target, others] = [{ jid: renewed }, []];

@@ -438,7 +438,8 @@ const isCorruptFor = ({ device }: DeviceAddress, { corruptTimes = 0 }: SendOptio
 /** Changes the ciphertext near its end, so that its MAC or signature is wrong. */
 function corrupt(part: BinaryNode): void {
   const { content } = part;
-  if (content instanceof Uint8Array) part.content = Buffer.from(content).fill(7, content.length - 40, content.length - 24);
+  if (content instanceof Uint8Array)
+    part.content = Buffer.from(content).fill(7, content.length - 40, content.length - 24);
 }
 
 function describeMessage({ id, chat, from, message }: ReceivedMessage): string {

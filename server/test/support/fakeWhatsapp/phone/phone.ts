@@ -38,12 +38,14 @@ export interface Phone extends Mailbox {
   /** Moves to a new phone, which has new keys. Returns the id of the notification to others. */
   replace(): string;
   /**
-   * Registers the number anew, with another LID. A message to the old one is acknowledged with `refresh_lid`, and reaches
+   * Registers the number again, with another LID. A message to the old one is acknowledged with `refresh_lid`, and reaches
    * nobody (WhiskeySockets/Baileys#2661: the first one without an error). Returns the new one.
    */
   beginNewAccount(): string;
   /** Adds a device that others still see, although the server has no keys of it. */
   addDeregisteredDevice(): void;
+  /** The number of one-time keys that its clients have on the server. */
+  oneTimeKeys(): number;
   /** The number of linked devices. */
   devices(): number;
   /** Whether its clients have acknowledged all stanzas with the id of a message: the message and its receipts. */
@@ -158,6 +160,7 @@ export function createPhone(network: Network, number: string, name: string): Pho
       return account.lidJid;
     },
     addDeregisteredDevice: () => announceDeregistered(network, account),
+    oneTimeKeys: () => [...account.companions.values()].reduce((sum, { preKeys }) => sum + preKeys.length, 0),
     devices: () => account.companions.size,
     haveConfirmed: (id: string) => [...account.companions.values()].every((client) => isConfirmed(client, id)),
     sendText: (to: string, text: string, options?: SendOptions) => mailbox.send(to, { conversation: text }, options),
