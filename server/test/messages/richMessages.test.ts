@@ -115,7 +115,7 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     const again = await a.call('POST', '/messages/send-album', body);
     assert.equal(again.body.albumId, sent.body.albumId);
     const first = await arrived(({ message }) => message === 'first of two');
-    assert.deepEqual(first.album, { albumId: sent.body.albumId, images: 1, videos: 1 });
+    assert.deepEqual(first.album, { albumId: sent.body.albumId, images: 1, videos: 1, index: 0 });
     await arrived(({ type, album }) => type === 'video' && album?.albumId === first.album.albumId);
     const all = (await b.call('GET', '/messages?limit=50')).body.data;
     assert.equal(all.filter(({ album }: Answer['body']) => album?.albumId === first.album.albumId).length, 2);

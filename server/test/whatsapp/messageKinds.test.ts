@@ -114,8 +114,9 @@ describe('sending over WhatsApp', () => {
       [head.message.albumMessage?.expectedImageCount, head.message.albumMessage?.expectedVideoCount],
       [1, 1],
     );
-    for (const { messageId, album, message } of body.messages) {
-      assert.deepEqual(album, { albumId: body.albumId, images: 1, videos: 1 });
+    for (const one of body.messages) {
+      const { messageId, album, message } = one;
+      assert.deepEqual(album, { albumId: body.albumId, images: 1, videos: 1, index: body.messages.indexOf(one) });
       const { message: part } = await bob.messages.waitFor(({ id }) => id === wireIdOf(messageId));
       const association = part.messageContextInfo?.messageAssociation;
       assert.equal(association?.parentMessageKey?.id, wireIdOf(body.albumId));

@@ -71,6 +71,8 @@ export interface AlbumPart {
   /** How many files the album has, if it is known. */
   readonly images?: number;
   readonly videos?: number;
+  /** Position of the file, from 0 on, if the sender's app numbers them. */
+  readonly index?: number;
 }
 
 export interface EventDetails {

@@ -20,10 +20,11 @@ const albumPart = definePart({
       albumId: Type.String({ description: 'The same for all files of the album.' }),
       images: Count('How many images the album has, if it is known.'),
       videos: Count('How many videos the album has, if it is known.'),
+      index: Count("Position of the file in the album, from 0 on, if the sender's app numbers them."),
     }),
   ),
   limit: (album: AlbumPart) => {
-    const kept = limited(album, { albumId: wholeId, images: albumCount, videos: albumCount });
+    const kept = limited(album, { albumId: wholeId, images: albumCount, videos: albumCount, index: albumCount });
     return kept.albumId === undefined ? undefined : kept;
   },
   show: (album) => ({ ...album }),

@@ -135,7 +135,7 @@ export const sendAlbum = defineOperation({
       to,
       type,
       text: caption,
-      content: { ...contents[index], album },
+      content: { ...contents[index], album: { ...album, index } },
       replyTo: index === 0 ? (input.replyTo ?? null) : null,
       keyId: callerKeyId(ctx),
       sendAt: startsAt + index, // keeps their order
