@@ -47,6 +47,7 @@ const chat = shape({ type: oneOf('direct', 'group'), id });
 const label = shape({ networkId: id, name: text, color: Number.isSafeInteger });
 const content = shape({ type: oneOf(...allMessageTypes), text });
 const group = shape({ networkId: id, subject: text, participants: listOf(shape({ phoneNumber: digits })) });
+const file = shape({ mimeType: text, size: count, open: (value) => typeof value === 'function' });
 const change = { networkId: id, from: digits, timestamp: time };
 const statusContent = shape({ type: oneOf('text', 'image', 'video', 'voice'), text });
 const channel = shape({ networkId: id, name: text, role: nullable(oneOf('follower', 'admin', 'owner')), muted: flag });
@@ -79,6 +80,8 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   },
   identified: { standIn: digits, phoneNumber: digits },
   edited: { ...change, text },
+  better_media: { ...change, chat, kind: oneOf('image', 'video'), media: file },
+  live_photo: { ...change, chat, media: file },
   deleted: change,
   reaction: { ...change, chat: optional(chat), emoji: nullable(id) },
   vote: { ...change, chat: optional(chat), options: listOf(text) },

@@ -529,6 +529,7 @@ const dataByKind: Record<EventKind, Record<string, unknown>> = {
   },
   'poll.vote': { ...change, options: ['Yes'] },
   'message.location': change,
+  'message.media': change,
   'event.answer': change,
   'chat.updated': {
     chatId: '491701234567',
@@ -760,6 +761,7 @@ describe('parsing', () => {
         case 'message.edited':
         case 'message.deleted':
         case 'message.location':
+        case 'message.media':
         case 'poll.vote':
         case 'event.answer':
           return event.data.messageId;
@@ -834,6 +836,7 @@ describe('parsing', () => {
         'Refused',
         'queued',
         'rejected',
+        'msg_1',
         'msg_1',
         'msg_1',
         'msg_1',

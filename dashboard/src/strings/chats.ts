@@ -135,6 +135,7 @@ export const messageStrings = {
   reactedBy: (emoji: string, from: string) => `${emoji} by ${from}`,
   file: 'File',
   load: (size: string) => `Load, ${size}`,
+  livePhoto: (size: string) => `Play live photo, ${size}`,
   download: (name: string) => `Download ${name}`,
   fetch: (name: string, size: string | undefined) => `Fetch ${[name, size].filter(Boolean).join(', ')}`,
   fileDeleted: 'This file was deleted',

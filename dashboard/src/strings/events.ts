@@ -18,6 +18,7 @@ export const eventDescriptions: Readonly<Record<EventType, string>> = {
   'message.queued': 'A scheduled, bulk or approved message became due',
   'message.approval': 'A message waits for approval, or was decided on',
   'message.location': 'A live location moved',
+  'message.media': 'A better file or the video of a live photo arrived',
   'poll.vote': 'Somebody voted in a poll',
   'chat.updated': 'A chat was archived, pinned, muted, read or labeled',
   'chat.removed': 'A chat was deleted or cleared',

@@ -32,6 +32,8 @@ export function describeEvent(event: WebhookEvent): string {
       return event.data.messageId;
     case 'message.location':
       return String(event.data.location?.latitude);
+    case 'message.media':
+      return event.data.media?.mediaId ?? event.data.livePhoto?.mediaId ?? '';
     case 'event.answer':
       return event.data.answer ?? '';
     case 'poll.vote':

@@ -172,7 +172,15 @@ export interface Schema {
     session_id: string;
     /** The network's id of the message. */
     network_id: string;
-    kind: 'edited' | 'deleted' | 'reaction' | 'vote' | 'event_answer' | 'message_pinned';
+    kind:
+      | 'edited'
+      | 'deleted'
+      | 'reaction'
+      | 'vote'
+      | 'event_answer'
+      | 'message_pinned'
+      | 'better_media'
+      | 'live_photo';
     /** Digits of the person who changed the message. */
     from_number: string;
     account_id: string;

@@ -7,6 +7,7 @@ import {
   ChatId,
   ErrorCode,
   LocationPart,
+  MediaPart,
   MessageId,
   MessageStatusChange,
   SessionId,
@@ -136,6 +137,16 @@ export const optInEvents = {
     data: Type.Object({
       ...messageChange('Phone number digits of the person who moves.', 'When the position was reported.'),
       location: OptionalContent({ ...LocationPart, description: 'The new position.' }),
+      ...Test,
+    }),
+  },
+  'message.media': {
+    description:
+      "The sender's app has added a file to a message: a better version of its image or video, or the video of a live photo.",
+    data: Type.Object({
+      ...messageChange('Phone number digits of the sender.', 'When the file was sent.'),
+      media: OptionalContent({ ...MediaPart, description: 'The better version, which replaces the first file.' }),
+      livePhoto: OptionalContent({ ...MediaPart, description: 'Video of a live photo.' }),
       ...Test,
     }),
   },

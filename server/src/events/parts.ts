@@ -47,6 +47,7 @@ export const LocationPart = Type.Object({
 /** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {
   media: OptionalContent(MediaPart),
+  livePhoto: OptionalContent({ ...MediaPart, description: 'Video of a live photo, whose image is `media`.' }),
   location: OptionalContent(LocationPart),
   contact: OptionalContent(
     Type.Object({

@@ -14,6 +14,14 @@ const historySample = {
   error: null,
 } as const;
 
+const mediaSample = {
+  mediaId: 'med_00000000000000000000000000',
+  mimeType: 'image/jpeg',
+  size: 200_000,
+  fileName: null,
+  url: 'https://example.com/api/v1/media/med_00000000000000000000000000/content',
+};
+
 /** Makes a sample event of a type, in its exact shape, marked `test: true`. */
 export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
   const sessionId = 'ses_00000000000000000000000000';
@@ -71,6 +79,7 @@ export function sampleEvent(kind: EventKind, timestamp: string): Envelope {
     },
     'poll.vote': { ...change, options: ['Yes'] },
     'message.location': { ...change, type: 'location', location: { latitude: 52.5163, longitude: 13.3777 } },
+    'message.media': { ...change, type: 'image', media: mediaSample },
     'event.answer': { ...change, type: 'event', answer: 'going' },
     ...chatSamples({ chatId: person, sessionId, ...test }, change),
     'contact.updated': { sessionId, phoneNumber: person, name: 'Test', blocked: false, ...test },

@@ -10,8 +10,9 @@ import { cardWithinLimits } from '../events/contentParts/people.ts';
 import { factsOf, type Media } from '../media/media.ts';
 
 /** The parts of a message besides its text, as stored in `content`. */
-export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media'> {
+export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'media' | 'livePhoto'> {
   readonly media?: StoredMedia;
+  readonly livePhoto?: StoredMedia;
   /** The file of a message from the history, until it is fetched. */
   readonly remoteMedia?: Omit<RemoteFile, 'reference'>;
   /** URLs that the server fetches once the message is approved. */
@@ -58,7 +59,7 @@ export function contentColumn(content: StoredContent): string | null {
 }
 
 export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn'>, media: Media): MessageContent {
-  const { media: stored, remoteMedia: _, toFetch: __, ...content } = contentOf(row);
+  const { media: stored, livePhoto: _, remoteMedia: __, toFetch: ___, ...content } = contentOf(row);
   return {
     type: row.type,
     text: row.body,
@@ -156,9 +157,11 @@ export function mediaPart({ mediaId, mimeType, size, fileName }: StoredMedia, fi
 
 /** The parts of a message besides its text, in the API and in events. */
 export function contentParts(content: StoredContent, files: Media) {
-  const { media, location, contact, poll, template, interactive, mentions, isForwarded, payload } = content;
+  const { media, livePhoto, location, contact, poll, template, interactive } = content;
+  const { mentions, isForwarded, payload } = content;
   return {
     ...(media !== undefined && { media: mediaPart(media, files) }),
+    ...(livePhoto !== undefined && { livePhoto: mediaPart(livePhoto, files) }),
     ...(location !== undefined && { location: { ...location } }),
     ...(contact !== undefined && { contact: { name: contact.name, phoneNumbers: [...contact.phoneNumbers] } }),
     ...(poll !== undefined && { poll: { options: [...poll.options], maxSelections: poll.maxSelections } }),

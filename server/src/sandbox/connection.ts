@@ -48,6 +48,8 @@ const changesOfMessages: ReadonlySet<string> = new Set([
   'receipt',
   'event_answer',
   'move',
+  'better_media',
+  'live_photo',
 ]);
 /** A session on the network: a phone that its account uses, and that a simulation can use as well. */
 export class SandboxConnection implements Connection, Phone {

@@ -52,6 +52,10 @@ export type Simulation =
   | (MessageKey & { readonly action: 'react'; readonly emoji: string | null })
   | (MessageKey & { readonly action: 'vote'; readonly options: readonly string[] })
   | (MessageKey & { readonly action: 'event_answer'; readonly answer: EventAnswer })
+  /** The sender's app uploads the image or video of a message again, in a better quality. */
+  | (MessageKey & { readonly action: 'better_media'; readonly kind: 'image' | 'video'; readonly media: NetworkMedia })
+  /** The sender's app adds the video of a live photo. */
+  | (MessageKey & { readonly action: 'live_photo'; readonly media: NetworkMedia })
   /** Moves a live location. */
   | (MessageKey & { readonly action: 'move'; readonly location: Location })
   | {

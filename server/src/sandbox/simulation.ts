@@ -23,6 +23,8 @@ const reported = [
   'status_react',
   'event_answer',
   'move',
+  'better_media',
+  'live_photo',
   'chat_open',
   'call_permission',
   'marketing_choice',
@@ -112,19 +114,20 @@ export function eventOf(action: Reported, timestamp: number, ownNumber: string):
       return { type: 'contact_named', phoneNumber: action.from, name: action.name };
     case 'identify':
       return { type: 'identified', standIn: action.placeholder, phoneNumber: action.phoneNumber };
-    case 'event_answer':
-      return {
-        type: 'event_answer',
-        networkId: action.networkId,
-        from: action.from,
-        answer: action.answer,
-        timestamp,
-      };
+    case 'event_answer': {
+      const { networkId, from, answer } = action;
+      return { type: 'event_answer', networkId, from, answer, timestamp };
+    }
     case 'move': {
       // The message again, with its new position.
       const { networkId, chat, from, location } = action;
       const content = { type: 'location', text: '', location } as const;
       return { type: 'message', networkId, chat, from, content, timestamp, replyTo: null };
+    }
+    case 'better_media':
+    case 'live_photo': {
+      const { action: type, ...file } = action;
+      return { type, ...file, timestamp } as NetworkEvent; // each type has the fields of its action
     }
     case 'chat_open':
     case 'call_permission':

@@ -177,6 +177,7 @@ export class SessionHosts {
 
 function fileOf(event: NetworkEvent) {
   if (event.type === 'message' || event.type === 'status' || event.type === 'channel_post') return event.content.media;
+  if (event.type === 'better_media' || event.type === 'live_photo') return event.media;
   return event.type === 'group_updated' && event.change.type === 'picture'
     ? (event.group.picture ?? undefined)
     : undefined;

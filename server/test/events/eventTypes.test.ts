@@ -7,6 +7,7 @@ import { type EventKind, eventKinds, events } from '../../src/events/events.ts';
 import { startReceiver } from '../support/connections/receiver.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
+import { picture, upload } from '../support/media/media.ts';
 import { closed } from '../support/operations/closedSchema.ts';
 import { type Answer, bearer, connectSession, eventOf, serversFor } from '../support/server.ts';
 
@@ -17,7 +18,7 @@ describeOnEachDatabase('event types', (_, database) => {
 
   async function setUp(test: { after(cleanUp: () => Promise<void>): void }, subscribed: readonly string[] = ['*']) {
     const { url, account } = await start();
-    const { call } = await account();
+    const { call, token } = await account();
     const receiver = await startReceiver();
     test.after(() => receiver.close());
     const set = await call('POST', '/webhooks/set', { webhookUrl: receiver.url, events: subscribed });
@@ -34,7 +35,7 @@ describeOnEachDatabase('event types', (_, database) => {
       const { key } = (await call('POST', '/api-keys/create', { name: 'held', requiresApproval: true })).body;
       await bearer(url, key)('POST', '/messages/send', { sessionId, to: ANN, message: 'May I?' });
     };
-    return { call, receiver, sessionId, simulate, send, hold };
+    return { call, url, token, receiver, sessionId, simulate, send, hold };
   }
 
   /** All events of the account so far. */
@@ -55,7 +56,7 @@ describeOnEachDatabase('event types', (_, database) => {
   });
 
   it('has an event for every change, in the shape of the table', async (test) => {
-    const { call, sessionId, simulate, send, hold } = await setUp(test);
+    const { call, url, token, sessionId, simulate, send, hold } = await setUp(test);
     const messageId = await send();
     const from = ANN;
     await simulate('incoming', { from, senderName: 'Ann', message: 'Hi' });
@@ -81,6 +82,11 @@ describeOnEachDatabase('event types', (_, database) => {
     await simulate('incoming', { from, location });
     const place = await eventOf(call, 'message.incoming', ({ type }) => type === 'location');
     await simulate('move', { messageId: place.messageId, location: { ...location, live: { sequence: 2 } } });
+    const sent = await upload({ url }, token, picture(), { headers: { 'content-type': 'image/png' } });
+    const { mediaId } = sent.body;
+    await simulate('incoming', { from, mediaId, type: 'image' });
+    const image = await eventOf(call, 'message.incoming', ({ type }) => type === 'image');
+    await simulate('live_photo', { messageId: image.messageId, mediaId });
     await simulate('rename', { from, senderName: 'Anna' });
     await simulate('history', { history: { generate: { messages: 1 } } });
     await simulate('presence', { from, presence: 'typing' });
@@ -160,6 +166,7 @@ describeOnEachDatabase('event types', (_, database) => {
       [about('status.mentioned')[0].groupId, about('status.mentioned')[0].statusId],
       [groupId, theirs.statusId],
     );
+    assert.deepEqual(about('message.media')[0].livePhoto.mediaId, mediaId);
     assert.deepEqual(
       about('session.status').map(({ previousStatus, status }) => `${previousStatus} ${status}`),
       [

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
+import { Readable } from 'node:stream';
 import { it, type TestContext } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
@@ -9,7 +10,7 @@ import { Steps } from '../../src/jobs/cleaning.ts';
 import { prunesEarlyChanges } from '../../src/messages/messages/earlyChanges.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
-import { bearer, startServer, type TestServer } from '../support/server.ts';
+import { type Answer, bearer, startServer, type TestServer } from '../support/server.ts';
 
 const PUPPET = fileURLToPath(new URL('../support/networks/puppet.ts', import.meta.url));
 const [BOB, MALLORY, HIDDEN] = ['491702222222', '491703333333', '000491704444444'];
@@ -133,6 +134,40 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
       ],
     );
     assert.equal(await waiting(), 0);
+  });
+
+  it('adds a file that was stored before a restart, and none to a message of another type or person', async (test) => {
+    const { call, read, restart, waiting } = await setUp(test);
+    const [image, other, note] = [randomUUID(), randomUUID(), randomUUID()];
+    const fileOf = (content: string) => ({
+      mimeType: 'image/png',
+      size: content.length,
+      fileName: null,
+      open: async () => Readable.from([Buffer.from(content)]),
+    });
+    await report({ type: 'better_media', ...at(BOB, image), chat, kind: 'image', media: fileOf('better') });
+    await report({ type: 'live_photo', ...at(BOB, image), chat, media: fileOf('moving') });
+    await report({ type: 'better_media', ...at(MALLORY, other), chat, kind: 'image', media: fileOf('forged') });
+    await report({ type: 'live_photo', ...at(BOB, note), chat, media: fileOf('moving') });
+    await restart();
+    const standard = { type: 'image', text: '', media: fileOf('standard') } as const;
+    await report(message(image, BOB, standard));
+    await report(message(other, BOB, standard));
+    await report(message(note, BOB, text('no image')));
+    const { media, livePhoto } = await read(image);
+    assert.deepEqual([media.size, livePhoto.size], ['better'.length, 'moving'.length]);
+    const incoming = (await call('GET', '/events?events=message.incoming,message.media')).body.data;
+    assert.deepEqual(
+      incoming.map(({ event, data }: Answer['body']) => [event, data.media?.size, data.livePhoto?.size]),
+      [
+        ['message.incoming', 'standard'.length, undefined],
+        ['message.media', 'better'.length, undefined],
+        ['message.media', undefined, 'moving'.length],
+        ['message.incoming', 'standard'.length, undefined],
+        ['message.incoming', undefined, undefined],
+      ],
+    );
+    assert.equal(await waiting(), 2);
   });
 
   it('of a person who may not make it is ignored, and stays for a message of that person with the id', async (test) => {

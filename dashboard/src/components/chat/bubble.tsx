@@ -12,7 +12,7 @@ import { Time } from '../text/time.tsx';
 import { Choices, Template } from './choices.tsx';
 import { Kind, Marks } from './kinds.tsx';
 import { LongText } from './longText.tsx';
-import { MediaView, RemoteFile } from './mediaView.tsx';
+import { LivePhoto, MediaView, RemoteFile } from './mediaView.tsx';
 import { Ticks } from './ticks.tsx';
 
 interface BubbleProps {
@@ -104,8 +104,15 @@ const TITLED: readonly Message['type'][] = ['poll', 'event'];
 
 /** The content above the text. */
 function Extra({ message, nameOf }: { readonly message: Message; readonly nameOf: NameOf }) {
-  const { media, remoteMedia, location, contact, contacts } = message;
-  if (media !== undefined) return <MediaView media={media} message={message} />;
+  const { media, livePhoto, remoteMedia, location, contact, contacts } = message;
+  if (media !== undefined)
+    return (
+      <>
+        {/* A better file replaces the first one. */}
+        <MediaView key={media.mediaId} media={media} message={message} />
+        {livePhoto !== undefined && <LivePhoto key={livePhoto.mediaId} video={livePhoto} />}
+      </>
+    );
   if (remoteMedia !== undefined) return <RemoteFile message={message} />;
   if (location !== undefined) {
     const { latitude, longitude, name, address } = location;

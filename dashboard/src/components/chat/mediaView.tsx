@@ -50,6 +50,17 @@ export function MediaView({ media, message }: { readonly media: MediaOf; readonl
   );
 }
 
+/** The video of a live photo, on demand. */
+export function LivePhoto({ video }: { readonly video: NonNullable<Message['livePhoto']> }) {
+  const [isRequested, setRequested] = useState(false);
+  if (isRequested) return <MediaElement mediaId={video.mediaId} name="" kind="video" shape="gif" />;
+  return (
+    <Button size="small" onClick={() => setRequested(true)} className="justify-self-start">
+      {messageStrings.livePhoto(formatFileSize(video.size))}
+    </Button>
+  );
+}
+
 /** A file that is still at the network, which keeps it for some weeks. */
 export function RemoteFile({ message }: { readonly message: Message }) {
   const { messageId, remoteMedia } = message;

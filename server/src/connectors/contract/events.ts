@@ -10,6 +10,7 @@ import type { JoinRequestEvent } from './groupActions.ts';
 import type { NetworkGroup } from './groups.ts';
 import type { HistoryEvent } from './history.ts';
 import type { NetworkChat } from './messageKey.ts';
+import type { NetworkMedia } from './networkMedia.ts';
 import type { Presence } from './presence.ts';
 import type { NetworkWarning, StandingEvent } from './standing.ts';
 import type { StatusEvent } from './status.ts';
@@ -82,6 +83,18 @@ export type NetworkEvent =
     }
   /** The sender has edited a message. `text` is the name of an edited event, and empty if a caption was removed. */
   | (MessageChange & { readonly type: 'edited'; readonly text: string; readonly event?: EventDetails })
+  /**
+   * The sender's app has uploaded the image or video of a message again, in a better quality. It replaces the first file.
+   * The host ignores the report of anyone but the sender.
+   */
+  | (MessageChange & {
+      readonly type: 'better_media';
+      readonly chat: NetworkChat;
+      readonly kind: 'image' | 'video';
+      readonly media: NetworkMedia;
+    })
+  /** The video of an image that is a live photo. The host ignores the report of anyone but the sender. */
+  | (MessageChange & { readonly type: 'live_photo'; readonly chat: NetworkChat; readonly media: NetworkMedia })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
   | (MessageChange & { readonly type: 'deleted' })
   /** `emoji` is null if the reaction was removed. */

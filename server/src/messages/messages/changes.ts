@@ -213,6 +213,7 @@ type Change =
   | 'message.edited'
   | 'message.deleted'
   | 'message.location'
+  | 'message.media'
   | 'poll.vote'
   | 'event.answer';
 

@@ -5,11 +5,12 @@ import type { Tx } from '../../db/commit.ts';
 import { batch, query } from '../../db/query.ts';
 import type { EarlyChangeTable } from '../../db/schema.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
+import type { StoredMedia } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
+import { storeBetterMedia, storeLivePhoto } from './addedMedia.ts';
 import {
-  type StoreChange,
   storeEventAnswer,
   storeNetworkDeletion,
   storeNetworkEdit,
@@ -25,6 +26,14 @@ import { storeNetworkPin } from './marks.ts';
  * messages that never arrive, such as a reaction to a message from before the session was linked, are deleted.
  */
 
+/** Stores a change, as `StoreChange` does. A report with a file has it as `file`. */
+type Store<T extends ChangeType> = (
+  options: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  change: Change<T>,
+) => Promise<boolean>;
+
 /** Sorted by precedence: an edit takes effect first, and a deletion ends all others. */
 const changes = {
   edited: storeNetworkEdit,
@@ -32,11 +41,13 @@ const changes = {
   vote: storeVote,
   event_answer: storeEventAnswer,
   message_pinned: storeNetworkPin,
+  better_media: storeBetterMedia,
+  live_photo: storeLivePhoto,
   deleted: storeNetworkDeletion,
-} as const satisfies { readonly [T in EarlyChangeTable['kind']]: StoreChange<T> };
+} as const satisfies { readonly [T in ChangeType]: Store<T> };
 
-type ChangeType = keyof typeof changes;
-type Change = Report<ChangeType>;
+type ChangeType = EarlyChangeTable['kind'];
+type Change<T extends ChangeType = ChangeType> = Report<T> & { readonly file?: StoredMedia };
 
 // The keys of the table are exactly the types, which the type of Object.keys loses.
 const types = Object.keys(changes) as readonly ChangeType[];
@@ -55,17 +66,26 @@ export const changeReports: ReportHandlers<ChangeType> = {
   vote: applyOrKeep,
   event_answer: applyOrKeep,
   message_pinned: applyOrKeep,
+  better_media: applyOrKeep,
+  live_photo: applyOrKeep,
   deleted: applyOrKeep,
 };
 
-async function applyOrKeep(options: InboxOptions, tx: Tx, session: SessionRef, change: Change): Promise<void> {
+async function applyOrKeep(
+  options: InboxOptions,
+  tx: Tx,
+  session: SessionRef,
+  report: Report<ChangeType>,
+  file: StoredMedia | undefined,
+): Promise<void> {
+  const change = { ...report, ...(file && { file }) };
   if (await apply(options, tx, session, change)) return;
   const { networkId } = change;
   if (networkId !== '' && networkId.length <= ID_CHARACTERS) await keep(tx, session, change, options.clock.now());
 }
 
 function apply(options: InboxOptions, tx: Tx, session: SessionRef, change: Change): Promise<boolean> {
-  const store = changes[change.type] as StoreChange<ChangeType>; // the one of the change's own type
+  const store = changes[change.type] as Store<ChangeType>; // the one of the change's own type
   return store(options, tx, session, change);
 }
 
@@ -93,7 +113,8 @@ function changeOf({ kind, network_id: networkId, from_number: from, report, at }
 }
 
 async function keep(tx: Tx, { accountId, sessionId }: SessionRef, change: Change, now: number): Promise<void> {
-  const { type: kind, networkId, from, timestamp: at, ...rest } = change;
+  const { type: kind, networkId, from, timestamp: at, ...given } = change;
+  const { media: _, ...rest } = { media: undefined, ...given }; // `file` has been stored
   const report = { ...rest, ...('chat' in change && { chat: lastingChat(change.chat) }) };
   const row = {
     session_id: sessionId,

@@ -198,7 +198,8 @@ export const forwardMessage = defineOperation({
         'The file of the message is still at the network; fetch it first, with `POST /messages/{messageId}/media`',
       );
     if (stored.media !== undefined) await ctx.media.touch(await ctx.media.find(ctx.accountId, stored.media.mediaId));
-    const { mentions: _, mentionsAll: _1, album: _2, choice: _3, quoted: _4, referral: _5, ...content } = stored;
+    const { mentions: _, mentionsAll: _1, album: _2, choice: _3, quoted: _4, referral: _5, ...copied } = stored;
+    const { livePhoto: _6, ...content } = copied;
     return send(
       { ...ctx, session: await resolveSession(ctx, row.session_id) },
       { to },

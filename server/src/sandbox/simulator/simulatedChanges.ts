@@ -3,7 +3,22 @@ import { AppError, invalidField } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import { contentOf } from '../../messages/content.ts';
 
-type Change = 'edit' | 'delete' | 'react' | 'vote' | 'event_answer' | 'move' | 'receipt';
+export const messageChanges = [
+  'edit',
+  'delete',
+  'react',
+  'vote',
+  'event_answer',
+  'move',
+  'better_media',
+  'live_photo',
+  'receipt',
+] as const;
+
+/** An action that changes an existing message. */
+export type Change = (typeof messageChanges)[number];
+
+export const isMessageChange = (action: string): action is Change => messageChanges.some((one) => one === action);
 
 /**
  * Requires that a simulated change can have an effect. The session would drop it otherwise, as it must when it comes
@@ -16,6 +31,9 @@ export function requireApplicable(action: Change, row: MessageRow, from: string 
   if (action === 'vote' && poll === undefined) throw wrongMessage('is not a poll');
   if (action === 'event_answer' && row.type !== 'event') throw wrongMessage('is not an event');
   if (action === 'move' && location?.live === undefined) throw wrongMessage('is not a live location');
+  if (action === 'better_media' && row.type !== 'image' && row.type !== 'video')
+    throw wrongMessage('is not an image or a video');
+  if (action === 'live_photo' && row.type !== 'image') throw wrongMessage('is not an image');
   if (action === 'receipt' && row.direction !== 'outgoing')
     throw wrongMessage('is not a message that the session sent');
   const isByAnybody = action === 'react' || action === 'vote' || action === 'event_answer';

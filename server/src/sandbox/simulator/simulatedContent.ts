@@ -1,5 +1,5 @@
 import type { Static, TObject } from 'typebox';
-import { allMessageTypes } from '../../connectors/contract/content.ts';
+import { allMessageTypes, type Location } from '../../connectors/contract/content.ts';
 import {
   type ContentParts,
   type EventDetails,
@@ -7,6 +7,7 @@ import {
   type LivePosition,
   type Quoted,
 } from '../../connectors/contract/contentParts.ts';
+import type { NetworkMedia } from '../../connectors/contract/networkMedia.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import {
   boolean,
@@ -23,6 +24,8 @@ import {
 import { phoneNumber, SimulatedNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
+import type { Context } from '../../invoke/operation.ts';
+import { storedMedia, toNetworkMedia } from '../../messages/content.ts';
 
 /* The kinds of messages that a simulation can send besides texts, files, places, contacts and polls. */
 
@@ -148,7 +151,7 @@ export type ContentInput = Static<TObject<typeof contentInputs>>;
 const given = <T extends object>(fields: object): T =>
   Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T;
 
-export const liveOf = (live: Fields<LivePosition> | undefined) => live && { live: given<LivePosition>(live) };
+const liveOf = (live: Fields<LivePosition> | undefined) => live && { live: given<LivePosition>(live) };
 
 /** Fields that a simulated message of any type can have. */
 export function additions(input: ContentInput) {
@@ -202,4 +205,23 @@ function eventOf({ startsAt, endsAt, location, canceled, ...event }: NonNullable
 function orderOf(order: { readonly items?: readonly object[] | undefined }): NonNullable<ContentParts['order']> {
   const { items } = order;
   return given({ ...order, ...(items && { items: items.map((item) => given(item)), itemCount: items.length }) });
+}
+
+interface GivenLocation extends Fields<Pick<Location, 'name' | 'address'>>, Pick<Location, 'latitude' | 'longitude'> {
+  readonly live?: Fields<LivePosition> | undefined;
+}
+
+export function toLocation({ latitude, longitude, name, address, live }: GivenLocation): Location {
+  return {
+    latitude,
+    longitude,
+    ...(name !== undefined && { name }),
+    ...(address !== undefined && { address }),
+    ...liveOf(live),
+  };
+}
+
+/** Returns an uploaded file as the network passes it on. */
+export async function simulatedFile(ctx: Context<'media'>, mediaId: string): Promise<NetworkMedia> {
+  return toNetworkMedia(storedMedia(await ctx.media.find(ctx.accountId, mediaId)), ctx.media);
 }

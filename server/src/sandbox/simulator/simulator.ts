@@ -3,9 +3,11 @@ import { callOutcomes } from '../../connectors/contract/calls.ts';
 import type { MessageContent } from '../../connectors/contract/content.ts';
 import { mediaTypes } from '../../connectors/contract/content.ts';
 import type { MessageKey, NetworkChat } from '../../connectors/contract/messageKey.ts';
+import type { NetworkMedia } from '../../connectors/contract/networkMedia.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { presences } from '../../connectors/contract/presence.ts';
 import { AppError, invalidField } from '../../errors.ts';
+import type { MessageType } from '../../events/networkTypes.ts';
 import {
   boolean,
   integer,
@@ -24,7 +26,6 @@ import { phoneNumber, SimulatedNumberInput, SimulatedNumberList } from '../../in
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
-import { storedMedia, toNetworkMedia } from '../../messages/content.ts';
 import { keyOf } from '../../messages/messages/outgoing.ts';
 import { findMessage, findSession, networkIdOfGroup, type SessionRef } from '../../messages/store.ts';
 import { SessionId } from '../../operations/shared/sessionFields.ts';
@@ -39,20 +40,16 @@ import {
 } from './groupSimulations.ts';
 import { historyInput, toHistorySimulation } from './historySimulation.ts';
 import { isNotice, noticeActions, noticeInput, noticeText, toNoticeSimulation } from './noticeSimulation.ts';
-import { requireApplicable } from './simulatedChanges.ts';
+import { type Change, isMessageChange, messageChanges, requireApplicable } from './simulatedChanges.ts';
 import { chatActionNames, chatActionTexts, chatSimulationInput, toChatSimulation } from './simulatedChats.ts';
-import { additions, contentInputs, LiveInput, liveOf, simulatedPart } from './simulatedContent.ts';
+import { additions, contentInputs, LiveInput, simulatedFile, simulatedPart, toLocation } from './simulatedContent.ts';
 import { networkIdOfStatus, toSocialSimulation } from './socialSimulation.ts';
 
 const Action = oneOf(
   [
     'pair',
     'incoming',
-    'edit',
-    'delete',
-    'react',
-    'vote',
-    'receipt',
+    ...messageChanges,
     'disconnect',
     'logout',
     'group_create',
@@ -76,8 +73,6 @@ const Action = oneOf(
     'status_react',
     'channel_create',
     'channel_post',
-    'event_answer',
-    'move',
     ...noticeActions,
   ],
   'Event to simulate; see the description of the operation.',
@@ -99,6 +94,7 @@ export const simulateSession = defineOperation({
     '`edit` (`messageId`, `message`), `delete` (`messageId`), `react` (`messageId`, `from`, `emoji`) and `vote` (`messageId`, `from`, `options`) change an existing message.',
     '`incoming` also sends the kinds `event`, `product`, `order`, `groupInvite` and, with `rawType`, one that the server does not know. `viewOnce`, `gif`, `videoNote`, `animated`, `mentionAll`, `albumId`, `choice` and `referral` are added to any message.',
     '`event_answer` (`messageId`, `from`, `answer`) answers an event. `move` (`messageId`, `location`) moves a live location.',
+    '`better_media` (`messageId`, `mediaId`) replaces the image or video of a message by a better version. `live_photo` (`messageId`, `mediaId`) adds the video of a live photo to its image.',
     '`receipt` (`messageId`, `status`; `from` for a member of a group) confirms a message that the session sent.',
     '`disconnect` (`reason`, `reconnectAfterMs`) cuts the connection. `logout` unlinks the phone.',
     '`group_create` (`from`, `subject`, `phoneNumbers`), `group_subject` (`groupId`, `subject`) and `group_leave` (`groupId`, `from`) act as another member of a group.',
@@ -234,6 +230,12 @@ async function toSimulation(ctx: Context<'media'>, session: SessionRef, input: S
   if (isGroupSimulation(input.action))
     return toGroupSimulation(ctx, input.action, input, { from, group, phoneNumbers });
   if (isNotice(input.action)) return toNotice(ctx, session, input.action, input, await chat(), from());
+  if (isMessageChange(input.action)) {
+    const row = await message();
+    requireApplicable(input.action, row, input.from === undefined ? undefined : from());
+    const file = () => simulatedFile(ctx, needed('mediaId', input.mediaId));
+    return toMessageChange(input.action, input, { type: row.type, key: await key(), needed, from, file });
+  }
   switch (input.action) {
     case 'pair':
     case 'logout':
@@ -245,15 +247,6 @@ async function toSimulation(ctx: Context<'media'>, session: SessionRef, input: S
         group: input.groupId === undefined ? null : await group(),
         replyTo: quotedId(input) ?? (input.messageId === undefined ? null : (await message()).network_id),
       });
-    case 'edit':
-    case 'delete':
-    case 'react':
-    case 'vote':
-    case 'event_answer':
-    case 'move':
-    case 'receipt':
-      requireApplicable(input.action, await message(), input.from === undefined ? undefined : from());
-      return toMessageChange(input.action, input, { key: await key(), needed, from });
     case 'disconnect':
       return {
         action: 'disconnect',
@@ -350,19 +343,23 @@ async function toIncoming(
 }
 
 /** A change of an existing message. */
-function toMessageChange(
-  action: 'edit' | 'delete' | 'react' | 'vote' | 'event_answer' | 'move' | 'receipt',
+async function toMessageChange(
+  action: Change,
   input: SimulateInput,
   {
+    type,
     key,
     needed,
     from,
+    file,
   }: {
+    readonly type: MessageType;
     readonly key: MessageKey;
     readonly needed: <T>(field: keyof SimulateInput, value: T | undefined) => T;
     readonly from: () => string;
+    readonly file: () => Promise<NetworkMedia>;
   },
-): Simulation {
+): Promise<Simulation> {
   switch (action) {
     case 'edit':
       return { action: 'edit', ...key, message: needed('message', input.message) };
@@ -376,6 +373,10 @@ function toMessageChange(
       return { action: 'event_answer', ...key, from: from(), answer: needed('answer', input.answer) };
     case 'move':
       return { action: 'move', ...key, location: toLocation(needed('location', input.location)) };
+    case 'better_media':
+      return { action, ...key, kind: type === 'video' ? 'video' : 'image', media: await file() };
+    case 'live_photo':
+      return { action, ...key, media: await file() };
     case 'receipt':
       return {
         action: 'receipt',
@@ -418,8 +419,7 @@ async function kindOf(ctx: Context<'media'>, input: SimulateInput): Promise<Mess
   const { message, mediaId, location, contact, poll } = input;
   const text = message ?? '';
   const part = simulatedPart(input);
-  const file = mediaId === undefined ? undefined : storedMedia(await ctx.media.find(ctx.accountId, mediaId));
-  const media = file && toNetworkMedia(file, ctx.media);
+  const media = mediaId === undefined ? undefined : await simulatedFile(ctx, mediaId);
   if (part !== undefined) return { text, ...part, ...(media && { media }) };
   if (media !== undefined) return { type: input.type ?? 'document', text, media };
   if (location !== undefined) return { type: 'location', text, location: toLocation(location) };
@@ -430,16 +430,6 @@ async function kindOf(ctx: Context<'media'>, input: SimulateInput): Promise<Mess
   if (poll !== undefined) return { type: 'poll', text, poll: { ...poll, maxSelections: poll.maxSelections ?? 1 } };
   if (message === undefined) throw invalidField('message', 'is required for the action incoming', 'required');
   return { type: 'text', text };
-}
-
-function toLocation({ latitude, longitude, name, address, live }: NonNullable<SimulateInput['location']>) {
-  return {
-    latitude,
-    longitude,
-    ...(name !== undefined && { name }),
-    ...(address !== undefined && { address }),
-    ...liveOf(live),
-  };
 }
 
 async function requireGroupOfSession(ctx: Context, session: SessionRef, groupId: string): Promise<string> {

@@ -3,6 +3,7 @@ import type { proto } from 'baileys';
 import type { HistoryChat, HistoryMessage, RemoteFile } from '../../contract/history.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import { mutedUntil } from '../inbound/activity.ts';
+import { associationOf } from '../inbound/associations.ts';
 import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { mentionsIn, ownOrTheirs } from '../inbound/messageReader.ts';
 import { quotedOf } from '../inbound/quoted.ts';
@@ -84,6 +85,8 @@ export async function toHistoryMessage(
   const { whole, editedAt } = contentOf(session, info);
   const parsed = whole && parseContent(baileys, whole);
   if (whole === undefined || parsed === undefined) return undefined;
+  // A file of another message, which is imported with its first file.
+  if (info.message && associationOf(baileys, info.message) !== undefined) return undefined;
   if (isOwn && parsed.content.poll !== undefined) await keepPoll(session, key.id, whole, info);
   const { context } = parsed;
   const file = fileOf(session, key, whole, parsed);

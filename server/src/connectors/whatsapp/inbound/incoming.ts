@@ -120,7 +120,7 @@ export class Incoming {
       if (waitsFor === undefined) this.#undecrypted.settle(received.attrs);
       return waitsFor;
     }
-    if (!('content' in event) || event.content.media === undefined) await this.#keep(event, secret);
+    if (!hasFile(event)) await this.#keep(event, secret);
     // The host reads the file before it stores the event.
     else
       await this.#downloads.run(async () => {
@@ -174,6 +174,10 @@ export class Incoming {
       this.add(received);
     }
   }
+}
+
+function hasFile(event: NetworkEvent): boolean {
+  return 'content' in event ? event.content.media !== undefined : 'media' in event;
 }
 
 const OUTAGES: ReadonlySet<number | undefined> = new Set([408, 428, 429, 503]);

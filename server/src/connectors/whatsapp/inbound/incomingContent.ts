@@ -1,8 +1,9 @@
 import type { MediaType, proto } from 'baileys';
 import type { MessageContent, mediaTypes } from '../../contract/content.ts';
-import type { AlbumPart, ContactCard, LivePosition } from '../../contract/contentParts.ts';
+import type { ContactCard, LivePosition } from '../../contract/contentParts.ts';
 import type { MediaFacts } from '../../contract/media.ts';
 import type { Baileys } from '../link/load.ts';
+import { albumOf } from './associations.ts';
 import { isSealedChange, kindOf, strangeKindOf, unwrap } from './kinds.ts';
 import { referralOf } from './referrals.ts';
 import { type StatedFacts, statedFacts } from './statedFacts.ts';
@@ -81,14 +82,6 @@ export function parseContent(baileys: Baileys, whole: Message, unknownKind?: str
 
 const isMarkedViewOnce = ({ imageMessage, videoMessage, ptvMessage, audioMessage }: Message) =>
   [imageMessage, videoMessage, ptvMessage, audioMessage].some((file) => file?.viewOnce === true);
-
-/** The wire id of the album that a file belongs to. The reader replaces it by ours if the album is. */
-function albumOf({ proto }: Baileys, layers: readonly Message[]): AlbumPart | undefined {
-  const [association] = layers.flatMap(({ messageContextInfo }) => messageContextInfo?.messageAssociation ?? []);
-  const { MEDIA_ALBUM } = proto.MessageAssociation.AssociationType;
-  const id = association?.associationType === MEDIA_ALBUM ? association.parentMessageKey?.id : undefined;
-  return id ? { albumId: id } : undefined;
-}
 
 /** A kind that people can send and this server has no type for. Its text, if it has one, is in one of a few places. */
 function unsupported(message: Message, kind: keyof Message): Parsed {

@@ -15,6 +15,7 @@ import { openChange } from '../sealed/openedChanges.ts';
 import { keepPoll } from '../sealed/polls.ts';
 import { readEventAnswer, readVote } from '../sealed/votes.ts';
 import type { Session } from '../session.ts';
+import { type Association, associationOf } from './associations.ts';
 import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
@@ -45,6 +46,7 @@ interface Decoded {
   readonly whole: proto.IMessage;
   /** The message with its wrappers. */
   readonly layers: readonly proto.IMessage[];
+  readonly association: Association | undefined;
 }
 
 interface StatusMessage {
@@ -104,6 +106,8 @@ export class MessageReader {
     const { whole: decoded, unknownKind } = readWire(baileys, message);
     const inner = decoded.deviceSentMessage?.message ?? decoded;
     const whole = baileys.normalizeMessageContent(inner) ?? inner;
+    const association = associationOf(baileys, inner);
+    if (key.remoteJid === STATUS && association !== undefined) return {}; // the status is there without it
     if (key.remoteJid === STATUS)
       return { event: await this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile }) };
     const { chat, from, timestamp } = await this.#addressOf(attrs);
@@ -114,15 +118,21 @@ export class MessageReader {
     if (opened === 'unreadable') return this.#unreadable(key);
     if (opened !== undefined && 'waitsFor' in opened) return opened;
     const plain = opened?.message ?? whole;
-    const change = await this.#changeOf({ key, chat, from, timestamp, whole: plain, layers });
+    const change = await this.#changeOf({ key, chat, from, timestamp, whole: plain, layers, association });
     if (change !== undefined && 'waitsFor' in change) return change;
     if (change !== undefined || opened !== undefined) return { event: change };
     const parsed = parseContent(baileys, inner, unknownKind);
     if (parsed === undefined) return {};
-    if (chat.type === 'group') await this.#groups.know(chat.id);
-    // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
     const { message: content, layers: wrappers } = unwrap(inner);
     const around = [...wrappers, decoded];
+    if (association !== undefined) {
+      const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
+      const networkId = ownOrTheirs(association.parent, isOwn);
+      const event = addedFileOf(association, parsed, media, { networkId, chat, from, timestamp });
+      return { event, secret: event && (await secretEntryOf(this.#session, key, around)) };
+    }
+    if (chat.type === 'group') await this.#groups.know(chat.id);
+    // Votes and answers are encrypted with the secret of the poll or event, and own ones as well.
     if (parsed.content.poll !== undefined || parsed.content.type === 'event')
       await keepPoll(this.#session, key, withSecret(content, around));
     const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
@@ -220,7 +230,15 @@ export class MessageReader {
     return this.#addresses.chatOf(remoteJid, attrs['peer_recipient_pn']);
   }
 
-  async #changeOf({ key, chat, from, timestamp, whole, layers }: Decoded): Promise<NetworkEvent | Waits | undefined> {
+  async #changeOf({
+    key,
+    chat,
+    from,
+    timestamp,
+    whole,
+    layers,
+    association,
+  }: Decoded): Promise<NetworkEvent | Waits | undefined> {
     const { baileys, self } = this.#session;
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
     if (pinInChatMessage) {
@@ -259,7 +277,10 @@ export class MessageReader {
         return undefined;
       if (id && key.fromMe === true) await editSent(this.#session, id, edited.text);
       const { text } = await mentionsIn(edited.text, parsed?.context, this.#digitsOf);
-      return { type: 'edited', networkId, from, text, ...(edited.event && { event: edited.event }), timestamp };
+      // An app can edit the better file instead (`handlewhatsapp.go` of mautrix-whatsapp).
+      const { parent } = (editedMessage && associationOf(baileys, editedMessage)) ?? association ?? {};
+      const target = parent === undefined ? networkId : ownOrTheirs(parent, key.fromMe === true);
+      return { type: 'edited', networkId: target, from, text, ...(edited.event && { event: edited.event }), timestamp };
     }
     const mention = whole.groupStatusMentionMessage ?? whole.statusMentionMessage;
     if (mention) {
@@ -336,6 +357,19 @@ export async function mentionsIn(
   };
 }
 const CAPTIONED: ReadonlySet<MessageContent['type']> = new Set(['image', 'video', 'document']);
+
+/** Returns undefined if the file cannot be fetched, or adds nothing: its parent stays as it is. */
+function addedFileOf(
+  { role }: Association,
+  { content: { type } }: Parsed,
+  media: NetworkMedia | undefined,
+  about: Pick<Decoded, 'chat' | 'from' | 'timestamp'> & { readonly networkId: string },
+): NetworkEvent | undefined {
+  if (media === undefined) return undefined;
+  if (role === 'live_photo' && type === 'video') return { type: 'live_photo', ...about, media };
+  const isBetter = role === 'better_media' && (type === 'image' || type === 'video');
+  return isBetter ? { type: 'better_media', ...about, kind: type, media } : undefined;
+}
 
 /** A message that the session sent is known by our id. */
 export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) =>
