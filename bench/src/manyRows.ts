@@ -156,6 +156,7 @@ export const smallOperations: readonly string[] = [
   'groups.revoke_invite_link',
   'groups.join',
   'groups.leave',
+  'groups.delete',
   'groups.preview_invite',
   'groups.list_join_requests',
   'groups.approve_join_requests',

@@ -59,8 +59,10 @@ const sentences: Readonly<Record<string, Sentence>> = {
   },
   'contacts.set_blocked': async ({ phoneNumber, blocked }, words) =>
     `${blocked === true ? 'Block' : 'Unblock'} ${await words.people([phoneNumber])} on ${await words.session()}?`,
-  'groups.create': async ({ subject, phoneNumbers }, words) =>
-    `Create the group ${quotedWords(subject)} with ${await words.people(phoneNumbers)}, on ${await words.session()}?`,
+  'groups.create': async ({ subject, phoneNumbers }, words) => {
+    const members = phoneNumbers === undefined ? 'nobody else' : await words.people(phoneNumbers);
+    return `Create the group ${quotedWords(subject)} with ${members}, on ${await words.session()}?`;
+  },
   'groups.update': async ({ groupId, ...changes }, words) =>
     `Change ${namesOf(changes)} of ${await words.group(groupId)}?`,
   'groups.update_participants': async ({ groupId, action, phoneNumbers }, words) => {

@@ -24,7 +24,7 @@ export async function requireRecipients(
 ): Promise<void> {
   if (field === 'each' || scopeOf(caller)?.recipients === undefined) return;
   // Validated by the schema of the input.
-  const named = [input[field]].flat() as string[];
+  const named = [input[field] ?? []].flat() as string[];
   for (const one of named) {
     const recipient =
       referenceOf(schema, [field]) === 'message'

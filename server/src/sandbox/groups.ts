@@ -160,6 +160,22 @@ export class SandboxGroups implements GroupActions {
     });
   }
 
+  /** Removes everyone, which only the owner can do. */
+  async remove(networkId: string): Promise<void> {
+    const requireOwner = (group: NetworkGroup) => {
+      if (requireMember(group, this.#self.number) !== 'owner')
+        throw new AppError('network_denied', 'Only its owner can delete a group');
+    };
+    await this.#change(networkId, requireOwner, (group) => [
+      { ...group, participants: [], inviteCode: null },
+      {
+        type: 'participants',
+        action: 'remove',
+        phoneNumbers: group.participants.map(({ phoneNumber }) => phoneNumber),
+      },
+    ]);
+  }
+
   async #edit(networkId: string, edited: Partial<NetworkGroup>, change: GroupChange): Promise<void> {
     await this.#change(networkId, this.#requireEditor, (group) => [{ ...group, ...edited }, change]);
   }

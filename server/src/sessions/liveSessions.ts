@@ -180,6 +180,11 @@ export class LiveSessions extends EventEmitter<LiveEvents> {
     requireCapability(state, name);
   }
 
+  /** Whether the connector of a session that this node owns has a capability. */
+  supports(session: SessionRef, name: Capability): boolean {
+    return this.stateOf(session)?.connector.capabilities?.includes(name) ?? true;
+  }
+
   /**
    * Resolves if this node owns the session, or the session needs no owner.
    * @throws {MovedError} another node owns it

@@ -96,6 +96,7 @@ const DECISIONS: Readonly<Record<string, 'held' | 'free' | 'checked' | 'refused'
   'groups.revoke_invite_link': 'refused',
   'groups.join': 'refused',
   'groups.leave': 'refused',
+  'groups.delete': 'refused',
   'groups.approve_join_requests': 'refused',
   'groups.reject_join_requests': 'refused',
   'communities.create': 'refused',

@@ -126,6 +126,7 @@ const REACH_NOBODY = [
   'groups.revoke_invite_link',
   'groups.join',
   'groups.leave',
+  'groups.delete',
   'communities.create', // it has no members yet
   'communities.unlink_group',
 ];

@@ -15,6 +15,7 @@ const LAST = [
   'templates.delete',
   'channels.unfollow',
   'groups.leave',
+  'groups.delete',
   'sessions.connect',
   'sessions.disconnect',
   'sessions.logout',
@@ -51,6 +52,7 @@ const FAIL = [
   'communities.link_group',
   'communities.unlink_group',
   'channels.unfollow',
+  'groups.delete', // the session has left the group
 ];
 
 /** Without it, every node runs the call. */

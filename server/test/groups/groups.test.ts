@@ -92,6 +92,34 @@ describeWithSessionsApart('groups', (newHome, database) => {
     assert.equal(body.data.filter(({ subject }: { subject: string }) => subject === 'once').length, 1);
   });
 
+  it('creates a group with a description that asks admins before people join', async () => {
+    const wanted = { subject: 'described', phoneNumbers: [B], description: 'its purpose', joinApproval: true };
+    const { status, body } = await a.call('POST', '/groups', wanted);
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual([body.description, body.settings.joinApproval], ['its purpose', true]);
+    const alone = await a.call('POST', '/groups', { subject: 'alone' });
+    assert.deepEqual([alone.status, alone.body.errors?.[0]?.field], [400, 'phoneNumbers'], JSON.stringify(alone.body));
+  });
+
+  it('only the owner deletes a group, for everyone', async () => {
+    const group = await newGroup(B);
+    const theirs = await asB(group);
+    assert.equal((await b.call('DELETE', `/groups/${theirs.groupId}`)).body.code, 'network_denied');
+    const { status, body } = await a.call('DELETE', `/groups/${group.groupId}`);
+    assert.deepEqual([status, body], [200, { groupId: group.groupId, deleted: true }]);
+    await eventOf(
+      b.call,
+      'group.participants',
+      ({ groupId, action, phoneNumbers }) =>
+        groupId === theirs.groupId && action === 'remove' && phoneNumbers.includes(B),
+    );
+    for (const member of [a, b]) {
+      const { data } = (await member.call('GET', '/groups?limit=200')).body;
+      assert.ok(!data.some(({ groupId }: Answer['body']) => [group.groupId, theirs.groupId].includes(groupId)));
+    }
+    assert.equal((await b.call('POST', '/messages/send', { to: theirs.groupId, message: 'hi' })).status, 403);
+  });
+
   it('only admins change a locked group and write to an announcement group', async () => {
     const group = await newGroup(B);
     const theirs = await asB(group);

@@ -334,6 +334,8 @@ describe('the operation table', () => {
     await run('contacts.collections', `/contacts/${asking}/catalog/collections?sessionId=${sessionId}`);
     await run('groups.revoke_invite_link', `/groups/${group.groupId}/invite-link`);
     await run('groups.leave', `/groups/${group.groupId}/leave`, {});
+    const brief = await me.call('POST', '/groups', { sessionId, subject: 'Brief', phoneNumbers: [asking] });
+    await run('groups.delete', `/groups/${brief.body.groupId}`);
 
     await receiver.waitFor(1);
     await run('webhooks.test', '/webhooks/test');

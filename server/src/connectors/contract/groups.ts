@@ -2,7 +2,8 @@ import type { CommunityPlace, OptionalGroupSettings } from './groupActions.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 
 export interface GroupActions {
-  create(subject: string, phoneNumbers: readonly string[]): Promise<NetworkGroup>;
+  /** @param wishes what can be set while the group is created; the caller sets the rest afterwards */
+  create(subject: string, phoneNumbers: readonly string[], wishes?: NewGroup): Promise<NetworkGroup>;
   setSubject(networkId: string, subject: string): Promise<void>;
   setDescription(networkId: string, description: string | null): Promise<void>;
   setSettings(networkId: string, settings: Partial<GroupSettings>): Promise<void>;
@@ -24,6 +25,14 @@ export interface GroupActions {
    */
   join(invite: string): Promise<NetworkGroup | null>;
   leave(networkId: string): Promise<void>;
+  /** Deletes a group for everyone. */
+  remove?(networkId: string): Promise<void>;
+}
+
+/** A group that is about to be created, apart from its subject and members. */
+export interface NewGroup {
+  readonly description?: string | null;
+  readonly joinApproval?: boolean;
 }
 
 export interface GroupInvite {

@@ -1,10 +1,16 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import type { GroupInvite, GroupSettings } from '../../connectors/contract/groups.ts';
+import type {
+  GroupActions,
+  GroupInvite,
+  GroupSettings,
+  NetworkGroup,
+  NewGroup,
+} from '../../connectors/contract/groups.ts';
 import { contains } from '../../db/contains.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../../db/schema.ts';
-import { noSuch } from '../../errors.ts';
+import { invalidField, noSuch } from '../../errors.ts';
 import { Participant } from '../../events/parts.ts';
 import {
   boolean,
@@ -146,25 +152,48 @@ export const createGroup = defineOperation({
   thirdPartyText: true,
   summary: 'Create a group',
   description:
-    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
+    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result. Networks without the capability `group_add_members` create it without participants: send people its invite link.',
   status: 201,
   idempotent: true,
   input: {
     sessionId: OptionalSessionId,
     subject: Subject,
-    phoneNumbers: PhoneNumbers,
+    phoneNumbers: optional(
+      PhoneNumberList(
+        'Participants, up to 1024. Required, except on networks without the capability `group_add_members`.',
+        { minItems: 1, maxItems: 1024 },
+      ),
+    ),
+    description: optional(Description),
+    joinApproval: optional(boolean('An admin must approve people who join with the invite link.')),
     idempotencyKey: IdempotencyKey,
   },
   output: Group,
-  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
+  errors: [
+    'not_found',
+    'session_required',
+    'session_not_connected',
+    'send_failed',
+    'not_supported',
+    'network_denied',
+    'rate_limited',
+  ],
   example: { subject: 'Support', phoneNumbers: ['491707654321'] },
   async run(ctx, input) {
     const { session } = ctx;
-    const { phoneNumbers } = input;
-    // The network reports the new group to the session, which stores it and emits the event.
+    const { phoneNumbers = [], description, joinApproval } = input;
     const groups = await ctx.liveSessions.part(session, 'groups');
-    const { networkId } = await groups.create(input.subject, phoneNumbers);
-    return toGroup(ctx, await groupOnNetwork(ctx, session, networkId));
+    if (phoneNumbers.length > 0) await ctx.liveSessions.requireCapability(session, 'group_add_members');
+    else if (ctx.liveSessions.supports(session, 'group_add_members'))
+      throw invalidField('phoneNumbers', 'is required on this network', 'required');
+    const wishes = {
+      ...(description !== undefined && { description }),
+      ...(joinApproval !== undefined && { joinApproval }),
+    };
+    // The network reports the new group to the session, which stores it and emits the event.
+    const group = await groups.create(input.subject, phoneNumbers, wishes);
+    await complete(groups, group, wishes);
+    return toGroup(ctx, await groupOnNetwork(ctx, session, group.networkId));
   },
 });
 
@@ -247,6 +276,8 @@ export const updateParticipants = defineOperation({
   }),
   async run(ctx, { groupId, action, phoneNumbers }) {
     const { row, groups } = await reachGroup(ctx, groupId);
+    const needed = action === 'add' ? 'group_add_members' : action === 'remove' ? undefined : 'group_admins';
+    if (needed !== undefined) await ctx.liveSessions.requireCapability(sessionOf(row), needed);
     const results = await groups.updateParticipants(row.network_id, action, phoneNumbers);
     return { groupId, results: [...results] };
   },
@@ -319,6 +350,7 @@ export const joinGroup = defineOperation({
   async run(ctx, { invite }) {
     const { session } = ctx;
     const groups = await ctx.liveSessions.part(session, 'groups');
+    await ctx.liveSessions.requireCapability(session, 'group_join');
     const joined = await groups.join(invite);
     if (joined === null) return { status: 'requested' as const, group: null };
     return {
@@ -339,17 +371,32 @@ export const leaveGroup = defineOperation({
   output: object({ groupId: GroupId, left: onlyTrue() }),
   async run(ctx, { groupId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
+    await ctx.liveSessions.requireCapability(sessionOf(row), 'group_leave');
     await groups.leave(row.network_id);
     return { groupId, left: true as const };
   },
 });
 
+/** Sets what a network could not set while it created the group. */
+async function complete(
+  groups: GroupActions,
+  { networkId, description: given, settings }: NetworkGroup,
+  { description = given, joinApproval = settings.joinApproval }: NewGroup,
+): Promise<void> {
+  if ((description ?? '') !== (given ?? '')) await groups.setDescription(networkId, description);
+  if (joinApproval !== settings.joinApproval) await groups.setSettings(networkId, { joinApproval });
+}
+
 /** The group, and the actions of its session on groups. */
 export async function reachGroup(ctx: Context, groupId: string) {
   const row = await findGroup(ctx, groupId);
-  const session = { accountId: ctx.accountId, sessionId: row.session_id };
-  return { row, groups: await ctx.liveSessions.part(session, 'groups') };
+  return { row, groups: await ctx.liveSessions.part(sessionOf(row), 'groups') };
 }
+
+const sessionOf = ({ account_id: accountId, session_id: sessionId }: GroupTable): SessionRef => ({
+  accountId,
+  sessionId,
+});
 
 /** The group as the network reported it to the session. */
 export function groupOnNetwork(
@@ -386,7 +433,9 @@ const settingNames = [
 
 /** @throws {AppError} `not_supported` before anything changes, if the network lacks one of the settings */
 async function requireSettings(ctx: Context, row: GroupTable, changes: Partial<GroupSettings>): Promise<void> {
-  const session = { accountId: ctx.accountId, sessionId: row.session_id };
+  const session = sessionOf(row);
+  const { memberAdd: _, disappearingSeconds: __, ...others } = changes;
+  if (Object.keys(others).length > 0) await ctx.liveSessions.requireCapability(session, 'group_settings');
   if (changes.memberAdd !== undefined) await ctx.liveSessions.requireCapability(session, 'group_member_add_mode');
   if (changes.disappearingSeconds !== undefined)
     await ctx.liveSessions.requireCapability(session, 'group_disappearing');

@@ -1,5 +1,6 @@
 import type { Operation } from '../../invoke/operation.ts';
 import * as communities from './communities.ts';
+import * as groupDeletion from './groupDeletion.ts';
 import * as groupInvites from './groupInvites.ts';
 import * as groups from './groups.ts';
 import * as joinRequests from './joinRequests.ts';
@@ -15,6 +16,7 @@ export const groupOperations: readonly Operation[] = [
   groups.revokeInviteLink,
   groups.joinGroup,
   groups.leaveGroup,
+  groupDeletion.deleteGroup,
   groupInvites.previewInvite,
   joinRequests.listJoinRequests,
   joinRequests.approveJoinRequests,

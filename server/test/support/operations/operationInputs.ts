@@ -189,6 +189,7 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'groups.revoke_invite_link': ofGroup,
   'groups.join': (side) => ({ ...ofSession(side), invite: 'sandbox:join/none' }),
   'groups.leave': ofGroup,
+  'groups.delete': ofGroup,
   'groups.preview_invite': (side) => ({ ...ofSession(side), invite: 'none' }),
   'groups.list_join_requests': ofGroup,
   'groups.approve_join_requests': (side) => ({ ...ofGroup(side), phoneNumbers: [CHAT] }),
