@@ -29,6 +29,7 @@ const parts = [
   'checkNumbers',
   'setBlocked',
   'groups',
+  'addMembers',
   'readProfile',
   'setName',
   'setAbout',
@@ -233,6 +234,7 @@ export function connectorConformance(
         checkNumbers: 'check_numbers',
         setBlocked: 'block',
         groups: 'groups',
+        addMembers: 'group_add_members',
         readProfile: 'profiles_of_others',
         setAbout: 'profile',
         requestPairingCode: 'pairing_code',
@@ -272,7 +274,7 @@ export function connectorConformance(
         ];
         for (const { status, body } of answers) assert.ok(status < 300, `${to} ${JSON.stringify(body)}`);
       }
-      if (!has('groups')) continue;
+      if (!has('addMembers')) continue;
       const { status, body } = await site.call('POST', '/groups', { subject: 'Given', phoneNumbers: [number] });
       assert.equal(status, 201, JSON.stringify(body));
       const change = { action: 'remove', phoneNumbers: [number] };
@@ -439,7 +441,9 @@ export function connectorConformance(
       case 'removePicture':
         return call('PATCH', `/sessions/${sessionId}/profile`, { pictureMediaId: null });
       case 'groups':
-        return call('POST', '/groups', { sessionId, subject: 'Tea', phoneNumbers: [to] });
+        return call('POST', '/groups', { sessionId, subject: 'Tea', ...(has('addMembers') && { phoneNumbers: [to] }) });
+      case 'addMembers':
+        return call('POST', '/groups', { sessionId, subject: 'Coffee', phoneNumbers: [to] });
     }
   }
 

@@ -236,7 +236,7 @@ it('retries a file that is temporarily unavailable for six hours after its messa
 
 it('delivers a message of a group that Meta does not return', async (t) => {
   const { graph, call, send } = await cloudSession(t);
-  const groupId = graph.addGroup({ subject: 'Tea' });
+  const groupId = graph.groups.add({ subject: 'Tea' });
   const text = (body: string) => ({ group_id: groupId, type: 'text', text: { body } });
   const message = { from: ADA, id: graph.newId(), timestamp: graph.now(), ...text('One') };
   graph.failNext({ code: 131016, status: 503 });

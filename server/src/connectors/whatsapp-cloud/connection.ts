@@ -6,6 +6,8 @@ import { redactSecrets } from '../../log.ts';
 import type { TemplateActions } from '../contract/business.ts';
 import type { CallbackAnswer, CallbackRequest } from '../contract/callbacks.ts';
 import type { Connection } from '../contract/connection.ts';
+import type { JoinRequestActions } from '../contract/groupActions.ts';
+import type { GroupActions } from '../contract/groups.ts';
 import type { SessionHost } from '../contract/host.ts';
 import type { MessageKey, NetworkChat } from '../contract/messageKey.ts';
 import type { NetworkMedia } from '../contract/networkMedia.ts';
@@ -14,6 +16,10 @@ import type { TypingState } from '../contract/presence.ts';
 import type { ProfileActions } from '../contract/profiles.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
 import { Graph, GraphError, type GraphSettings } from './graph.ts';
+import { CloudGroups } from './groups/groupActions.ts';
+import { GroupReports } from './groups/groupReports.ts';
+import { CloudJoinRequests } from './groups/joinRequests.ts';
+import { PendingChanges } from './groups/pendingChanges.ts';
 import { AppDataRequest } from './inbound/coexistence.ts';
 import { wamidOf } from './inbound/incoming.ts';
 import { Receiver } from './inbound/receiver.ts';
@@ -40,6 +46,8 @@ const Blocked = Compile(
 
 /** One phone number of the Cloud API: its actions, and the receiver of its callbacks. */
 export class CloudConnection implements Connection {
+  readonly groups: GroupActions;
+  readonly joinRequests: JoinRequestActions;
   readonly profiles: ProfileActions;
   readonly templates: TemplateActions;
   attempt: Promise<void> = Promise.resolve();
@@ -63,12 +71,16 @@ export class CloudConnection implements Connection {
     const details = new NumberDetails(number);
     const callbackUrl = new CallbackUrl(number);
     const appData = new AppDataRequest(number);
+    const pendingChanges = new PendingChanges(host.clock);
+    const groupReports = new GroupReports(number, pendingChanges);
+    this.groups = new CloudGroups(number, pendingChanges, groupReports);
+    this.joinRequests = new CloudJoinRequests(number);
     this.profiles = createProfileActions(number);
     this.templates = createTemplateActions(number);
     this.#number = number;
     this.#sender = sender;
     this.#marketing = new MarketingChoices(host, this.templates, (digits) => number.people.currentOf(digits));
-    this.#receiver = new Receiver(number, sender, details, this.#marketing);
+    this.#receiver = new Receiver(number, { sender, details, marketing: this.#marketing, groups: groupReports });
     this.#callbackUrl = callbackUrl;
     monitor.on('answered', () => {
       // Not awaited: Meta immediately calls back to verify the address.

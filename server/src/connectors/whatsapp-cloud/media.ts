@@ -50,6 +50,13 @@ const Found = Compile(
 
 /** @returns the id of the file at Meta, which is valid for 30 days */
 export async function uploadMedia(graph: Graph, phoneNumberId: string, media: NetworkMedia): Promise<string> {
+  const answer = await postFile(graph, `${phoneNumberId}/media`, media);
+  if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return an id for the uploaded file');
+  return answer.id;
+}
+
+/** Posts a file as a form, and returns the answer. Throws the errors of `Graph.call`. */
+export async function postFile(graph: Graph, path: string, media: NetworkMedia): Promise<unknown> {
   const boundary = `switchboard-${randomUUID()}`;
   const field = (name: string, more: string, value: string) =>
     `--${boundary}\r\ncontent-disposition: form-data; name="${name}"${more}\r\n\r\n${value}`;
@@ -68,12 +75,10 @@ export async function uploadMedia(graph: Graph, phoneNumberId: string, media: Ne
     yield* await media.open();
     yield tail;
   }
-  const answer = await graph.post(`${phoneNumberId}/media`, Readable.from(body(), { objectMode: false }), {
+  return graph.post(path, Readable.from(body(), { objectMode: false }), {
     'content-type': `multipart/form-data; boundary=${boundary}`,
     'content-length': String(head.length + media.size + tail.length),
   });
-  if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return an id for the uploaded file');
-  return answer.id;
 }
 
 /**

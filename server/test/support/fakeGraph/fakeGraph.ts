@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { ApiError, FakeTemplates, newNumberState } from './businessNodes.ts';
 import { askChallenge, type CallbackFault, postCallback, type Report } from './callbacks.ts';
+import { FakeGroups, type GroupPerson } from './groups.ts';
 import { type About, type Blocked, FakePeople, senderOf, USER_ID } from './people.ts';
 
 /*
@@ -25,6 +26,9 @@ interface StoredFile {
   /** The URL that it reports, if different from the real one. */
   readonly url?: string;
 }
+
+/** "Supported message types: Text, media, text-based templates, and media-based templates". */
+const groupTypes = new Set(['text', 'image', 'video', 'audio', 'document', 'sticker', 'template', 'reaction', 'pin']);
 
 interface BusinessProfile {
   about: string | undefined;
@@ -116,7 +120,6 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   const reads: { message_id: string; typing_indicator?: object }[] = [];
   const blocked = new Set<string>();
   const withoutMarketing = new Set<string>();
-  const groups = new Map<string, object>();
   /** The profile of the number. */
   const profile: BusinessProfile = { about: undefined, picture: undefined };
   /** Announced uploads to the app by id, and uploaded files by handle. */
@@ -140,6 +143,11 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
   let callbackUrl = '';
   let calledBack: Promise<unknown> = Promise.resolve();
 
+  const groups = new FakeGroups((report) => {
+    calledBack = calledBack.then(() => post([report])).catch(() => {});
+    return calledBack;
+  });
+
   const to = () => ({ url: callbackUrl, appSecret, phoneNumberId, displayNumber });
   const post = (reports: Report | readonly Report[], fault?: CallbackFault) =>
     postCallback(to(), [reports].flat(), fault);
@@ -151,6 +159,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     status,
     timestamp: now(),
     recipient_id: body.to ?? body.recipient,
+    ...(body.recipient_type === 'group' && { recipient_type: 'group' }),
     ...(body.biz_opaque_callback_data && { biz_opaque_callback_data: body.biz_opaque_callback_data }),
     ...more,
   });
@@ -251,8 +260,26 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
         return block(json(), request.method === 'POST');
       case 'GET file':
         return describeFile(id, url);
+      case 'GET number/groups':
+        return groups.list(url);
+      case 'POST number/groups':
+        return groups.create(json());
       case 'GET group':
-        return { id, ...groups.get(id) };
+        return groups.read(id, url);
+      case 'POST group':
+        return groups.update(id, request.headers['content-type'] ?? '', body);
+      case 'DELETE group':
+        return groups.remove(id);
+      case 'DELETE group/participants':
+        return groups.removeParticipants(id, json());
+      case 'GET group/invite_link':
+      case 'POST group/invite_link':
+        return groups.invite(id, request.method === 'POST');
+      case 'GET group/join_requests':
+        return groups.listRequests(id, url);
+      case 'POST group/join_requests':
+      case 'DELETE group/join_requests':
+        return groups.decide(id, json(), request.method === 'POST');
       case 'POST account/subscribed_apps':
         return { success: true };
       case 'POST number/whatsapp_business_profile':
@@ -319,6 +346,9 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     }
     const { to: recipient = message.recipient, type = 'text' } = message;
     if (message.recipient_type === 'group' && !groups.has(recipient)) notThere(recipient);
+    // https://developers.facebook.com/documentation/business-messaging/whatsapp/groups: "Non-supported message types".
+    if (message.recipient_type === 'group' && !groupTypes.has(type))
+      throw new ApiError(400, 131051, 'Message type is not currently supported');
     if (typeof recipient !== 'string') throw new ApiError(400, 131008, 'Required parameter is missing: to');
     if (message.to === undefined && !USER_ID.test(recipient))
       throw new ApiError(400, 131009, 'Parameter value is not valid: recipient');
@@ -339,6 +369,10 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
 
   function callBackOn(entry: Sent): void {
     const { to: recipient, template } = entry.body;
+    if (entry.body.recipient_type === 'group') {
+      callBackOnGroup(entry);
+      return;
+    }
     const isUnwanted = withoutMarketing.has(recipient) && templates.isMarketing(template?.name);
     const problem =
       recipient === NOBODY
@@ -353,6 +387,24 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (callbackUrl === '') return;
     for (const status of statuses) calledBack = calledBack.then(() => post({ statuses: [status] })).catch(() => {});
   }
+
+  /**
+   * The members' statuses of one message come together:
+   * https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/webhooks
+   */
+  function callBackOnGroup(entry: Sent): void {
+    if (callbackUrl === '') return;
+    const { participants } = groups.at(entry.body.to);
+    const delivered = participants.map((person) => memberStatus(entry, 'delivered', person));
+    for (const statuses of [[statusOf(entry, 'sent')], delivered])
+      if (statuses.length > 0) calledBack = calledBack.then(() => post({ statuses })).catch(() => {});
+  }
+
+  const memberStatus = (entry: Sent, status: string, { wa_id: waId, user_id: userId }: GroupPerson) =>
+    statusOf(entry, status, {
+      ...(waId !== undefined && { recipient_participant_id: waId }),
+      ...(userId !== undefined && { recipient_participant_user_id: userId }),
+    });
 
   async function upload({ headers }: IncomingMessage, body: Buffer): Promise<object> {
     const type = headers['content-type'] ?? '';
@@ -509,12 +561,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     },
     /** Reports a call: https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-initiated-calls */
     reportCall: (call: object) => post({ field: 'calls', calls: [call] }),
-    /** Creates a group at Meta. @returns its id */
-    addGroup(fields: object): string {
-      const id = `Y2FwaV9ncm91cDo${groups.size + 1}`;
-      groups.set(id, fields);
-      return id;
-    },
+    groups,
     people,
     /** Reports a change of a number or a user id, which comes without `contacts`. @returns the status of the response */
     notice: (system: object, sender: object = {}) =>
@@ -523,6 +570,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     newId,
     now,
     statusOf,
+    memberStatus,
     failure,
     post,
     challenge: (verify: string) => askChallenge(callbackUrl, verify),

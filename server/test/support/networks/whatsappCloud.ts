@@ -13,7 +13,7 @@ export const whatsappCloudUnderTest: NetworkUnderTest = {
     edit: 'the Cloud API cannot change what was sent',
     remove: 'the Cloud API cannot take back what was sent',
     checkNumbers: 'the Cloud API tells only by sending who is on WhatsApp',
-    groups: 'the Cloud API lets few accounts make them, and nobody add members',
+    addMembers: 'people join groups of the Cloud API with an invite link',
     requestPairingCode: 'there is no device to link',
     readProfile: 'the Cloud API shows no profiles of others',
     removePicture: 'the Cloud API can replace a picture, and not remove it',

@@ -46,6 +46,7 @@ const Value = Type.Object({
   state_sync: Entries,
   calls: Entries,
   user_preferences: Entries,
+  groups: Entries,
 });
 const Change = Type.Object({ field: Type.String(), value: Value });
 

@@ -114,6 +114,10 @@ const Status = Type.Object({
   status: Type.String(),
   timestamp: Seconds,
   biz_opaque_callback_data: Text,
+  recipient_type: Text,
+  recipient_participant_id: Text,
+  participant_recipient_id: Text,
+  recipient_participant_user_id: Text,
   pricing: OptionalObject({ billable: Flag, category: Text, type: Text, pricing_model: Text }),
   errors: Type.Optional(Type.Array(Problem)),
 });
@@ -316,13 +320,16 @@ const STATUSES: Readonly<Record<string, ReceiptEvent['status']>> = {
 /** Meta's codes for a file that could not be fetched or uploaded. */
 const FILE_CODES: ReadonlySet<number> = new Set([131052, 131053]);
 
-export function toReceipt(given: unknown): Receipt | Unreadable {
+export async function toReceipt(given: unknown, hide: LookUps['hide']): Promise<Receipt | Unreadable> {
   const received = withKnownParts(OneStatus, given, {});
   if (received === undefined) return { problem: 'a status of an unknown shape' };
   const { id: networkId, biz_opaque_callback_data: ownId, errors: [error] = [] } = received;
   const status = STATUSES[received.status];
   const isFileLost = error !== undefined && FILE_CODES.has(error.code);
-  if (status === undefined) return { ownId, networkId, isFileLost, event: undefined };
+  const by = await memberOf(received, hide);
+  // The message reached the group if only one member did not get it.
+  if (status === undefined || (status === 'failed' && by !== undefined))
+    return { ownId, networkId, isFileLost, event: undefined };
   const { category, billable = false, type: priceType, pricing_model: model } = received.pricing ?? {};
   const priced = { ...(priceType && { type: priceType }), ...(model && { model }) };
   const warning = status === 'failed' ? warningOf(error?.code) : undefined;
@@ -336,6 +343,7 @@ export function toReceipt(given: unknown): Receipt | Unreadable {
       networkIds: [ownId ?? networkId],
       status,
       timestamp: toMs(received.timestamp),
+      ...(by !== undefined && { by }),
       // Its message may be an echo, or the answer with its id may still be on its way.
       ...(ownId === undefined && { isEarly: true }),
       ...(category !== undefined && { pricing: { category, billable, ...priced } }),
@@ -347,6 +355,26 @@ export function toReceipt(given: unknown): Receipt | Unreadable {
       }),
     },
   };
+}
+
+/**
+ * Returns the digits of the group member whom a status is about. Meta's pages name the field in both ways:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/webhooks/reference/messages/status and
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/webhooks
+ */
+async function memberOf(
+  {
+    recipient_type: type,
+    recipient_participant_id: id,
+    participant_recipient_id: otherId,
+    recipient_participant_user_id: userId,
+  }: Static<typeof Status>,
+  hide: LookUps['hide'],
+): Promise<string | undefined> {
+  if (type !== 'group') return undefined;
+  const digits = (id ?? otherId)?.replace(/^\+/, '') ?? '';
+  if (/^\d+$/.test(digits)) return digits;
+  return userId === undefined ? undefined : hide(userId);
 }
 
 function toMs(seconds: string | number): number {

@@ -2,7 +2,8 @@ import { AppError, type ErrorCode } from '../../../errors.ts';
 import type { CallbackAnswer, CallbackRequest } from '../../contract/callbacks.ts';
 import { type Verdict, verdictOf } from '../errors.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
-import { findGroup, placeholderGroup } from '../groups.ts';
+import { type FindGroup, type GroupReports, isGroupField } from '../groups/groupReports.ts';
+import { findGroup } from '../groups/networkGroup.ts';
 import type { MarketingChoices } from '../marketing.ts';
 import { findMedia } from '../media.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
@@ -26,6 +27,13 @@ const FILE_ERRORS: ReadonlySet<ErrorCode> = new Set(['payload_too_large', 'valid
 /** Statuses that are stored together, because a callback can have a thousand. */
 const AT_ONCE = 100;
 
+interface Parts {
+  readonly sender: Sender;
+  readonly details: NumberDetails;
+  readonly marketing: MarketingChoices;
+  readonly groups: GroupReports;
+}
+
 /** Receives the callbacks of one number, and of its business account. */
 export class Receiver {
   readonly #number: CloudNumber;
@@ -34,13 +42,14 @@ export class Receiver {
   readonly #marketing: MarketingChoices;
   readonly #approaches: LastIds;
   readonly #moves: LastIds;
-  #knownGroups: Set<string> | undefined;
+  readonly #groups: GroupReports;
 
-  constructor(number: CloudNumber, sender: Sender, details: NumberDetails, marketing: MarketingChoices) {
+  constructor(number: CloudNumber, { sender, details, marketing, groups }: Parts) {
     this.#number = number;
     this.#sender = sender;
     this.#details = details;
     this.#marketing = marketing;
+    this.#groups = groups;
     this.#approaches = new LastIds(number.host.store, 'approaches');
     this.#moves = new LastIds(number.host.store, 'moves');
   }
@@ -71,6 +80,7 @@ export class Receiver {
   async #storeChange(change: Change): Promise<boolean> {
     const { field, value } = change;
     if (isAccountField(field)) return this.#storeAll([() => this.#storeNotification(change)]);
+    if (isGroupField(field)) return this.#storeAll((value.groups ?? []).map((one) => () => this.#storeGroup(one)));
     switch (field) {
       case 'messages':
       case 'smb_message_echoes':
@@ -169,8 +179,13 @@ export class Receiver {
     await this.#reportOnce(choice);
   }
 
+  async #storeGroup(given: unknown): Promise<void> {
+    const problem = await this.#groups.store(given, this.#findGroup);
+    if (problem !== undefined) this.#ignore(problem);
+  }
+
   async #storeStatus(status: unknown): Promise<void> {
-    const receipt = toReceipt(status);
+    const receipt = await toReceipt(status, this.#lookUps.hide);
     if ('problem' in receipt) return this.#ignore(receipt.problem);
     const { ownId, networkId, event, isFileLost } = receipt;
     const { host } = this.#number;
@@ -211,7 +226,7 @@ export class Receiver {
   async #report(event: MessageEvent): Promise<void> {
     const { host } = this.#number;
     if (event.type === 'message' && event.chat.type === 'group')
-      await this.#addUnknownGroup(event.chat.id, event.timestamp);
+      await this.#groups.know(event.chat.id, event.timestamp, this.#findGroup);
     try {
       await host.onEvent(event);
     } catch (error) {
@@ -223,16 +238,7 @@ export class Receiver {
     }
   }
 
-  /** Reports a group that the host does not know, because it was created at Meta. */
-  async #addUnknownGroup(id: string, sentAt: number): Promise<void> {
-    const { host, graph } = this.#number;
-    this.#knownGroups ??= new Set((await host.groups()).map(({ networkId }) => networkId));
-    if (this.#knownGroups.has(id)) return;
-    const about = [id, host.phoneNumber ?? '', host.clock.now()] as const;
-    const group = (await this.#fetchPart(sentAt, () => findGroup(graph, ...about))) ?? placeholderGroup(...about);
-    await host.onEvent({ type: 'group_created', group });
-    this.#knownGroups.add(id);
-  }
+  readonly #findGroup: FindGroup = (id, at) => this.#fetchPart(at, () => findGroup(this.#number, id));
 
   readonly #lookUps: LookUps = {
     now: () => this.#number.host.clock.now(),

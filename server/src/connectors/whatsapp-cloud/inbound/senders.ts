@@ -16,6 +16,14 @@ const Sender = Compile(
 const Recipient = Compile(
   Type.Object({ recipient_id: Text, recipient_user_id: Type.String(), recipient_parent_user_id: Text }),
 );
+/** A member of the group that a message was sent to. */
+const Member = Compile(
+  Type.Object({
+    recipient_participant_id: Text,
+    recipient_participant_user_id: Type.String(),
+    recipient_participant_parent_user_id: Text,
+  }),
+);
 
 /** Returns the ids of the people in a callback, each person once. */
 export function idsIn(
@@ -43,13 +51,20 @@ export function idsIn(
         parentUserId: message.from_parent_user_id,
         phoneNumber: digitsOf(message.from),
       });
-  for (const status of statuses)
+  for (const status of statuses) {
     if (Recipient.Check(status))
       add({
         userId: status.recipient_user_id,
         parentUserId: status.recipient_parent_user_id,
         phoneNumber: digitsOf(status.recipient_id),
       });
+    if (Member.Check(status))
+      add({
+        userId: status.recipient_participant_user_id,
+        parentUserId: status.recipient_participant_parent_user_id,
+        phoneNumber: digitsOf(status.recipient_participant_id),
+      });
+  }
   return [...found.values()];
 }
 

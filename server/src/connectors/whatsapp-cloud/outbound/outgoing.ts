@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../../../errors.ts';
-import type { Interactive, MessageContent } from '../../contract/content.ts';
+import { type Interactive, type MessageContent, mediaTypes } from '../../contract/content.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import { wamidOf } from '../inbound/incoming.ts';
@@ -7,15 +7,20 @@ import { wamidOf } from '../inbound/incoming.ts';
 const MAX_TEXT_LENGTH = 4096;
 const MAX_CAPTION_LENGTH = 1024;
 
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/groups: text, media and templates of both. */
+const GROUP_TYPES: ReadonlySet<string> = new Set(['text', ...mediaTypes, 'template']);
+
 /**
  * Builds the body of `POST /{phone number id}/messages`.
  * @throws {AppError} if the network does not support the content
  */
 export async function toGraph(
-  { networkId, content, replyTo }: Omit<OutgoingMessage, 'chat'>,
+  { networkId, chat, content, replyTo }: OutgoingMessage,
   address: Readonly<Record<string, string>>,
   upload: (media: NetworkMedia) => Promise<string>,
 ): Promise<Record<string, unknown>> {
+  if (chat.type === 'group' && !GROUP_TYPES.has(content.type))
+    throw new AppError('not_supported', 'The WhatsApp Cloud API sends only text, files and templates to groups');
   return {
     messaging_product: 'whatsapp',
     ...address,
