@@ -68,6 +68,30 @@ it('refuses marketing templates to a person who has stopped them, until they res
   assert.equal((await template('sale')).body.status, 'sent');
 });
 
+it('tells in a preflight that a marketing template would be refused to a person who has stopped them', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t);
+  graph.templates.add({ name: 'sale', category: 'MARKETING' });
+  graph.templates.add({ name: 'receipt', category: 'UTILITY' });
+  graph.templates.add({ name: 'old_sale', category: 'MARKETING', status: 'PAUSED' });
+  await graph.chooseMarketing(ADA, 'stop');
+  await graph.chooseMarketing(HIDDEN, 'stop', { wa_id: undefined, user_id: HIDDEN });
+  const { from: hidden } = await eventOf(call, 'contact.marketing', ({ from }) => from.startsWith('000'));
+  const of = async (template?: object) => {
+    const content = template === undefined ? { message: 'Hi' } : { template };
+    const { body } = await call('POST', '/messages/preflight', { sessionId, to: [ADA, GRACE, hidden], ...content });
+    return body.results.map(({ outcome }: { outcome: string }) => outcome);
+  };
+  const language = 'en_US';
+  assert.deepEqual(await of({ name: 'sale', language }), ['marketing_stopped', 'ok', 'marketing_stopped']);
+  assert.deepEqual(await of({ name: 'sale' }), ['marketing_stopped', 'unknown', 'marketing_stopped']);
+  assert.deepEqual(await of({ name: 'receipt', language }), ['ok', 'ok', 'ok']);
+  const unavailable = await of({ name: 'old_sale', language });
+  assert.deepEqual(new Set(unavailable), new Set(['template_unavailable']));
+  assert.deepEqual(new Set(await of()), new Set(['template_required']));
+  await graph.chooseMarketing(ADA, 'resume', { timestamp: Math.floor(Date.now() / 1000) + 60 });
+  assert.deepEqual(await of({ name: 'sale', language }), ['ok', 'ok', 'marketing_stopped']);
+});
+
 it('asks for the category of a template once, and sends it if Meta does not tell', async (t) => {
   const { graph, call } = await cloudSession(t);
   graph.templates.add({ name: 'receipt', category: 'UTILITY' });

@@ -53,6 +53,7 @@ export const forecastOutcomes = [
   'limit_reached',
   'template_required',
   'template_unavailable',
+  'marketing_stopped',
   'blocked',
   'unknown',
 ] as const;
@@ -60,6 +61,7 @@ export const forecastOutcomes = [
 /**
  * The fate of a message, by the limits of the session and of its network. `blocked`: the network refuses messages to
  * people whom the session has blocked. `template_unavailable`: the network has no such template, or has not approved it.
+ * `marketing_stopped`: the template is for marketing, and the recipient does not want such messages.
  */
 export interface Forecast {
   readonly outcome: (typeof forecastOutcomes)[number];

@@ -23,7 +23,7 @@ import { PendingChanges } from './groups/pendingChanges.ts';
 import { AppDataRequest } from './inbound/coexistence.ts';
 import { wamidOf } from './inbound/incoming.ts';
 import { Receiver } from './inbound/receiver.ts';
-import { MarketingChoices } from './marketing.ts';
+import { MarketingChoices, STOPPED } from './marketing.ts';
 import { findMedia } from './media.ts';
 import { BusinessAccount } from './number/businessAccount.ts';
 import { CallbackUrl } from './number/callbackUrl.ts';
@@ -115,7 +115,16 @@ export class CloudConnection implements Connection {
   ): Promise<readonly Forecast[]> {
     const now = this.#number.host.clock.now();
     const ofTemplate = template && (await forecastOfTemplate(this.templates, template));
-    return messages.map((message) => ofTemplate ?? forecastOf(message, type, now));
+    const forecasts: Forecast[] = [];
+    for (const message of messages) {
+      const isUnwanted =
+        template !== undefined &&
+        ofTemplate === undefined &&
+        (await this.#marketing.isUnwanted(message.chat, template));
+      const ofPerson = isUnwanted ? ({ outcome: 'marketing_stopped', reason: STOPPED } as const) : undefined;
+      forecasts.push(ofTemplate ?? ofPerson ?? forecastOf(message, type, now));
+    }
+    return forecasts;
   }
 
   /** Marks the last message, which marks every earlier message as well. */

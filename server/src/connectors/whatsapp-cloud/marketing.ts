@@ -3,6 +3,7 @@ import { AppError } from '../../errors.ts';
 import type { TemplateActions } from '../contract/business.ts';
 import type { SessionHost, SessionStore } from '../contract/host.ts';
 import type { OutgoingMessage } from '../contract/outgoing.ts';
+import type { PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
 import type { MarketingChoice } from './inbound/preferences.ts';
 
 /** Followed by the digits of a person. */
@@ -13,8 +14,6 @@ const PAGE = 100;
 const CATEGORIES = 1000;
 /** Meta can change the category of a template. */
 const CATEGORY_VALID_MS = 3600_000;
-
-type Template = NonNullable<OutgoingMessage['content']['template']>;
 
 interface Category {
   readonly isMarketing: boolean;
@@ -39,6 +38,9 @@ export async function movedChoice(
 
 const timeOf = (choice: string) => Number(choice.split(' ')[0]);
 const isStop = (choice: string | undefined) => choice?.endsWith(' stop') === true;
+
+export const STOPPED =
+  'The recipient has stopped marketing messages of this business; send no marketing template until they resume them';
 
 /** People who do not want marketing messages. Meta drops such a message after it has accepted it. */
 export class MarketingChoices {
@@ -69,25 +71,27 @@ export class MarketingChoices {
   }
 
   /** @throws {AppError} `network_denied` for a marketing template to a person who has stopped them */
-  async requireWanted({ chat, content }: OutgoingMessage): Promise<void> {
-    const { template } = content;
-    if (template === undefined || chat.type !== 'direct') return;
-    const digits = await this.#currentOf(chat.id);
-    if (!isStop(await this.#host.store.get(PREFIX + digits)) || !(await this.#isMarketing(template))) return;
-    throw new AppError(
-      'network_denied',
-      'The recipient has stopped marketing messages of this business; send no marketing template until they resume them',
-    );
+  async requireWanted({ chat, content: { template } }: OutgoingMessage): Promise<void> {
+    if (template !== undefined && (await this.isUnwanted(chat, template)))
+      throw new AppError('network_denied', STOPPED);
+  }
+
+  /** Returns whether it is a marketing template to a person who has stopped them. */
+  async isUnwanted({ type, id }: PlannedMessage['chat'], template: PlannedTemplate): Promise<boolean> {
+    if (type !== 'direct') return false;
+    const choice = await this.#host.store.get(PREFIX + (await this.#currentOf(id)));
+    return isStop(choice) && this.#isMarketing(template);
   }
 
   /** Returns whether a template is known to be for marketing. If Meta does not tell, it is not. */
-  async #isMarketing({ name, language }: Pick<Template, 'name' | 'language'>): Promise<boolean> {
+  async #isMarketing({ name, language }: PlannedTemplate): Promise<boolean> {
     const { clock, log } = this.#host;
+    const filter = { name, ...(language !== undefined && { language }) };
     const key = JSON.stringify([name, language]);
     const known = this.#categories.get(key);
     if (known !== undefined && clock.now() - known.at < CATEGORY_VALID_MS) return known.isMarketing;
     try {
-      const { templates } = await this.#templates.list({ name, language }, { limit: PAGE });
+      const { templates } = await this.#templates.list(filter, { limit: PAGE });
       const isMarketing = templates.some(({ category }) => category === 'marketing');
       if (templates.length > 0) this.#categories.set(key, { isMarketing, at: clock.now() });
       return isMarketing;

@@ -34,6 +34,7 @@ const outcomes = [
   'group_denied',
   'template_required',
   'template_unavailable',
+  'marketing_stopped',
   'confirmation_required',
   'pending_approval',
   'limit_near',
@@ -98,7 +99,7 @@ export const preflightMessages = defineOperation({
         chatId: orNull(Type.String(), 'Phone number digits, or the id of the group; null if it is neither.'),
         outcome: oneOf(
           outcomes,
-          '`not_allowed`: the API key cannot send to the recipient. `restricted`: the network does not let the number of the session send. `blocked`: the session has blocked the contact; `message` says whether the network would accept the message. `group_denied`: the session is not in the group, or only its admins may write. `template_unavailable`: the template does not exist, or is not approved. `confirmation_required`: the API key has to ask its user before the message. `pending_approval`: the message would wait for approval. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now.',
+          '`not_allowed`: the API key cannot send to the recipient. `restricted`: the network does not let the number of the session send. `blocked`: the session has blocked the contact; `message` says whether the network would accept the message. `group_denied`: the session is not in the group, or only its admins may write. `template_unavailable`: the template does not exist, or is not approved. `marketing_stopped`: the recipient has stopped marketing messages, and the template is one. `confirmation_required`: the API key has to ask its user before the message. `pending_approval`: the message would wait for approval. `limit_near`: the message would go out, and few more would. `unknown`: it cannot be checked now.',
         ),
         message: string('The outcome in words.'),
         retryAfterSeconds: optional(integer('Seconds until the limit allows more.')),
