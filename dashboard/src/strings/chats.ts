@@ -162,6 +162,7 @@ export const messageStrings = {
     group_invite: 'Group invite',
     unsupported: 'Unknown kind',
   },
+  requests: { contact_info: 'Share phone number', call_permission: 'Allow calls' },
   kilobytes: (count: number) => `${count} KB`,
   megabytes: (count: string) => `${count} MB`,
 } as const;

@@ -70,7 +70,7 @@ export const messageParts = {
   ),
   interactive: OptionalContent(
     Type.Record(Type.String(), Type.Unknown(), {
-      description: 'Buttons, list or link of the message, as they were sent.',
+      description: 'Buttons, list, link or request of the message, as they were sent.',
     }),
   ),
   mentions: OptionalContent(Type.Array(Digits('Phone number digits of a mentioned person.'))),

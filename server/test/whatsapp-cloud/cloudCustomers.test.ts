@@ -68,6 +68,46 @@ it('refuses marketing templates to a person who has stopped them, until they res
   assert.equal((await template('sale')).body.status, 'sent');
 });
 
+/**
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids and
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-call-permissions
+ */
+it('asks a person for the phone number, and for permission to call', async (t) => {
+  const { graph, call } = await cloudSession(t);
+  await graph.incoming(HIDDEN, { type: 'text', text: { body: 'hello' } });
+  const { from: hidden } = await eventOf(call, 'message.incoming');
+  const ask = (fields: object) => call('POST', '/messages/send-interactive', { message: 'May we?', ...fields });
+  const { status, body } = await ask({ to: hidden, request: 'contact_info' });
+  assert.deepEqual([status, body.type, body.interactive], [201, 'interactive', { request: 'contact_info' }]);
+  assert.deepEqual(graph.sent.at(-1)?.body.interactive, {
+    type: 'request_contact_info',
+    body: { text: 'May we?' },
+    action: { name: 'request_contact_info' },
+  });
+  const contacts = [{ origin: 'contact_request', phones: [{ phone: `+${GRACE}`, wa_id: GRACE }] }];
+  await graph.incoming(HIDDEN, { type: 'contacts', contacts });
+  await eventually(
+    () => call('GET', `/messages/${body.messageId}`),
+    (answer) => answer.body.chatId === GRACE,
+  );
+  assert.equal((await ask({ to: ADA, request: 'call_permission' })).status, 201);
+  assert.deepEqual(graph.sent.at(-1)?.body.interactive.action, { name: 'call_permission_request' });
+  const reply = { type: 'call_permission_reply', call_permission_reply: { response: 'accept', is_permanent: true } };
+  await graph.incoming(ADA, { type: 'interactive', interactive: reply });
+  assert.equal((await eventOf(call, 'call.permission')).granted, true);
+  const link = { title: 'Open', url: 'https://example.com' };
+  for (const [fields, field] of [
+    [{ to: ADA, request: 'contact_info', header: 'Hello' }, 'header'],
+    [{ to: ADA, request: 'contact_info', link }, 'buttons'],
+    [{ to: ADA, request: 'password' }, 'request'],
+  ] as const) {
+    const refused = await ask(fields);
+    assert.deepEqual([refused.status, refused.body.errors?.[0]?.field], [400, field], JSON.stringify(refused.body));
+  }
+  const { groupId } = (await call('POST', '/groups', { subject: 'Garden' })).body;
+  assert.equal((await ask({ to: groupId, request: 'contact_info' })).body.errors?.[0]?.field, 'request');
+});
+
 it('tells in a preflight that a marketing template would be refused to a person who has stopped them', async (t) => {
   const { graph, call, sessionId } = await cloudSession(t);
   graph.templates.add({ name: 'sale', category: 'MARKETING' });

@@ -2,7 +2,7 @@ import type { Message } from '@switchboard/sdk/api';
 import { messageStrings } from '../../strings/chats.ts';
 import { Tag } from '../lamp.tsx';
 
-/** The choices of a message: buttons, a list or a link. The link cannot be followed. */
+/** The choices of a message: buttons, a list, a link or a request. The link cannot be followed. */
 export function Choices({ message: { interactive } }: { readonly message: Message }) {
   if (interactive === undefined) return null;
   const titles = titlesOf(interactive);
@@ -34,8 +34,11 @@ export function Template({ message: { template } }: { readonly message: Message 
   );
 }
 
-/** The API returns choices as they were sent, in one of three formats. */
-function titlesOf({ buttons, list, link }: Readonly<Record<string, unknown>>): string[] {
+/** The API returns choices as they were sent, in one of four formats. */
+function titlesOf({ buttons, list, link, request }: Readonly<Record<string, unknown>>): string[] {
+  const { requests } = messageStrings;
+  if (typeof request === 'string' && Object.hasOwn(requests, request))
+    return [requests[request as keyof typeof requests]];
   const rows = isFields(list) ? list['rows'] : undefined;
   return [buttons, rows, [link]]
     .filter((choices) => Array.isArray(choices))

@@ -61,6 +61,7 @@ export const capabilities = {
   status: { title: 'Post and receive statuses (stories)', part: 'status' },
   channels: { title: 'Channels', part: 'channels' },
   link_previews: { title: 'Send a text with the preview of a link' },
+  interactive_requests: { title: 'Ask a person for the phone number, or for permission to call' },
   chosen_link_previews: { title: 'Choose what a link preview shows' },
   view_once: { title: 'Send a file that can be opened once' },
   gif: { title: 'Send a video that plays like a GIF' },

@@ -63,7 +63,7 @@ export interface Template {
   readonly components?: readonly Readonly<Record<string, unknown>>[];
 }
 
-/** The choices below a text: buttons, the rows of a list, or a link. */
+/** The choices below a text: buttons, the rows of a list, a link, or a request. */
 export interface Interactive {
   readonly header?: string;
   readonly footer?: string;
@@ -74,6 +74,8 @@ export interface Interactive {
     readonly rows: readonly (Choice & { readonly description?: string; readonly section?: string })[];
   };
   readonly link?: { readonly title: string; readonly url: string };
+  /** A request with a button of the network. Only with the capability `interactive_requests`. */
+  readonly request?: 'contact_info' | 'call_permission';
 }
 
 /** Choosing it sends a message with its title as text and its id as `payload`. */

@@ -21,6 +21,7 @@ export const cloudCapabilities: readonly Capability[] = [
   'preflight',
   'standing',
   'link_previews',
+  'interactive_requests',
   'history',
   'history_media',
 ];

@@ -1,9 +1,12 @@
 import { Type } from 'typebox';
 import { invalidField } from '../../errors.ts';
-import { list, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
+import { isGroupId } from '../../ids.ts';
+import { list, oneOf, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
 import { HTTP_URL } from '../../invoke/input/patterns.ts';
-import { defineOperation } from '../../invoke/operation.ts';
-import { envelope, send, sendOperation } from './send.ts';
+import { type Context, defineOperation } from '../../invoke/operation.ts';
+import type { SessionRef } from '../../messages/store.ts';
+import { requireFeature } from './richSending.ts';
+import { envelope, requireSendable, send, sendOperation } from './send.ts';
 
 export const sendTemplate = defineOperation({
   ...sendOperation,
@@ -50,7 +53,7 @@ export const sendInteractive = defineOperation({
   uses: ['sender', 'media'],
   summary: 'Send an interactive message',
   description:
-    'Send a text with buttons, a list or a link: pass exactly one of `buttons`, `list` and `link`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
+    'Send a text with buttons, a list, a link or a request: pass exactly one of `buttons`, `list`, `link` and `request`. When the recipient chooses, the session receives a message whose text is the title of the choice and whose `payload` is its id.',
   input: {
     ...envelope,
     message: string('Text above the choices.', { minLength: 1, maxLength: 1024 }),
@@ -79,17 +82,40 @@ export const sendInteractive = defineOperation({
         url: string('http or https URL that the button opens.', { pattern: HTTP_URL, maxLength: 2000 }),
       }),
     ),
+    request: optional(
+      oneOf(
+        ['contact_info', 'call_permission'],
+        "Shows the network's own button to share the phone number, or to allow calls, on networks with the capability `interactive_requests`. A shared number arrives as a message of the type `contact`, and the decision about calls as the event `call.permission`. Without `header` and `footer`.",
+      ),
+    ),
   },
   example: { to: '491707654321', message: 'Tea?', buttons: [{ id: 'yes', title: 'Yes, please' }] },
-  run(ctx, input) {
-    const { message, header, footer, buttons, list: menu, link } = input;
-    if ([buttons, menu, link].filter((part) => part !== undefined).length !== 1)
-      throw invalidField('buttons', 'Pass exactly one of `buttons`, `list` and `link`', 'required');
+  async run(ctx, input) {
+    const { message, header, footer, buttons, list: menu, link, request } = input;
+    if ([buttons, menu, link, request].filter((part) => part !== undefined).length !== 1)
+      throw invalidField('buttons', 'Pass exactly one of `buttons`, `list`, `link` and `request`', 'required');
+    if (request !== undefined) await requireRequest(ctx, await requireSendable(ctx, input, 'interactive'), input);
     const ids = (buttons ?? menu?.rows ?? []).map(({ id }) => id);
     if (new Set(ids).size < ids.length)
       throw invalidField(buttons ? 'buttons' : 'list.rows', 'Each id must be unique, but two are the same');
-    const given = { header, footer, buttons, list: menu, link };
+    const given = { header, footer, buttons, list: menu, link, request };
     const interactive = Object.fromEntries(Object.entries(given).filter(([, part]) => part !== undefined));
     return send(ctx, input, { type: 'interactive', text: message, content: { interactive } });
   },
 });
+
+/** @throws {AppError} `not_supported`, `validation_failed` */
+async function requireRequest(
+  ctx: Context,
+  session: SessionRef,
+  {
+    to,
+    header,
+    footer,
+  }: { readonly to: string; readonly header?: string | undefined; readonly footer?: string | undefined },
+): Promise<void> {
+  if (isGroupId(to)) throw invalidField('request', 'is only for chats with one person');
+  for (const [name, value] of Object.entries({ header, footer }))
+    if (value !== undefined) throw invalidField(name, 'is not possible with `request`');
+  await requireFeature(ctx, session, 'interactive_requests');
+}

@@ -27,6 +27,24 @@ interface StoredFile {
   readonly url?: string;
 }
 
+/**
+ * The types of interactive messages, with the name of their action:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/messages/interactive-reply-buttons-messages and
+ * its neighbors, .../business-scoped-user-ids and .../calling/user-call-permissions
+ */
+const interactiveActions: Readonly<Record<string, string | undefined>> = {
+  button: undefined,
+  list: undefined,
+  cta_url: 'cta_url',
+  request_contact_info: 'request_contact_info',
+  call_permission_request: 'call_permission_request',
+};
+
+function requireInteractive({ type, action, body }: Sent['body']): void {
+  if (!Object.hasOwn(interactiveActions, type) || action?.name !== interactiveActions[type] || !body?.text)
+    throw new ApiError(400, 131_009, 'Parameter value is not valid: interactive');
+}
+
 /** "Supported message types: Text, media, text-based templates, and media-based templates". */
 const groupTypes = new Set(['text', 'image', 'video', 'audio', 'document', 'sticker', 'template', 'reaction', 'pin']);
 
@@ -355,6 +373,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (typeof message[type] !== 'object') throw new ApiError(400, 131009, `Parameter value is not valid: ${type}`);
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
+    if (type === 'interactive') requireInteractive(message.interactive);
     if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);
     if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
     const entry = { id: newId(), body: message };

@@ -82,7 +82,18 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
 
 const MAX_BUTTON_LENGTH = 20;
 
-function toInteractive(text: string, { header, footer, buttons, list, link }: Interactive) {
+/**
+ * Meta's name of each request, which shows a button of WhatsApp:
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/business-scoped-user-ids and
+ * https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-call-permissions
+ */
+const REQUESTS = { contact_info: 'request_contact_info', call_permission: 'call_permission_request' } as const;
+
+function toInteractive(text: string, { header, footer, buttons, list, link, request }: Interactive) {
+  if (request !== undefined) {
+    const name = REQUESTS[request];
+    return { type: name, body: { text }, action: { name } };
+  }
   const around = {
     ...(header !== undefined && { header: { type: 'text', text: header } }),
     body: { text },
