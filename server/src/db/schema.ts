@@ -285,6 +285,8 @@ export interface Schema {
     marked_unread: Generated<number>;
     /** After how many seconds its new messages disappear; null if they stay. */
     disappearing_seconds: number | null;
+    /** Time of the last change of that timer that the network reported. */
+    disappearing_changed_at: Generated<number | null>;
   };
   /** Up to when a chat was cleared or deleted: history that arrives later does not bring its messages back. */
   cleared_chats: {
@@ -362,6 +364,8 @@ export interface Schema {
     starred_at: number | null;
     /** Until when it is pinned in its chat; null if it is not. */
     pinned_until: number | null;
+    /** Time of the last change of the pin that the network reported. */
+    pin_changed_at: number | null;
     /** JSON of its `Pricing`; null if the network has not reported one. */
     pricing: string | null;
     /**

@@ -38,6 +38,7 @@ const newRowDefaults = {
   expires_in: null,
   starred_at: null,
   pinned_until: null,
+  pin_changed_at: null,
   pricing: null,
   key_id: null,
 };
@@ -189,6 +190,7 @@ const messageColumns = {
   expires_in: 'bigint',
   starred_at: 'bigint',
   pinned_until: 'bigint',
+  pin_changed_at: 'bigint',
   pricing: 'text',
   key_id: 'text',
 } as const satisfies Record<keyof NewRow, 'text' | 'bigint'>;

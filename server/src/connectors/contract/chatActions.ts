@@ -100,9 +100,14 @@ export type ChatEvent =
     }
   /**
    * Somebody changed after how many seconds new messages of a direct chat disappear; null turns it off. The timer of a
-   * group is one of its settings.
+   * group is one of its settings. `timestamp` is left out if the network reports changes in their order.
    */
-  | { readonly type: 'disappearing'; readonly chat: NetworkChat; readonly seconds: number | null }
+  | {
+      readonly type: 'disappearing';
+      readonly chat: NetworkChat;
+      readonly seconds: number | null;
+      readonly timestamp?: number;
+    }
   | { readonly type: 'label_updated'; readonly label: NetworkLabel }
   | { readonly type: 'label_removed'; readonly networkId: string }
   /** A label was put on a chat or one of its messages, or taken off. */

@@ -39,12 +39,13 @@ import { earlyChanges } from './0038-early-changes.ts';
 import { groupReceipts } from './0039-group-receipts.ts';
 import { unreadableMessages } from './0040-unreadable-messages.ts';
 import { errorCodes } from './0041-error-codes.ts';
+import { changeTimes } from './0042-change-times.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'z8acozV_o1rwUrRX5quallvlP-4wQnGpn9UCEzR4j-c',
-  postgres: 'k57hS-7rSpHMh8pqhfvOEh0L__GHJ4NZd5FqdXqSZrc',
+  sqlite: 'kwfNrhfAV_TwvHz7eyGYjDmUO2XVa4cFuQdzQxzAmS0',
+  postgres: '-r9pcIdbx9Kpm3Z56J7OsGCntT5BO74E6NrXz2w4f7c',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -90,4 +91,5 @@ export const migrations: readonly Migration[] = [
   groupReceipts,
   unreadableMessages,
   errorCodes,
+  changeTimes,
 ];

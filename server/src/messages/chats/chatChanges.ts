@@ -53,6 +53,7 @@ export async function changeChat(
 /**
  * Sets after how many seconds new messages of a chat disappear. Creates a direct chat, because it can begin with that.
  * The chat of a group begins with the timer of the group.
+ * @param at time of the change on the network, which does nothing if a newer one is stored; left out for one made here
  */
 export async function setDisappearing(
   parts: Parts,
@@ -60,6 +61,7 @@ export async function setDisappearing(
   session: SessionRef,
   chatId: string,
   seconds: number | null,
+  at: number | null = null,
 ): Promise<void> {
   const disappearing_seconds = withinDisappearing(seconds);
   if (disappearing_seconds !== null && !isGroupId(chatId)) {
@@ -70,14 +72,19 @@ export async function setDisappearing(
       .onConflict((conflict) => conflict.doNothing())
       .execute();
   }
-  const after = await tx.kysely
+  const change = tx.kysely
     .updateTable('chats')
-    .set({ disappearing_seconds })
+    .set({ disappearing_seconds, disappearing_changed_at: at })
     .where((eb) => eb.and(keyOf(session, chatId)))
+    .where(({ eb, lit, or }) =>
+      or([lit(at === null), eb('disappearing_changed_at', 'is', null), eb('disappearing_changed_at', '<=', at)]),
+    );
+  const after = await change
     .where('disappearing_seconds', 'is distinct from', disappearing_seconds)
     .returningAll()
     .executeTakeFirst();
-  if (after !== undefined) await emitChat(parts, tx, after);
+  if (after === undefined) await change.execute();
+  else await emitChat(parts, tx, after);
 }
 
 /** Marks the incoming messages of a chat as read, up to the message `last`. Those that arrived later stay unread. */

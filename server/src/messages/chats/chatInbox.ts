@@ -57,9 +57,9 @@ export const chatReports: ReportHandlers<
     await putLabel(options, tx, session, label);
   },
   label_assigned: storeAssignment,
-  disappearing: async (options, tx, session, { chat, seconds }) => {
+  disappearing: async (options, tx, session, { chat, seconds, timestamp }) => {
     // The timer of a group is reported with the group.
-    if (chat.type === 'direct') await setDisappearing(options, tx, session, chat.id, seconds);
+    if (chat.type === 'direct') await setDisappearing(options, tx, session, chat.id, seconds, timestamp);
   },
   message_removed: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);

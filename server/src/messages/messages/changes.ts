@@ -16,20 +16,12 @@ import { groupIdOf } from '../groupStore.ts';
 import { dropWords, indexWords } from '../search.ts';
 import { findMessage, findSession, type SessionRef } from '../store.ts';
 import { emissionOf } from './outgoingProgress.ts';
+import { type Author, isReplaced, latestReplaced, replacedUntil } from './replacement.ts';
 
 type EventOf<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;
 
 export interface Events {
   readonly emit: Emit;
-}
-
-/** The person who changed a message, and the moment. */
-interface Author {
-  /** Digits. */
-  readonly from: string;
-  /** Whether it is the session's own number. */
-  readonly fromMe: boolean;
-  readonly at: number;
 }
 
 /** Whether the content of a message is missing. A change of the content waits for it. */
@@ -75,15 +67,12 @@ export const storeNetworkReaction: StoreChange<'reaction'> = async (events, tx, 
 export const storeVote: StoreChange<'vote'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
   if (row === undefined || isAwaited(row)) return false;
-  const { from, timestamp: at } = event;
+  const author = await authorOf(tx, session, event);
   const { poll } = contentOf(row);
   const chosen = [...new Set(event.options)].filter((option) => poll?.options.includes(option));
   const counted = chosen.slice(0, poll?.maxSelections);
-  if (await putVote(tx, row, from, counted, at))
-    emitChange(events, tx, row, 'poll.vote', {
-      ...changeOf(row, await authorOf(tx, session, event)),
-      options: counted,
-    });
+  if (await putVote(tx, row, counted, author))
+    emitChange(events, tx, row, 'poll.vote', { ...changeOf(row, author), options: counted });
   return true;
 };
 
@@ -91,14 +80,16 @@ export const storeVote: StoreChange<'vote'> = async (events, tx, session, event)
 export const storeEventAnswer: StoreChange<'event_answer'> = async (events, tx, session, event) => {
   const row = await findReferredTo(tx, session, event);
   if (row?.type !== 'event') return row !== undefined && !isAwaited(row);
-  const { from, timestamp, answer } = event;
-  if (await putVote(tx, row, from, [answer], timestamp))
-    emitChange(events, tx, row, 'event.answer', { ...changeOf(row, await authorOf(tx, session, event)), answer });
+  const author = await authorOf(tx, session, event);
+  const { answer } = event;
+  if (await putVote(tx, row, [answer], author))
+    emitChange(events, tx, row, 'event.answer', { ...changeOf(row, author), answer });
   return true;
 };
 
 /** Returns whether it is another one than before. */
-async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: readonly string[], at: number) {
+async function putVote({ kysely }: Tx, row: MessageRow, chosen: readonly string[], author: Author) {
+  const { from, at } = author;
   const options = JSON.stringify(chosen);
   const { numInsertedOrUpdatedRows } = await kysely
     .insertInto('poll_votes')
@@ -107,7 +98,8 @@ async function putVote({ kysely }: Tx, row: MessageRow, from: string, chosen: re
       conflict
         .columns(['account_id', 'message_id', 'from_number'])
         .doUpdateSet({ options, at })
-        .where('poll_votes.options', '<>', options),
+        .where('poll_votes.options', '<>', options)
+        .where('poll_votes.at', '<=', latestReplaced(author)),
     )
     .executeTakeFirst();
   return Boolean(numInsertedOrUpdatedRows);
@@ -127,7 +119,7 @@ export async function storeEdit(
   const { account_id: accountId, message_id: messageId, seq } = row;
   // The row may be older than another edit, or a deletion, that the network has reported meanwhile.
   const present = await findMessage(tx, accountId, messageId);
-  if (present === undefined || present.deleted_at !== null) return;
+  if (present === undefined || present.deleted_at !== null || isReplaced(author, present.edited_at)) return;
   const before = contentOf(present);
   const content = details === undefined ? before : { ...before, ...partsWithinLimits({ event: details }) };
   await tx.kysely
@@ -165,6 +157,9 @@ export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, aut
   emitChange(events, tx, row, 'message.deleted', changeOf(row, author));
 }
 
+/** Emoji of a removed reaction. */
+export const NO_REACTION = '';
+
 /** @param emoji null removes the reaction */
 export async function storeReaction(
   events: Events,
@@ -177,15 +172,26 @@ export async function storeReaction(
   if (isChanged) emitChange(events, tx, row, 'message.reaction', { ...changeOf(row, author), emoji });
 }
 
-/** Returns whether there was one. */
-async function removeReaction({ kysely }: Tx, row: MessageRow, { from }: Author): Promise<boolean> {
-  const { numDeletedRows } = await kysely
-    .deleteFrom('reactions')
-    .where('account_id', '=', row.account_id)
-    .where('message_id', '=', row.message_id)
-    .where('from_number', '=', from)
+/** Returns whether there was one. The time of its removal remains, because an older reaction may arrive later. */
+async function removeReaction({ kysely }: Tx, row: MessageRow, author: Author): Promise<boolean> {
+  const { account_id, message_id } = row;
+  const { from: from_number, at } = author;
+  const { numUpdatedRows } = await kysely
+    .updateTable('reactions')
+    .set({ emoji: NO_REACTION, at })
+    .where('account_id', '=', account_id)
+    .where('message_id', '=', message_id)
+    .where('from_number', '=', from_number)
+    .where('emoji', '<>', NO_REACTION)
+    .where('at', '<=', latestReplaced(author))
     .executeTakeFirst();
-  return numDeletedRows > 0n;
+  if (numUpdatedRows > 0n) return true;
+  await kysely
+    .insertInto('reactions')
+    .values({ account_id, message_id, from_number, emoji: NO_REACTION, at })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+  return false;
 }
 
 /** Returns whether it is another one than before. */
@@ -193,8 +199,9 @@ async function putReaction(
   { kysely }: Tx,
   { account_id, message_id }: MessageRow,
   emoji: string,
-  { from: from_number, at }: Author,
+  author: Author,
 ): Promise<boolean> {
+  const { from: from_number, at } = author;
   const { numInsertedOrUpdatedRows } = await kysely
     .insertInto('reactions')
     .values({ account_id, message_id, from_number, emoji, at })
@@ -202,7 +209,8 @@ async function putReaction(
       conflict
         .columns(['account_id', 'message_id', 'from_number'])
         .doUpdateSet({ emoji, at })
-        .where('reactions.emoji', '<>', emoji),
+        .where('reactions.emoji', '<>', emoji)
+        .where('reactions.at', '<=', latestReplaced(author)),
     )
     .executeTakeFirst();
   return numInsertedOrUpdatedRows !== 0n;
@@ -249,7 +257,8 @@ export async function authorOf(
   { from, timestamp: at }: { readonly from: string; readonly timestamp: number },
 ): Promise<Author> {
   const own = await findSession(tx, session);
-  return { from, fromMe: own?.phone_number === from, at };
+  const fromMe = own?.phone_number === from;
+  return { from, fromMe, at, replacesUntil: replacedUntil({ fromMe, at }) };
 }
 
 // Only by the columns of its index: with the account, a planner without statistics reads all messages of it.

@@ -6,19 +6,11 @@ import { isGroupId } from '../../ids.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import { authorOf, findReferredTo, type StoreChange } from './changes.ts';
 import { emissionOf } from './outgoingProgress.ts';
+import { type Author, latestReplaced } from './replacement.ts';
 
 interface Parts {
   readonly emit: Emit;
   readonly clock: Clock;
-}
-
-/** The person who pinned a message, and the moment. */
-interface Author {
-  /** Digits. */
-  readonly from: string;
-  /** Whether it is the session's own number. */
-  readonly fromMe: boolean;
-  readonly at: number;
 }
 
 /** Stars a message, or removes the star. Emits nothing if that changes nothing. */
@@ -66,17 +58,18 @@ export async function setPinned(
   tx: Tx,
   row: MessageRow,
   until: number | null,
-  { from, fromMe, at }: Author,
+  author: Author,
 ): Promise<void> {
-  const { numUpdatedRows } = await tx.kysely
+  const { from, fromMe, at, replacesUntil } = author;
+  const change = tx.kysely
     .updateTable('messages')
-    .set({ pinned_until: until })
+    .set({ pinned_until: until, pin_changed_at: replacesUntil === undefined ? null : at })
     .where('account_id', '=', row.account_id)
     .where('message_id', '=', row.message_id)
-    .where('pinned_until', 'is distinct from', until)
     .where('deleted_at', 'is', null)
-    .executeTakeFirst();
-  if (numUpdatedRows === 0n) return;
+    .where(({ or, eb }) => or([eb('pin_changed_at', 'is', null), eb('pin_changed_at', '<=', latestReplaced(author))]));
+  const { numUpdatedRows } = await change.where('pinned_until', 'is distinct from', until).executeTakeFirst();
+  if (numUpdatedRows === 0n) return void (await change.execute());
   const data = {
     ...aboutMessage(row),
     from,

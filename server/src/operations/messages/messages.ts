@@ -39,6 +39,7 @@ import { requireMessage } from '../../invoke/resources.ts';
 import { labelsOfMessages } from '../../messages/chats/labels.ts';
 import { contentOf, contentParts } from '../../messages/content.ts';
 import { approvalOutcomes, approvedAs, shownApproval, shownError } from '../../messages/messages/approval.ts';
+import { NO_REACTION } from '../../messages/messages/changes.ts';
 import { networkIdOf } from '../../messages/networkNames.ts';
 import { hasReached, STEPS } from '../../messages/status.ts';
 import type { NewRow } from '../../messages/store.ts';
@@ -485,6 +486,7 @@ const reactionsTo = query((db, p: Ids, dialect) =>
     .selectAll()
     .where('account_id', '=', p.accountId)
     .where('message_id', 'in', dialect.texts(p.ids))
+    .where('emoji', '<>', NO_REACTION)
     .orderBy('at'),
 );
 

@@ -163,7 +163,7 @@ export class MessageReader {
     const { id, lid } = self.addresses;
     const { fullMessage } = baileys.decodeMessageNode({ tag: 'message', attrs: { ...attrs } }, id, lid);
     const { key } = fullMessage;
-    // In a broadcast list, Baileys knows the own number only by one of its two addresses.
+    // In a broadcast list, Baileys knows the number of the session only by one of its two addresses.
     return { fullMessage, key, isOwn: key.fromMe === true || self.is(key.participant) };
   }
 
@@ -234,17 +234,18 @@ export class MessageReader {
     key,
     chat,
     from,
-    timestamp,
+    timestamp: receivedAt,
     whole,
     layers,
     association,
   }: Decoded): Promise<NetworkEvent | Waits | undefined> {
     const { baileys, self } = this.#session;
+    const timestamp = changedAt(whole, receivedAt);
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
     if (pinInChatMessage) {
       const networkId = this.#targetOf(pinInChatMessage.key, key);
-      const until = pinEndOf(baileys, pinInChatMessage, layers, timestamp);
-      return { type: 'message_pinned', networkId, chat, from, until, timestamp };
+      const until = pinEndOf(baileys, pinInChatMessage, layers, receivedAt);
+      return { type: 'message_pinned', networkId, chat, from, until, timestamp: receivedAt };
     }
     if (reactionMessage) {
       if (reactionMessage.key?.remoteJid === STATUS) {
@@ -259,7 +260,12 @@ export class MessageReader {
       if (protocolMessage.type === EPHEMERAL_SETTING) {
         // The timer of a group is a setting of the group, and the server checks who may change it.
         if (chat.type === 'group') return undefined;
-        return { type: 'disappearing', chat, seconds: protocolMessage.ephemeralExpiration || null };
+        return {
+          type: 'disappearing',
+          chat,
+          seconds: protocolMessage.ephemeralExpiration || null,
+          timestamp: receivedAt,
+        };
       }
       const { id, participant, fromMe } = protocolMessage.key ?? {};
       // In a group, an admin may delete a message of ours.
@@ -378,6 +384,22 @@ export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) 
 /** Phones pin a message for a week, unless somebody chooses another time. */
 const PIN_SECONDS = 7 * 86_400;
 const MAX_PIN_SECONDS = 366 * 86_400;
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Returns the moment of a personal change. Phones state it, because the server gives a change that is sent again
+ * a later time. A phone with a wrong clock is not believed.
+ */
+function changedAt(
+  { reactionMessage, protocolMessage, pollUpdateMessage }: proto.IMessage,
+  receivedAt: number,
+): number {
+  const stated = Number(
+    reactionMessage?.senderTimestampMs ?? protocolMessage?.timestampMs ?? pollUpdateMessage?.senderTimestampMs ?? 0,
+  );
+  return stated < receivedAt && stated > receivedAt - DAY_MS ? stated : receivedAt;
+}
 
 /** When a pin ends; null if it is removed. */
 function pinEndOf(
