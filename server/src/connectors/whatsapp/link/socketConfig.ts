@@ -1,8 +1,8 @@
 import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig } from 'baileys';
 import { LRUCache } from 'lru-cache';
-import type { SessionHost } from '../../contract/host.ts';
 import { historyChoiceOf } from '../../historyOptions.ts';
 import type { Session } from '../session.ts';
+import { createBaileysLog } from './baileysLog.ts';
 import type { Route } from './proxy.ts';
 
 /** Baileys counts its requests for a message here. Unless the count survives reconnects, they never end. */
@@ -18,19 +18,19 @@ interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata'
 }
 
 export function socketConfig(
-  { baileys, creds, settings, host: { log, options }, ownFiles }: Session,
+  { baileys, creds, settings, host, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
   const { whatsappUrl: url, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
   return {
     auth: { creds, keys },
-    logger: baileysLog(log),
+    logger: createBaileysLog(host),
     ...(url !== undefined && { waWebSocketUrl: url }),
     // With a product name, the server refuses pairing codes.
     browser: baileys.Browsers.ubuntu('Chrome'),
     // While a client is online, the phone does not ring.
     markOnlineOnConnect: false,
-    syncFullHistory: historyChoiceOf(options) === 'full',
+    syncFullHistory: historyChoiceOf(host.options) === 'full',
     // The connector imports the history itself, and passes on empty parts. Without any, Baileys reads no shared state.
     shouldSyncHistoryMessage: () => true,
     // These would swallow receipts that arrive at the same moment.
@@ -38,7 +38,7 @@ export function socketConfig(
     generateHighQualityLinkPreview: false,
     keepAliveIntervalMs: keepAliveSeconds * 1000,
     // Statuses are not ignored here, but by `Broadcasts`: the devices that cannot read one of ours ask for it again.
-    shouldIgnoreJid: (jid) => baileys.isJidNewsletter(jid) === true && options['channels'] !== true,
+    shouldIgnoreJid: (jid) => baileys.isJidNewsletter(jid) === true && host.options['channels'] !== true,
     patchMessageBeforeSending: (message, recipients) => {
       // Baileys sends the keys of statuses and LID groups to this device too (evolution-foundation/evolution-api#2303).
       const others = recipients?.filter((jid) => jid !== creds.me?.lid && jid !== creds.me?.id) ?? [];
@@ -53,10 +53,6 @@ export function socketConfig(
     options: { dispatcher: ownFiles } as RequestInit,
   } satisfies Partial<UserFacingSocketConfig> as UserFacingSocketConfig;
 }
-
-/** Errors and warnings only, because Baileys logs the content of messages from `info` on. */
-export const baileysLog = (log: SessionHost['log']) =>
-  log.child({ part: 'baileys' }, { level: log.isLevelEnabled('warn') ? 'warn' : log.level });
 
 /** A cache for Baileys that outlives its sockets. */
 function baileysCache(maxSize: number, ttl = 0): CacheStore {

@@ -1,5 +1,5 @@
 import type { AnyMessageContent, MiscMessageGenerationOptions, proto, WASocket } from 'baileys';
-import { baileysLog } from '../link/socketConfig.ts';
+import { createBaileysLog } from '../link/baileysLog.ts';
 import type { Session } from '../session.ts';
 
 /**
@@ -14,7 +14,7 @@ export async function makeMessage(
   options: MiscMessageGenerationOptions,
 ): Promise<proto.IMessage> {
   const made = await baileys.generateWAMessage(jid, content, {
-    logger: baileysLog(host.log),
+    logger: createBaileysLog(host),
     userJid: creds.me?.id ?? '',
     upload: socket.waUploadToServer,
     // Node's fetch accepts a dispatcher, but its type does not.
