@@ -16,6 +16,7 @@ import { applyEarlyChanges } from './messages/earlyChanges.ts';
 import { messageReports } from './messages/messageInbox.ts';
 import { type Accepted, type Acknowledged, OutgoingProgress, type SentMessage } from './messages/outgoingProgress.ts';
 import { customerReports } from './people/customers.ts';
+import { judgeAhead } from './people/networkNumbers.ts';
 import { peopleReports } from './people/peopleInbox.ts';
 import { withTextLimits } from './reportLimits.ts';
 import type { Report, ReportHandler, ReportHandlers, ReportType } from './reports.ts';
@@ -86,6 +87,8 @@ export function createInbox({
     async take(session, report, file) {
       const event = withTextLimits(report);
       const { sessionId } = session;
+      if (event.type === 'group_created' || event.type === 'group_updated')
+        await judgeAhead(event.group.participants.map(({ phoneNumber }) => phoneNumber));
       // In their order: those that wait continue in it, and the first of them may be the next work.
       for (let work = identities.workOn(sessionId); work !== undefined; work = identities.workOn(sessionId)) await work;
       if (event.type === 'receipt')

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { cacheOf } from '../../cache.ts';
 import type { LateWriter, Tx } from '../../db/commit.ts';
@@ -73,6 +74,20 @@ export class NetworkNumbers {
       for (const key of rows.keys()) this.#stored.set(key, true);
     });
   };
+}
+
+/** Some 100 µs each, until they are remembered. */
+const JUDGED_PER_TURN = 100;
+
+/**
+ * Judges numbers in several turns of the event loop, before they are stored in one. The 1,024 members of a group would
+ * take a tenth of a second.
+ */
+export async function judgeAhead(numbers: readonly string[]): Promise<void> {
+  for (let start = 0; start + JUDGED_PER_TURN < numbers.length; start += JUDGED_PER_TURN) {
+    for (const number of numbers.slice(start, start + JUDGED_PER_TURN)) plausibilityOf(number);
+    await setImmediate();
+  }
 }
 
 /**

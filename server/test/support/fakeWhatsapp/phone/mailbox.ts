@@ -100,6 +100,8 @@ export interface Mailbox {
   askAgain(message: ReceivedMessage): Promise<void>;
   /** A phone that is off receives and confirms nothing until it is on. */
   switchOff(): void;
+  /** Makes the keys of the phone, which take some milliseconds, before anyone asks for them. */
+  makeKeys(): void;
   /** Sends its group keys to all members again. */
   forgetSenderKeys(): void;
   switchOn(): void;
@@ -386,6 +388,7 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       if (author !== undefined) await inTurn(() => askFor(message, author));
     },
     forgetSenderKeys: () => hasSenderKey.clear(),
+    makeKeys: () => void account.signal,
     switchOff() {
       isOn = false;
     },
