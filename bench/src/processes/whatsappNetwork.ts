@@ -1,6 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
+import { setImmediate } from 'node:timers/promises';
 import { startFakeWhatsapp } from '../../../server/test/support/fakeWhatsapp/index.ts';
 
 /*
@@ -49,9 +50,14 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
         })),
       );
   },
-  /** Creates a group. The phones of its members are off, so that they take no CPU time. */
-  '/group': ({ number, members, addressing }) => {
-    for (const member of members) whatsapp.phone(member).switchOff();
+  /** Creates a group. The phones of its members are off and have keys, so that they take no CPU time later. */
+  '/group': async ({ number, members, addressing }) => {
+    for (const member of members) {
+      const phone = whatsapp.phone(member);
+      phone.switchOff();
+      phone.makeKeys();
+      await setImmediate();
+    }
     return { group: whatsapp.phone(number).groups.create('Large', members, addressing) };
   },
   '/say': async ({ number, to, text }) => {
