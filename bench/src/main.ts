@@ -25,6 +25,7 @@ import { standstill } from './figures/standstill.ts';
 import { startup } from './figures/startup.ts';
 import { whatsappGroup } from './figures/whatsappGroup.ts';
 import { whatsappIdle } from './figures/whatsappIdle.ts';
+import { whatsappIncoming } from './figures/whatsappIncoming.ts';
 import { whatsappLatency } from './figures/whatsappLatency.ts';
 import { writes, writesPostgres } from './figures/writes.ts';
 import { cleanUp } from './harness/processes.ts';
@@ -67,6 +68,7 @@ const figures: Readonly<Record<string, Figure>> = {
   history,
   whatsappIdle,
   whatsappLatency,
+  whatsappIncoming,
   whatsappGroup,
   idle,
 };

@@ -60,6 +60,12 @@ const orders: Readonly<Record<string, (order: Order) => unknown>> = {
     }
     return { group: whatsapp.phone(number).groups.create('Large', members, addressing) };
   },
+  /** Writes messages in one go; the last one has this text. */
+  '/write': async ({ number, to, text, messages }) => {
+    const phone = whatsapp.phone(number);
+    for (let n = 1; n < messages; n++) await phone.sendText(to, `message ${n}`);
+    await phone.sendText(to, text);
+  },
   '/say': async ({ number, to, text }) => {
     const at = performance.timeOrigin + performance.now();
     await whatsapp.phone(number).sendText(to, text);
