@@ -23,7 +23,8 @@ export class SandboxStatus implements StatusActions {
     const { name } = this.#self;
     const senderName = name === null ? {} : { senderName: name };
     await this.#deliver(audience, { type: 'status', ...this.#report(networkId), ...senderName, content, timestamp });
-    return { timestamp };
+    const present = await this.#network.onNetwork(audience);
+    return { timestamp, leftOut: audience.filter((number) => !present.has(number)) };
   }
 
   async remove(networkId: string, audience: readonly string[]): Promise<void> {

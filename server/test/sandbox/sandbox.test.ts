@@ -113,6 +113,16 @@ describeWithSessionsApart('the sandbox network', (_, database) => {
     assert.equal((await call('GET', `/messages/${before.messageId}`)).body.message, 'heard again');
   });
 
+  it('lists the people who are not on the network as left out of a status', async () => {
+    const { call, me, others } = await twoSessions();
+    const absent = '15550001234';
+    const status = { sessionId: me, message: 'We are open', phoneNumbers: [others, absent] };
+    const { status: code, body } = await call('POST', '/status', status);
+    assert.deepEqual([code, body.leftOut], [201, { count: 1, phoneNumbers: [absent] }]);
+    const everyone = await call('POST', '/status', { ...status, phoneNumbers: [others] });
+    assert.deepEqual([everyone.status, everyone.body.leftOut], [201, undefined]);
+  });
+
   it('marks messages that arrived while the session was away as replayed', async () => {
     const { call, me, write } = await twoSessions();
     await write('at once');
