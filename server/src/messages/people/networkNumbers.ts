@@ -80,7 +80,7 @@ export class NetworkNumbers {
 const JUDGED_PER_TURN = 100;
 
 /**
- * Judges numbers in several turns of the event loop, before they are stored in one. The 1,024 members of a group would
+ * Judges numbers in several turns of the event loop, before they are stored in one. For 1,024 members, it would
  * take a tenth of a second.
  */
 export async function judgeAhead(numbers: readonly string[]): Promise<void> {

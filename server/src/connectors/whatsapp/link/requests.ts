@@ -42,13 +42,23 @@ export class Requests {
 
   /**
    * @param work receives a signal that is aborted when the request is abandoned
+   * @param isWorking whether the request has made progress since the last call, which gives it the same time again
    * @throws {LostSocketError} the socket is no longer the session's
    * @throws {AppError} `send_failed` if the answer takes too long
    */
-  async run<T>(socket: WASocket, work: (signal: AbortSignal) => Promise<T>, limitMs = ANSWER_MS): Promise<T> {
+  async run<T>(
+    socket: WASocket,
+    work: (signal: AbortSignal) => Promise<T>,
+    limitMs = ANSWER_MS,
+    isWorking = () => false,
+  ): Promise<T> {
     if (this.#link.newest !== socket) throw new LostSocketError();
     const request = new AbortController();
-    const cancel = this.#clock.after(limitMs, () => request.abort(new AppError('send_failed', UNANSWERED)));
+    const expire = () => {
+      if (isWorking()) cancel = this.#clock.after(limitMs, expire);
+      else request.abort(new AppError('send_failed', UNANSWERED));
+    };
+    let cancel = this.#clock.after(limitMs, expire);
     this.#running.add(request);
     try {
       const answer = work(request.signal).catch((cause: unknown) => {

@@ -31,6 +31,8 @@ export class DeviceSessions {
   /** Devices that a message is sent without, because a repair has not reached them. */
   readonly #skips = new Set<ReadonlySet<string>>();
 
+  /** Sessions that were begun, and devices that something was encrypted for. */
+  #handled = 0;
   /** Users whom the message being sent was encrypted for. */
   #reached: Set<string> | undefined;
 
@@ -56,6 +58,7 @@ export class DeviceSessions {
         },
         encryptMessage: async (options) => {
           const encrypted = await repository.encryptMessage(options);
+          this.#handled++;
           const user = this.#session.baileys.jidDecode(options.jid)?.user;
           if (user !== undefined) this.#reached?.add(user);
           return encrypted;
@@ -63,9 +66,20 @@ export class DeviceSessions {
         injectE2ESession: async (options) => {
           this.#unreachable.delete(options.jid);
           await repository.injectE2ESession(options);
+          this.#handled++;
         },
       };
     };
+
+  /** Returns a function that returns whether a device was handled since its last call. */
+  observeWork(): () => boolean {
+    let before = this.#handled;
+    return () => {
+      const hasWorked = this.#handled > before;
+      before = this.#handled;
+      return hasWorked;
+    };
+  }
 
   /** Adds each user with a device that `send` encrypts for. Nothing else may be sent at the same time. */
   async noteReached<T>(reached: Set<string>, send: () => Promise<T>): Promise<T> {

@@ -35,9 +35,9 @@ import { toVote } from './votes.ts';
 const TIMEOUT_MS = 25_000;
 
 /**
- * Limit for the keys and the encryption of a message to many: 2,500 devices of 1,024 members, at about 3 ms of CPU each
- * on a free core. The caller may have its answer by then, which says that the message can still go out. Ending the
- * connection would only begin the work again (tulir/whatsmeow#1077: 30 s for 700 to 1,000 members).
+ * Limit for fetching the keys for a message to many, and for each pause in its encryption: 2,500 devices, at about
+ * 3 ms of CPU each on a free core. The caller may have its answer by then, which says that the message can still go out.
+ * Ending the connection would only begin the work again (tulir/whatsmeow#1077: 30 s for 700 to 1,000 members).
  */
 const ENCRYPTION_MS = 2 * 60_000;
 
@@ -454,13 +454,13 @@ export class Sender {
     return Promise.race([done, late]);
   }
 
-  /** The connection is replaced if the message is not written to it within `limitMs`. */
+  /** The connection is replaced if the message is neither encrypted for a device nor written within `limitMs`. */
   #dispatch<T>(socket: WASocket, messageId: string, work: () => Promise<T>, limitMs: number): Promise<T> {
     const abandonOnAbort = (signal: AbortSignal) => {
       signal.addEventListener('abort', () => this.#acknowledgements.abandon(messageId));
       return work();
     };
-    return this.#session.requests.run(socket, abandonOnAbort, limitMs);
+    return this.#session.requests.run(socket, abandonOnAbort, limitMs, this.#deviceSessions.observeWork());
   }
 }
 
