@@ -177,6 +177,10 @@ describe('sealed edits', () => {
     const after = await eventsOf(setting.call, sessionId, ['message.incoming']);
     assert.equal(after.length, before.length + 1);
     assert.equal((await stored(messageId)).message, 'keep this');
+    await eventually(
+      async () => (await fetch(`${setting.server.url}/metrics`)).text(),
+      (metrics) => metrics.includes('switchboard_unreadable_messages_total{reason="sealed_change"} 4'),
+    );
   });
 
   it('from another person are ignored', async () => {

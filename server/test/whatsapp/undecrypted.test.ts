@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
 import { createTestStore, linkAsHost, openAsHost } from './host.ts';
@@ -131,6 +132,22 @@ describe('a message that cannot be decrypted', () => {
       [chat, from, isOwn, content.isAwaited],
       [{ type: 'direct', id: bob.number }, me.number, true, true],
     );
+  });
+
+  it('gets none if it is a status, and is counted only if the session wants statuses', async (test) => {
+    for (const statuses of [true, false]) {
+      const { me, bob, clock, waitForEvent, messages, unreadable } = await link(test, { options: { statuses } });
+      await bob.sendText('status@broadcast', 'never', { corruptTimes: ALWAYS, audience: [me.number] });
+      await bob.sendText(me.number, 'after the status');
+      await waitForEvent('message');
+      await clock.advance(WAIT_MS);
+      await eventually(
+        async () => unreadable().length,
+        (count) => count === Number(statuses),
+      );
+      assert.ok(unreadable().every(({ isMessage }) => !isMessage));
+      assert.equal(messages().length, 1);
+    }
   });
 
   it('gets none if it is a reaction, and is counted', async (test) => {

@@ -38,6 +38,14 @@ describe('the risk of a session', () => {
     assert.deepEqual(assess({}), { risk: 'low', reasons: [], codes: [] });
   });
 
+  it('is not raised by unreadable messages, which are the last reason', () => {
+    const { risk, reasons } = assess({ unreadable: 1 });
+    const message = '1 received message could not be decrypted within the last day.';
+    assert.deepEqual([risk, reasons], ['low', [{ code: 'unreadable', risk: 'low', message }]]);
+    const both = assess({ unreadable: 1000, blockReports: 1, newChats: 200 }, { before: reasons });
+    assert.deepEqual([both.risk, both.codes], ['high', ['new_chats', 'block_reports', 'unreadable']]);
+  });
+
   it('depends on the age of the number, and an unknown age counts as new', () => {
     const at = (newChats: number, linkedAt: number | null) => assess({ newChats, linkedAt }).risk;
     const days = (count: number) => now - count * DAY_MS;

@@ -46,6 +46,17 @@ describe('the activity of a session', () => {
     assert.deepEqual([failed, unreachable], [2, 1]);
   });
 
+  it('counts unreadable messages, and no other unreadable stanzas', () => {
+    const activity = new SessionActivity();
+    activity.onEvent({ type: 'unreadable', reason: 'sealed_change', isMessage: false });
+    assert.equal(activity.take(), undefined);
+    activity.onEvent({ type: 'unreadable', reason: 'no_session', isMessage: true });
+    const taken = activity.take();
+    assert.equal(taken?.unreadable, 1);
+    if (taken) activity.putBack(taken);
+    assert.equal(activity.take()?.unreadable, 1);
+  });
+
   it('counts a failure that the network repeats once', () => {
     const activity = new SessionActivity();
     const failure: NetworkEvent = { type: 'receipt', networkIds: ['a', 'b'], status: 'failed', timestamp: START };
@@ -109,7 +120,15 @@ describe('the activity of a session', () => {
     activity.onRefused('send_failed');
     activity.putBack(taken);
     const { written, ...counts } = activity.take() ?? assert.fail();
-    assert.deepEqual(counts, { sent: 2, failed: 1, unreachable: 0, peak: 2, look_ups: 2, answered: new Map() });
+    assert.deepEqual(counts, {
+      sent: 2,
+      failed: 1,
+      unreachable: 0,
+      peak: 2,
+      look_ups: 2,
+      unreadable: 0,
+      answered: new Map(),
+    });
     assert.deepEqual([...written], [[ANN, START]], 'the first message began the chat');
   });
 });

@@ -96,6 +96,7 @@ export class MessageReader {
       content: { type: 'unsupported', text: AWAITED_TEXT, isAwaited: true },
       timestamp,
       replyTo: null,
+      ...(attrs['offline'] !== undefined && { isReplayed: true }),
     };
   }
 

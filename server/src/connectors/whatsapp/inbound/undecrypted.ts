@@ -91,13 +91,12 @@ export class Undecrypted {
 
   /** Looks at a stanza before Baileys reads it. */
   expect({ messageRetryManager: retries }: WASocket, node: BinaryNode): void {
-    const { attrs, content } = node;
+    const { attrs } = node;
     const { id = '' } = attrs;
     const known = this.#entries.get(this.#keyOf(attrs));
     if (known !== undefined)
       while (retries && retries.getRetryCount(id) < known.failures) retries.incrementRetryCount(id);
-    if (Array.isArray(content) && !content.some(({ tag }) => HAS_CONTENT.has(tag)) && !isForOthers(node))
-      this.#note(attrs, 'not_encrypted_for_device', true);
+    if (isWithheld(node)) this.#note(attrs, 'not_encrypted_for_device', true);
   }
 
   /** Returns the envelope of a message that the phone passes on; undefined if it is not awaited. */
@@ -285,14 +284,13 @@ function dueAt({ at, exhaustedAt = Number.POSITIVE_INFINITY }: Entry, openedAt: 
   return Math.min(Math.max(at + WAIT_MS, openedAt + PHONE_MS), exhaustedAt + PHONE_MS);
 }
 
-const HAS_CONTENT: ReadonlySet<string> = new Set(['enc', 'plaintext']);
-
 /**
- * Whether a stanza without content needs no placeholder: a view-once message has one (see `placeholders.ts`), and
- * messages with Meta's assistant are only on the phone.
+ * Whether a stanza states that its content is missing, as in whatsmeow (`decryptMessages`). A view-once message has
+ * another placeholder (see `placeholders.ts`), and messages with Meta's assistant are only on the phone.
  */
-function isForOthers(node: BinaryNode): boolean {
+function isWithheld(node: BinaryNode): boolean {
   const { content } = node;
-  const types = Array.isArray(content) ? content.map(({ tag, attrs }) => tag === 'unavailable' && attrs['type']) : [];
-  return isViewOnce(node) || types.includes('bot_unavailable_fanout');
+  if (!Array.isArray(content) || content.some(({ tag }) => tag === 'enc')) return false;
+  const unavailable = content.find(({ tag }) => tag === 'unavailable');
+  return unavailable !== undefined && unavailable.attrs['type'] !== 'bot_unavailable_fanout' && !isViewOnce(node);
 }
