@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import { createFakeClock } from '../support/fakeClock.ts';
 import { stanza } from '../support/fakeWhatsapp/stanza.ts';
+import { passUntil } from '../support/networks/cloudSession.ts';
+import { startServer } from '../support/server.ts';
 import { createTestStore, linkAsHost, openAsHost } from './host.ts';
-import { nextPhone, useWhatsapp } from './support.ts';
+import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /* Messages that the session cannot decrypt at first, or never. */
 
@@ -205,6 +208,43 @@ describe('a message without content', () => {
     assert.match((await waitForEvent('message')).content.text, /^\[View-once message/);
     await clock.advance(WAIT_MS);
     assert.deepEqual([messages().length, unreadable()], [1, []]);
+  });
+});
+
+describe('over the API, a message that arrives after its placeholder', () => {
+  it('replaces it, and the edit that came before both is applied', async (test) => {
+    const { whatsapp } = setting;
+    const clock = createFakeClock(Date.now());
+    const env = { ...whatsapp.env, WHATSAPP_KEEP_ALIVE_SECONDS: '300' };
+    const server = await startServer({ clock, env });
+    test.after(() => server.stop());
+    const { call } = await server.account();
+    const [me, bob] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob')];
+    me.resendsToClients = false;
+    const sessionId = await linkSession(call, me);
+    bob.switchOff();
+    const before = whatsapp.counters.retriesFromClients;
+    const id = await bob.sendText(me.number, 'price 10', { corruptTimes: 1 });
+    await asked(before + 1);
+    const key = { id, fromMe: true, remoteJid: me.lidJid };
+    const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+    const edit = { protocolMessage: { type: MESSAGE_EDIT, key, editedMessage: { conversation: 'price 12' } } };
+    await bob.send(me.number, edit);
+    const incoming = async () => eventsOf(call, sessionId, ['message.incoming', 'message.edited']);
+    const [placeholder] = await passUntil(clock, incoming, (all) => all.length === 1);
+    assert.deepEqual([placeholder?.data.type, placeholder?.data.awaited], ['unsupported', true]);
+    bob.switchOn();
+    const all = await eventually(incoming, ({ length }) => length === 3);
+    assert.deepEqual(
+      all.map(({ event, data }) => [event, data.messageId, data.message, data.wasAwaited]),
+      [
+        ['message.incoming', placeholder?.data.messageId, AWAITED, undefined],
+        ['message.incoming', placeholder?.data.messageId, 'price 10', true],
+        ['message.edited', placeholder?.data.messageId, 'price 12', undefined],
+      ],
+    );
+    const { body } = await call('GET', `/messages/${placeholder?.data.messageId}`);
+    assert.deepEqual([body.type, body.message, body.networkId, body.awaited], ['text', 'price 12', id, undefined]);
   });
 });
 
