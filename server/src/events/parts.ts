@@ -65,6 +65,11 @@ export const messageParts = {
     Type.Object({
       name: Type.String({ description: 'Name of the template at the network.' }),
       language: Type.String({ description: 'Language of the template, such as `en_US`.' }),
+      header: Type.Optional(
+        Type.Union([Type.Literal('image'), Type.Literal('video'), Type.Literal('document')], {
+          description: 'Type of the file in the header, which is the `media` of the message.',
+        }),
+      ),
       components: Type.Array(Type.Unknown(), { description: "Values of the template, in the network's format." }),
     }),
   ),

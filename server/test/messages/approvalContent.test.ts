@@ -33,10 +33,12 @@ const VARIANTS: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['mediaId', 'content', 'mimeType', 'gif', 'videoNote', 'viewOnce', 'mentionAll'],
   ],
   'messages.send_interactive': [
-    ['list', 'link'],
-    ['buttons', 'link'],
-    ['buttons', 'list'],
+    ['list', 'link', 'request'],
+    ['buttons', 'link', 'request'],
+    ['buttons', 'list', 'request'],
+    ['buttons', 'list', 'link', 'header', 'footer'],
   ],
+  'messages.send_template': [['header.mediaId'], ['header.url', 'header.fileName']],
   'messages.send': [['mentionAll']],
 };
 
@@ -61,7 +63,7 @@ describe('a message that waits for approval', () => {
   after(() => server.stop());
 
   /** Returns a value for a schema, with a distinct text or number in each leaf, and notes each of them. */
-  function sampleOf(schema: Schema, path: string, marks: Map<string, string>): unknown {
+  function sampleOf(schema: Schema, path: string, marks: Map<string, string>, left: readonly string[] = []): unknown {
     const mark = (value: unknown, shown = String(value)) => {
       marks.set(path, shown);
       return value;
@@ -81,7 +83,7 @@ describe('a message that waits for approval', () => {
     if (name === 'endsAt') return mark('2030-01-02T00:00:00.000Z');
     if (schema.anyOf !== undefined) {
       const part = schema.anyOf.find(({ type }) => type === 'object') ?? schema.anyOf[0];
-      return part && sampleOf(part, path, marks);
+      return part && sampleOf(part, path, marks, left);
     }
     if (schema.type === 'object' && schema.properties === undefined) {
       const leaf = `leaf${n}`;
@@ -90,10 +92,9 @@ describe('a message that waits for approval', () => {
     }
     if (schema.type === 'object')
       return Object.fromEntries(
-        Object.entries(schema.properties ?? {}).map(([field, part]) => [
-          field,
-          sampleOf(part, `${path}.${field}`, marks),
-        ]),
+        Object.entries(schema.properties ?? {})
+          .filter(([field]) => !left.includes(`${path}.${field}`))
+          .map(([field, part]) => [field, sampleOf(part, `${path}.${field}`, marks, left)]),
       );
     if (schema.type === 'array')
       return Array.from({ length: Math.max(schema.minItems ?? 1, 2) }, (_, at) =>
@@ -115,7 +116,7 @@ describe('a message that waits for approval', () => {
         const fields = Object.entries(input.properties as Record<string, Schema>).filter(
           ([field]) => !ENVELOPE.includes(field) && !left.includes(field),
         );
-        const body = Object.fromEntries(fields.map(([field, schema]) => [field, sampleOf(schema, field, marks)]));
+        const body = Object.fromEntries(fields.map(([field, schema]) => [field, sampleOf(schema, field, marks, left)]));
         const request = requestOf(id, { to, replyTo: messageId, ...body });
         const { status, body: asked } = await agent(request.method, request.path, request.body);
         assert.equal(status, 201, `${id}: ${JSON.stringify(asked)}`);

@@ -1,5 +1,6 @@
 import type { Referral } from './contentParts.ts';
 import type { NetworkChat } from './messageKey.ts';
+import type { NetworkMedia } from './networkMedia.ts';
 
 /* The parts of business numbers: templates, a profile of the business, and the network's judgment of the number. */
 
@@ -30,12 +31,16 @@ export interface TemplateDraft {
   readonly language: string;
   readonly category: TemplateCategory;
   readonly components: NetworkTemplate['components'];
+  /** Example of the file in the header. Only with the capability `template_files`. */
+  readonly headerFile?: NetworkMedia;
 }
 
 export interface TemplateChange {
   readonly category?: TemplateCategory;
   /** Replaces all components. */
   readonly components?: NetworkTemplate['components'];
+  /** Example of the file in the header of `components`. Only with the capability `template_files`. */
+  readonly headerFile?: NetworkMedia;
 }
 
 export interface TemplateFilter {

@@ -49,6 +49,7 @@ export const capabilities = {
   business_profiles: { title: 'Read business profiles and catalogs', part: 'business' },
   linked_devices: { title: 'List the devices of the account', part: 'linkedDevices' },
   people_lookup: { title: 'Look up the LID of a number, and the number of a LID', part: 'lookUpPeople' },
+  template_files: { title: 'Send a file in the header of a template, and create such templates' },
   templates: { title: 'List, create, edit and delete templates', part: 'templates' },
   number_quality: { title: 'Quality and messaging limit of the number' },
   business_profile: { title: 'Change the address, description, email, websites and trade of the business' },

@@ -54,11 +54,16 @@ export interface Poll {
   readonly maxSelections: number;
 }
 
+export const templateHeaders = ['image', 'video', 'document'] as const;
+export type TemplateHeader = (typeof templateHeaders)[number];
+
 /** A text that the network has approved in advance, with values to fill in. */
 export interface Template {
   readonly name: string;
   /** Such as `en_US`. */
   readonly language: string;
+  /** Type of the message's `media`, which fills the header. Only with the capability `template_files`. */
+  readonly header?: TemplateHeader;
   /** The values, in the network's own format. */
   readonly components?: readonly Readonly<Record<string, unknown>>[];
 }

@@ -16,6 +16,7 @@ export const cloudCapabilities: readonly Capability[] = [
   'group_join_requests',
   'profile',
   'templates',
+  'template_files',
   'number_quality',
   'business_profile',
   'preflight',

@@ -18,11 +18,12 @@ export async function approvedContent(
   text: string,
 ): Promise<StoredContent | undefined> {
   const { toFetch, linkPreview, ...content } = contentOf(row);
+  const type = content.template?.header ?? row.type;
   const preview = linkPreview && !text.includes(linkPreview.url) ? undefined : linkPreview;
   if (toFetch === undefined && preview === linkPreview) return undefined;
   return {
     ...content,
-    ...(await fetchedFile(ctx, row, toFetch)),
+    ...(await fetchedFile(ctx, { ...row, type }, toFetch)),
     ...(await fetchedPreview(ctx, preview, text, toFetch)),
   };
 }

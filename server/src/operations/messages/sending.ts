@@ -213,15 +213,19 @@ function mentioning(mentions: readonly string[] | undefined): StoredContent {
   return { mentions };
 }
 
-/** The file of a message, or the URL from which it is fetched once the message is approved. */
-async function contentToSend(
+/**
+ * The file of a message, or the URL from which it is fetched once the message is approved.
+ * @param path before the names of the fields, in errors
+ */
+export async function contentToSend(
   ctx: Context<'media' | 'preparation' | 'targets'>,
   session: SessionRef,
   given: GivenFile,
+  path = '',
 ): Promise<StoredContent> {
   const fileName = cleanFileName(given.fileName ?? null) ?? undefined;
-  requireOneSource(given);
-  const deferred = deferredFile(ctx, { url: given.url, fileName });
+  requireOneSource(given, path);
+  const deferred = deferredFile(ctx, { url: given.url, fileName }, `${path}url`);
   if (deferred !== undefined) return deferred;
   const row = await preparedFile(ctx, session, given);
   return { media: { ...storedMedia(row), fileName: fileName ?? row.file_name } };
@@ -270,19 +274,20 @@ async function fileOf(
 }
 
 /** @throws {AppError} `validation_failed` */
-function requireOneSource({ mediaId, url, content, mimeType }: Omit<GivenFile, 'type'>): void {
+function requireOneSource({ mediaId, url, content, mimeType }: Omit<GivenFile, 'type'>, path = ''): void {
   const given = Object.entries({ mediaId, url, content }).flatMap(([name, value]) =>
-    value === undefined ? [] : [name],
+    value === undefined ? [] : [path + name],
   );
-  if (given.length !== 1) throw notOneSource(given);
+  if (given.length !== 1) throw notOneSource(given, path);
   if (mimeType !== undefined && content === undefined)
     throw invalidField('mimeType', 'is only for `content`; other files have a type', 'unknown');
 }
 
 /** @param given the fields that have a file */
-function notOneSource(given: readonly string[]): AppError {
-  const [detail, code] = ['Pass exactly one of `mediaId`, `url` and `content`', 'required'];
-  if (given.length === 0) return invalidField('mediaId', detail, code);
+function notOneSource(given: readonly string[], path: string): AppError {
+  const fields = path === '' ? '`mediaId`, `url` and `content`' : `\`${path}mediaId\` and \`${path}url\``;
+  const [detail, code] = [`Pass exactly one of ${fields}`, 'required'];
+  if (given.length === 0) return invalidField(`${path}mediaId`, detail, code);
   const message = `${detail}, not ${given.join(' and ')}`;
   return new AppError('validation_failed', message, { fields: given.map((field) => ({ field, code, message })) });
 }

@@ -1,18 +1,23 @@
 import { Type } from 'typebox';
+import { templateHeaders } from '../../connectors/contract/content.ts';
 import { invalidField } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import { list, oneOf, optional, strictObject, strictPart, string } from '../../invoke/input/fields.ts';
 import { HTTP_URL } from '../../invoke/input/patterns.ts';
+import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { requireFeature } from './richSending.ts';
-import { envelope, requireSendable, send, sendOperation } from './send.ts';
+import { envelope, requireSendable, send, sendErrors, sendOperation } from './send.ts';
+import { contentToSend, FILE_DEADLINE_MS, fileErrors } from './sending.ts';
 
 export const sendTemplate = defineOperation({
   ...sendOperation,
   id: 'messages.send_template',
   route: 'POST /messages/send-template',
-  uses: ['sender', 'media'],
+  owner: { field: 'sessionId' }, // a later send fetches the file now
+  deadlineMs: FILE_DEADLINE_MS,
+  uses: ['sender', 'media', 'preparation', 'targets'],
   summary: 'Send a template',
   description:
     'Send a text that the network has approved in advance. Use it on networks that require a template to start a conversation, or when another send fails with `template_required`. `components` fills in the values.',
@@ -25,16 +30,38 @@ export const sendTemplate = defineOperation({
         maxItems: 20,
       }),
     ),
+    header: optional(
+      strictPart(
+        'File for the header of the template, on networks with the capability `template_files`. Pass either `mediaId` or an https `url`, which the server fetches first.',
+        {
+          type: oneOf(templateHeaders, 'Type of the header, as in the template.'),
+          mediaId: optional(
+            string('Id of an uploaded or received file (`med_…`).', { ...ref('file'), maxLength: 100 }),
+          ),
+          url: optional(string('https URL of the file.', { maxLength: 2048 })),
+          fileName: optional(string('File name of a document.', { minLength: 1, maxLength: 255 })),
+        },
+      ),
+    ),
   },
+  errors: [...sendErrors, ...fileErrors],
   example: {
     to: '491707654321',
     name: 'order_sent',
     language: 'en_US',
     components: [{ type: 'body', parameters: [{ type: 'text', text: 'Ada' }] }],
   },
-  run(ctx, input) {
-    const { name, language, components = [] } = input;
-    return send(ctx, input, { type: 'template', text: '', content: { template: { name, language, components } } });
+  async run(ctx, input) {
+    const { name, language, components = [], header } = input;
+    const template = { name, language, components };
+    if (header === undefined) return send(ctx, input, { type: 'template', text: '', content: { template } });
+    if (components.some(({ type }) => String(type).toLowerCase() === 'header'))
+      throw invalidField('header', 'cannot be combined with a header in `components`');
+    const session = await requireSendable(ctx, input, 'template');
+    await requireFeature(ctx, session, 'template_files');
+    const file = await contentToSend(ctx, session, header, 'header.');
+    const content = { ...file, template: { ...template, header: header.type } };
+    return send(ctx, input, { type: 'template', text: '', content });
   },
 });
 

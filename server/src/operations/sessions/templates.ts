@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { MAX_SEND_MS } from '../../cluster/forward.ts';
 import type { NetworkTemplate } from '../../connectors/contract/business.ts';
 import { invalidField } from '../../errors.ts';
 import { integer, list, named, object, oneOf, onlyTrue, optional, orNull, string } from '../../invoke/input/fields.ts';
@@ -6,6 +7,7 @@ import { LANGUAGE, TEMPLATE_ID, TEMPLATE_NAME, TEMPLATE_STATUS } from '../../inv
 import { ref } from '../../invoke/input/references.ts';
 import { defineOperation, type SessionContext } from '../../invoke/operation.ts';
 import { pageOf } from '../../invoke/pages.ts';
+import { storedMedia, toNetworkMedia } from '../../messages/content.ts';
 import { SessionId } from '../shared/sessionFields.ts';
 
 const TemplateId = string('Id of the template at the network.', {
@@ -22,6 +24,13 @@ const Components = list(
   Type.Record(Type.String(), Type.Unknown()),
   "Header, body, footer and buttons, in the network's format.",
   { minItems: 1, maxItems: 20 },
+);
+
+const HeaderMediaId = optional(
+  string(
+    'Id of an uploaded file (`med_…`), which the network reviews as the example of a header with a file. On networks with the capability `template_files`.',
+    { ...ref('file'), maxLength: 100 },
+  ),
 );
 
 const Template = named('Template', {
@@ -49,6 +58,8 @@ const errors = [
   'network_denied',
   'send_failed',
 ] as const;
+
+const fileErrors = ['unsupported_media_type', 'payload_too_large'] as const;
 
 /** Where a list continues at the network. */
 const Cursor = optional(
@@ -116,15 +127,18 @@ export const createTemplate = defineOperation({
   description:
     'Create a template, which the network reviews before it can be sent. Subscribe to `template.updated` to learn the outcome. A name in several languages is several templates.',
   status: 201,
+  uses: ['media'],
+  deadlineMs: MAX_SEND_MS,
   input: {
     sessionId: SessionId,
     name: string('Name in small letters, digits and underscores.', { pattern: TEMPLATE_NAME, maxLength: 512 }),
     language: Language,
     category: Category,
     components: Components,
+    headerMediaId: HeaderMediaId,
   },
   output: Template,
-  errors: [...errors, 'too_many'],
+  errors: [...errors, ...fileErrors, 'too_many'],
   example: {
     sessionId: 'ses_01JZ0000000000000000000000',
     name: 'order_sent',
@@ -132,9 +146,10 @@ export const createTemplate = defineOperation({
     category: 'utility',
     components: [{ type: 'BODY', text: 'Your order {{1}} is on its way.', example: { body_text: [['4711']] } }],
   },
-  async run(ctx, { name, language, category, components }) {
+  async run(ctx, { name, language, category, components, headerMediaId }) {
     const templates = await templatesOf(ctx);
-    return shown(await templates.create({ name, language, category, components }));
+    const file = await headerFileOf(ctx, headerMediaId);
+    return shown(await templates.create({ name, language, category, components, ...file }));
   },
 });
 
@@ -148,19 +163,28 @@ export const updateTemplate = defineOperation({
   summary: 'Update a template',
   description:
     'Change the category or the components of a template; `components` replaces all of them. The network reviews the template again, and limits how often an approved one can change.',
+  uses: ['media'],
+  deadlineMs: MAX_SEND_MS,
   input: {
     sessionId: SessionId,
     templateId: TemplateId,
     category: optional(Category),
     components: optional(Components),
+    headerMediaId: HeaderMediaId,
   },
   output: Template,
-  errors,
-  async run(ctx, { templateId, category, components }) {
+  errors: [...errors, ...fileErrors],
+  async run(ctx, { templateId, category, components, headerMediaId }) {
     if (category === undefined && components === undefined)
       throw invalidField('components', 'Pass at least one of `category` and `components`', 'required');
+    if (headerMediaId !== undefined && components === undefined)
+      throw invalidField('components', 'is required with `headerMediaId`', 'required');
     const templates = await templatesOf(ctx);
-    const change = { ...(category !== undefined && { category }), ...(components !== undefined && { components }) };
+    const change = {
+      ...(category !== undefined && { category }),
+      ...(components !== undefined && { components }),
+      ...(await headerFileOf(ctx, headerMediaId)),
+    };
     return shown(await templates.update(templateId, change));
   },
 });
@@ -184,6 +208,13 @@ export const deleteTemplate = defineOperation({
     return { templateId, deleted: true as const };
   },
 });
+
+/** Returns the example of a header, which a network reviews with the template. */
+async function headerFileOf(ctx: SessionContext<'media'>, mediaId: string | undefined) {
+  if (mediaId === undefined) return {};
+  await ctx.liveSessions.requireCapability(ctx.session, 'template_files');
+  return { headerFile: toNetworkMedia(storedMedia(await ctx.media.find(ctx.accountId, mediaId)), ctx.media) };
+}
 
 const templatesOf = ({ liveSessions, session }: SessionContext) => liveSessions.part(session, 'templates');
 

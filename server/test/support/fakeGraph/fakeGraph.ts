@@ -262,12 +262,14 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
       case 'GET account/message_templates':
         return templates.list(url);
       case 'POST account/message_templates':
+        requireExamples(json());
         return templates.create(json());
       case 'DELETE account/message_templates':
         return templates.remove(url);
       case 'GET template':
         return templates.find(id) ?? notThere(id);
       case 'POST template':
+        requireExamples(json());
         return templates.change(templates.find(id) ?? notThere(id), json());
       case 'POST number/messages':
         return take(json());
@@ -316,6 +318,13 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (id === ACCOUNT_ID) return 'account';
     if (templates.find(id) !== undefined) return 'template';
     return files.has(id) ? 'file' : groups.has(id) ? 'group' : 'other';
+  }
+
+  /** "All media must be uploaded with the Resumable Upload API": templates/components#media-headers. */
+  function requireExamples({ components = [] }: { readonly components?: readonly Sent['body'][] }): void {
+    for (const { type, format, example } of components)
+      if (type === 'HEADER' && /^(IMAGE|VIDEO|GIF|DOCUMENT)$/.test(format) && !handles.has(example?.header_handle?.[0]))
+        throw new ApiError(400, 100, 'Missing sample parameter for header type');
   }
 
   /** An older version of the API refuses a request with a field that it does not know. */
@@ -374,6 +383,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
     if (type === 'interactive') requireInteractive(message.interactive);
+    if (type === 'template') requireFiles(message.template.components);
     if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);
     if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
     const entry = { id: newId(), body: message };
@@ -384,6 +394,14 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
       contacts: [people.recipientOf(recipient)],
       messages: [{ id: entry.id }],
     };
+  }
+
+  /** A parameter with a file has its id or its link. */
+  function requireFiles(components: readonly Sent['body'][] = []): void {
+    for (const { parameters = [] } of components)
+      for (const { type, ...parameter } of parameters)
+        if (['image', 'video', 'document'].includes(type) && !parameter[type]?.link && !files.has(parameter[type]?.id))
+          throw new ApiError(400, 131_009, `Parameter value is not valid: ${type}`);
   }
 
   function callBackOn(entry: Sent): void {

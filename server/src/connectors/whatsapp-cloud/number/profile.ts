@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../../errors.ts';
@@ -7,6 +6,7 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { OwnProfile, ProfileActions, ProfileChange } from '../../contract/profiles.ts';
 import { describe, verdictOf } from '../errors.ts';
 import { type Graph, GraphError } from '../graph.ts';
+import { uploadToApp } from './appUploads.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 
 /*
@@ -16,9 +16,6 @@ import type { CloudNumber } from './cloudNumber.ts';
 
 const PICTURE_TYPES: readonly string[] = ['image/jpeg', 'image/png'];
 const MAX_PICTURE_BYTES = 5 * 1024 * 1024;
-
-const UploadSession = Compile(Type.Object({ id: Type.String({ pattern: '^upload:' }) }));
-const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const Found = Compile(
@@ -39,8 +36,9 @@ const Found = Compile(
 const Named = Compile(Type.Object({ verified_name: Text }));
 const FIELDS = 'about,address,description,email,profile_picture_url,websites,vertical';
 
-export function createProfileActions({ graph, monitor, options }: CloudNumber): ProfileActions {
-  const { token, phoneNumberId } = options;
+export function createProfileActions(number: CloudNumber): ProfileActions {
+  const { graph, monitor, options } = number;
+  const { phoneNumberId } = options;
 
   async function readOwn(): Promise<OwnProfile> {
     const [named, found] = await monitor.ask(() =>
@@ -74,23 +72,6 @@ export function createProfileActions({ graph, monitor, options }: CloudNumber): 
     open: () => graph.download(url),
   });
 
-  /** The resumable upload, in one piece. Returns the handle of the file. */
-  async function upload({ mimeType, size, open }: NetworkMedia): Promise<string> {
-    const file = new URLSearchParams({ file_name: 'picture', file_length: String(size), file_type: mimeType });
-    const session = await graph.call('POST', `app/uploads?${file}`);
-    if (!UploadSession.Check(session))
-      throw new AppError('send_failed', 'WhatsApp did not return an upload for the picture');
-    const answer = await graph.post(session.id, Readable.from(await open(), { objectMode: false }), {
-      // Only here, the scheme is not "Bearer".
-      authorization: `OAuth ${token}`,
-      file_offset: '0',
-      'content-type': mimeType,
-      'content-length': String(size),
-    });
-    if (!Uploaded.Check(answer)) throw new AppError('send_failed', 'WhatsApp did not return an id for the picture');
-    return answer.h;
-  }
-
   return {
     async read() {
       throw new AppError('not_supported', 'The WhatsApp Cloud API does not provide contact profiles');
@@ -103,7 +84,7 @@ export function createProfileActions({ graph, monitor, options }: CloudNumber): 
         if (name !== undefined) await requestName(graph, phoneNumberId, name);
         const fields = { ...(about !== undefined && { about }), ...(business && businessFields(business)) };
         if (Object.keys(fields).length === 0 && !picture) return;
-        const handle = picture ? await upload(picture) : undefined;
+        const handle = picture ? await uploadToApp(number, picture, 'picture') : undefined;
         await graph.call('POST', `${phoneNumberId}/whatsapp_business_profile`, {
           messaging_product: 'whatsapp',
           ...fields,

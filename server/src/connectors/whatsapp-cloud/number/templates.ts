@@ -6,6 +6,7 @@ import { describe } from '../errors.ts';
 import { GraphError } from '../graph.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 import { lower, toQuality } from './numberDetails.ts';
+import { withExample } from './templateFiles.ts';
 
 /* https://developers.facebook.com/docs/whatsapp/business-management-api/message-templates */
 
@@ -41,7 +42,8 @@ const PAGE = 100;
 const MAX_PAGES = 60; // an account has up to 6000 templates
 
 /** Every call asks Meta, whose list is the only one that is right: people also change templates in the WhatsApp Manager. */
-export function createTemplateActions({ graph, monitor, account }: CloudNumber): TemplateActions {
+export function createTemplateActions(number: CloudNumber): TemplateActions {
+  const { graph, monitor, account } = number;
   async function list(filter: TemplateFilter, { after, limit }: { readonly after?: string; readonly limit: number }) {
     const id = await account.require();
     const query = new URLSearchParams({ fields: FIELDS, limit: String(limit) });
@@ -91,15 +93,17 @@ export function createTemplateActions({ graph, monitor, account }: CloudNumber):
   return {
     list,
     get,
-    async create({ name, language, category, components }) {
+    async create({ name, language, category, components: given, headerFile }) {
       const id = await account.require();
+      const components = await withExample(number, given, headerFile);
       const body = { name, language, category: category.toUpperCase(), components };
       const made = await monitor.ask(() => refusable(() => graph.call('POST', `${id}/message_templates`, body)));
       if (!Created.Check(made)) throw unreadable();
       return read(made.id);
     },
-    async update(templateId, { category, components }) {
+    async update(templateId, { category, components: given, headerFile }) {
       const template = await get(templateId);
+      const components = given && (await withExample(number, given, headerFile));
       const body = {
         ...(category !== undefined && category !== template.category && { category: category.toUpperCase() }),
         ...(components !== undefined && { components }),

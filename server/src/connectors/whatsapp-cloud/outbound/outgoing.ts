@@ -1,5 +1,5 @@
 import { AppError, invalidField } from '../../../errors.ts';
-import { type Interactive, type MessageContent, mediaTypes } from '../../contract/content.ts';
+import { type Interactive, type MessageContent, mediaTypes, type TemplateHeader } from '../../contract/content.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import { wamidOf } from '../inbound/incoming.ts';
@@ -70,7 +70,9 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
       return { type: 'contacts', contacts: [{ name: { formatted_name: name, first_name: name }, phones }] };
     }
     case 'template': {
-      const { name, language, components = [] } = needed(template);
+      const { name, language, header, components: given = [] } = needed(template);
+      const filled = header && { type: 'header', parameters: [await fileParameter(header, needed(media), upload)] };
+      const components = filled === undefined ? given : [filled, ...given];
       return { type, template: { name, language: { code: language }, ...(components.length > 0 && { components }) } };
     }
     case 'interactive':
@@ -78,6 +80,16 @@ async function body(content: MessageContent, upload: (media: NetworkMedia) => Pr
     default:
       throw new AppError('not_supported', `The WhatsApp Cloud API does not support messages of type ${type}`);
   }
+}
+
+/** https://developers.facebook.com/documentation/business-messaging/whatsapp/templates/components#media-headers */
+async function fileParameter(
+  type: TemplateHeader,
+  file: NetworkMedia,
+  upload: (media: NetworkMedia) => Promise<string>,
+) {
+  const fileName = type === 'document' && file.fileName !== null && { filename: file.fileName };
+  return { type, [type]: { id: await upload(file), ...fileName } };
 }
 
 const MAX_BUTTON_LENGTH = 20;

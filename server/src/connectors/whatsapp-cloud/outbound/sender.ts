@@ -103,7 +103,7 @@ export class Sender {
     let isReused = false;
     const build = async () =>
       toGraph(message, await this.#number.people.addressOf(message.chat), async (media) => {
-        requireSendableMedia(content.type, media);
+        requireSendableMedia(content.template?.header ?? content.type, media);
         const upload = await this.#uploads.idOf(media);
         isReused = upload.isReused;
         return upload.id;
