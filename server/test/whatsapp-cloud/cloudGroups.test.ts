@@ -209,6 +209,9 @@ it('follows people who join, leave and are removed, including those who hide the
   );
   assert.match(body.results[1].reason, /not in the group \(131204\)/);
   assert.deepEqual((await membersOf(call, groupId)).toSorted(), [graph.phoneNumber, ADA].toSorted());
+  const nine = Array.from({ length: 9 }, (_, n) => `49170000000${n}`);
+  const tooMany = await call('POST', `/groups/${groupId}/participants`, { action: 'remove', phoneNumbers: nine });
+  assert.deepEqual([tooMany.status, tooMany.body.errors?.[0]?.field], [400, 'phoneNumbers']);
   await graph.groups.leave(networkGroupId, ADA);
   assert.deepEqual(await membersOf(call, groupId), [graph.phoneNumber]);
   const removed = (await eventsOf(call, 'group.participants')).slice(2);
@@ -326,6 +329,25 @@ it('lists who received and read a message to a group', async (t) => {
   assert.equal(delivered.by, ADA);
   assert.equal((await eventOf(call, 'message.read', (event) => event.messageId === messageId)).by, ADA);
   assert.equal((await call('GET', `/messages/${messageId}`)).body.status, 'read');
+});
+
+it('pins a message of a group, and of no other chat', async (t) => {
+  const { graph, call, send } = await cloudSession(t);
+  const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden' })).body;
+  const { messageId } = (await call('POST', '/messages/send', { to: groupId, message: 'Rain today' })).body;
+  const [sent] = graph.sent;
+  const pinned = await call('POST', `/messages/${messageId}/pin`, { duration: '30d' });
+  assert.equal(pinned.status, 200, JSON.stringify(pinned.body));
+  assert.partialDeepStrictEqual(graph.sent.at(-1)?.body, {
+    recipient_type: 'group',
+    to: networkGroupId,
+    type: 'pin',
+    pin: { type: 'pin', message_id: sent?.id, expiration_days: 30 },
+  });
+  assert.equal((await call('DELETE', `/messages/${messageId}/pin`)).status, 200);
+  assert.deepEqual(graph.sent.at(-1)?.body.pin, { type: 'unpin', message_id: sent?.id });
+  const direct = (await send('Hi')).body.messageId;
+  assert.equal((await call('POST', `/messages/${direct}/pin`, {})).body.code, 'not_supported');
 });
 
 it('reports the suspension of a group as a notice about the number', async (t) => {

@@ -7,6 +7,7 @@ import { Form } from '../../components/form/form.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
+import { useAbilities } from './abilities.ts';
 import { groupStrings } from './strings.ts';
 
 interface GroupFormProps {
@@ -20,8 +21,10 @@ export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
   const refresh = useRefresh();
   const navigate = useNavigate();
   const toast = useToast();
+  const canAdd = useAbilities(sessionId)('group_add_members');
   const create = useMutation({
-    mutationFn: () => api.groups.create({ sessionId, subject, phoneNumbers: parsePhoneNumbers(numbers) }),
+    mutationFn: () =>
+      api.groups.create({ sessionId, subject, ...(canAdd && { phoneNumbers: parsePhoneNumbers(numbers) }) }),
     onSuccess: ({ groupId }) => {
       void refresh('groups');
       toast(groupStrings.created);
@@ -47,15 +50,19 @@ export function CreateGroup({ sessionId, onClose }: GroupFormProps) {
         value={subject}
         onChange={(event) => setSubject(event.currentTarget.value)}
       />
-      <TextArea
-        label={groupStrings.memberNumbers}
-        hint={groupStrings.memberNumbersHint}
-        error={fieldError(create.error, 'phoneNumbers')}
-        required
-        rows={2}
-        value={numbers}
-        onChange={(event) => setNumbers(event.currentTarget.value)}
-      />
+      {canAdd ? (
+        <TextArea
+          label={groupStrings.memberNumbers}
+          hint={groupStrings.memberNumbersHint}
+          error={fieldError(create.error, 'phoneNumbers')}
+          required
+          rows={2}
+          value={numbers}
+          onChange={(event) => setNumbers(event.currentTarget.value)}
+        />
+      ) : (
+        <p className="text-ink-faint">{groupStrings.joinByInvite}</p>
+      )}
     </Form>
   );
 }

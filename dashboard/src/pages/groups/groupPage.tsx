@@ -10,6 +10,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useRefresh } from '../../model/actions.ts';
 import { displayName } from '../../model/displayName.ts';
 import { sessionQuery } from '../../model/sessions.ts';
+import { useAbilities } from './abilities.ts';
 import { AboutCard } from './aboutCard.tsx';
 import { InviteCard } from './inviteCard.tsx';
 import { JoinRequestsCard } from './joinRequestsCard.tsx';
@@ -50,6 +51,7 @@ function Parts({ group }: { readonly group: Group }) {
   const session = useQuery(sessionQuery(group.sessionId)).data;
   const own = group.participants.find(({ phoneNumber }) => phoneNumber === session?.phoneNumber);
   const isAdmin = own !== undefined && own.role !== 'member';
+  const can = useAbilities(group.sessionId);
   return (
     <>
       <div className="grid grid-cols-1 items-start gap-6 wide:grid-cols-2">
@@ -66,7 +68,10 @@ function Parts({ group }: { readonly group: Group }) {
         )}
       </div>
       <MembersCard group={group} ownNumber={session?.phoneNumber ?? null} isAdmin={isAdmin} />
-      {own !== undefined && <LeaveGroup groupId={group.groupId} />}
+      <div className="flex flex-wrap gap-2">
+        {own !== undefined && can('group_leave') && <LeaveGroup groupId={group.groupId} />}
+        {own?.role === 'owner' && can('group_delete') && <DeleteGroup groupId={group.groupId} />}
+      </div>
     </>
   );
 }
@@ -85,6 +90,25 @@ function LeaveGroup({ groupId }: { readonly groupId: string }) {
     <div>
       <ConfirmButton title={groupStrings.leaveTitle} confirm={groupStrings.leave} onConfirm={leave}>
         {groupStrings.leaveHint}
+      </ConfirmButton>
+    </div>
+  );
+}
+
+function DeleteGroup({ groupId }: { readonly groupId: string }) {
+  const refresh = useRefresh();
+  const toast = useToast();
+
+  async function remove() {
+    await api.groups.delete({ groupId });
+    await refresh('groups');
+    toast(groupStrings.deleted);
+  }
+
+  return (
+    <div>
+      <ConfirmButton title={groupStrings.deleteTitle} confirm={groupStrings.delete} onConfirm={remove}>
+        {groupStrings.deleteHint}
       </ConfirmButton>
     </div>
   );

@@ -14,6 +14,7 @@ import { Time } from '../../components/text/time.tsx';
 import { displayName } from '../../model/displayName.ts';
 import { usePaged } from '../../paged.ts';
 import { chatStrings } from '../../strings/chats.ts';
+import { useAbilities } from './abilities.ts';
 import { CreateGroup } from './createGroup.tsx';
 import { JoinGroup } from './joinGroup.tsx';
 import { groupStrings } from './strings.ts';
@@ -33,7 +34,7 @@ export function GroupsPage() {
       onChoose={(session) => navigate({ to: '/groups', search: { session } })}
       actions={({ sessionId }) => (
         <>
-          <Button onClick={() => setOpen('join')}>{groupStrings.join}</Button>
+          <JoinButton sessionId={sessionId} onOpen={() => setOpen('join')} />
           <Button look="primary" icon={<Plus className="size-4" />} onClick={() => setOpen('create')}>
             {groupStrings.create}
           </Button>
@@ -108,4 +109,8 @@ function columnsFor(ownNumber: string | null): readonly Column<Group>[] {
       cell: ({ createdAt }) => <Time at={createdAt} as="date" />,
     },
   ];
+}
+
+function JoinButton({ sessionId, onOpen }: { readonly sessionId: string; readonly onOpen: () => void }) {
+  return useAbilities(sessionId)('group_join') ? <Button onClick={onOpen}>{groupStrings.join}</Button> : null;
 }

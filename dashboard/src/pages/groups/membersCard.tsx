@@ -16,6 +16,7 @@ import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
 import { parsePhoneNumbers } from '../../model/numbers.ts';
+import { useAbilities } from './abilities.ts';
 import { groupStrings } from './strings.ts';
 
 type Participant = Group['participants'][number];
@@ -32,6 +33,7 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
   const [isAdding, setAdding] = useState(false);
   const [removing, setRemoving] = useState<string>();
   const nameOf = useNames(sessionId);
+  const can = useAbilities(sessionId);
   const change = useMemberChange(groupId);
   const { run } = useAction();
   const toast = useToast();
@@ -47,6 +49,7 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
       <MemberMenu
         member={member}
         name={nameOf(member.phoneNumber)}
+        canPromote={can('group_admins')}
         onChange={(action) => run(() => change(action, [member.phoneNumber]), groupStrings.done)}
         onRemove={() => setRemoving(member.phoneNumber)}
       />
@@ -57,7 +60,8 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
       flush
       title={groupStrings.members}
       actions={
-        isAdmin && (
+        isAdmin &&
+        can('group_add_members') && (
           <Button size="small" icon={<UserPlus className="size-4" />} onClick={() => setAdding(true)}>
             {groupStrings.add}
           </Button>
@@ -89,11 +93,12 @@ export function MembersCard({ group: { groupId, sessionId, participants }, ownNu
 interface MemberMenuProps {
   readonly member: Participant;
   readonly name: string;
+  readonly canPromote: boolean;
   readonly onChange: (action: 'promote' | 'demote') => void;
   readonly onRemove: () => void;
 }
 
-function MemberMenu({ member: { role }, name, onChange, onRemove }: MemberMenuProps) {
+function MemberMenu({ member: { role }, name, canPromote, onChange, onRemove }: MemberMenuProps) {
   return (
     <Menu
       trigger={
@@ -102,7 +107,9 @@ function MemberMenu({ member: { role }, name, onChange, onRemove }: MemberMenuPr
         </IconButton>
       }
     >
-      {role === 'member' && <MenuItem onSelect={() => onChange('promote')}>{groupStrings.promote}</MenuItem>}
+      {role === 'member' && canPromote && (
+        <MenuItem onSelect={() => onChange('promote')}>{groupStrings.promote}</MenuItem>
+      )}
       {role === 'admin' && <MenuItem onSelect={() => onChange('demote')}>{groupStrings.demote}</MenuItem>}
       <MenuItem isDangerous onSelect={onRemove}>
         {groupStrings.remove}

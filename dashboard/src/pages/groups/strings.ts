@@ -19,6 +19,7 @@ export const groupStrings = {
   members: 'Members',
   memberNumbers: 'Phone numbers',
   memberNumbersHint: 'In international format, separated by commas.',
+  joinByInvite: 'People join with the invite link, which the page of the group shows.',
   role: 'Role of the session',
   memberRole: 'Role',
   change: 'Actions',
@@ -84,4 +85,8 @@ export const groupStrings = {
   leaveTitle: 'Leave this group?',
   leaveHint: 'The chat stays readable. To return, the session has to be added or join by an invite link.',
   left: 'The session left the group',
+  delete: 'Delete group',
+  deleteTitle: 'Delete this group for everyone?',
+  deleteHint: 'All members are removed. The chat stays readable here.',
+  deleted: 'Group deleted',
 } as const;

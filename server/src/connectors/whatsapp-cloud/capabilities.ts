@@ -14,6 +14,7 @@ export const cloudCapabilities: readonly Capability[] = [
   'groups',
   'group_delete',
   'group_join_requests',
+  'pin_message',
   'profile',
   'templates',
   'template_files',

@@ -40,6 +40,8 @@ import { People } from './people.ts';
 /** Meta's code for an object that does not exist, or no longer. */
 const NO_OBJECT = 100;
 
+const DAY_SECONDS = 24 * 3600;
+
 const Blocked = Compile(
   Type.Object({ block_users: Type.Object({ failed_users: Type.Optional(Type.Array(Type.Unknown())) }) }),
 );
@@ -151,7 +153,19 @@ export class CloudConnection implements Connection {
 
   async react({ networkId, chat }: MessageKey, emoji: string | null): Promise<void> {
     const reaction = { message_id: wamidOf(networkId), emoji: emoji ?? '' };
-    await this.#number.monitor.ask(() => this.#sender.react(chat, reaction));
+    await this.#number.monitor.ask(() => this.#sender.mark(chat, 'reaction', reaction));
+  }
+
+  /** https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/groups-messaging */
+  async pin({ networkId, chat }: MessageKey, seconds: number | null): Promise<void> {
+    if (chat.type !== 'group')
+      throw new AppError('not_supported', 'The WhatsApp Cloud API pins messages only in groups');
+    const message_id = wamidOf(networkId);
+    const pin =
+      seconds === null
+        ? { type: 'unpin', message_id }
+        : { type: 'pin', message_id, expiration_days: Math.max(1, Math.round(seconds / DAY_SECONDS)) };
+    await this.#number.monitor.ask(() => this.#sender.mark(chat, 'pin', pin));
   }
 
   async setBlocked(phoneNumber: string, blocked: boolean): Promise<void> {

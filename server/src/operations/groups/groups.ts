@@ -86,6 +86,9 @@ export const Group = named('Group', {
   }),
 });
 
+/** Networks can confirm each part of a change later than they accept it. */
+const DEADLINE_MS = 120_000;
+
 /** For operations on one group, which the node of its session runs. */
 export const changing = {
   owner: { field: 'groupId' },
@@ -93,6 +96,7 @@ export const changing = {
   scope: 'groupId',
   effect: 'destructive',
   errors: ['not_found', 'session_not_connected', 'send_failed', 'not_supported', 'network_denied'],
+  deadlineMs: DEADLINE_MS,
 } as const;
 
 export const listGroups = defineOperation({
@@ -143,6 +147,7 @@ export const getGroup = defineOperation({
 export const createGroup = defineOperation({
   id: 'groups.create',
   route: 'POST /groups',
+  deadlineMs: DEADLINE_MS,
   owner: { field: 'sessionId' },
   permission: 'groups:write',
   scope: 'sessionId',

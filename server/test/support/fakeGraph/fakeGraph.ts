@@ -40,6 +40,13 @@ const interactiveActions: Readonly<Record<string, string | undefined>> = {
   call_permission_request: 'call_permission_request',
 };
 
+/** "Required when PIN_OPERATION is pin. Pin duration in days. Can be 1 to 30 days." */
+function requirePin({ recipient_type: recipientType, pin }: Sent['body']): void {
+  const isValid = pin.type === 'unpin' || (pin.type === 'pin' && pin.expiration_days >= 1 && pin.expiration_days <= 30);
+  if (recipientType !== 'group' || !isValid || !pin.message_id?.startsWith('wamid.'))
+    throw new ApiError(400, 131_009, 'Parameter value is not valid: pin');
+}
+
 function requireInteractive({ type, action, body }: Sent['body']): void {
   if (!Object.hasOwn(interactiveActions, type) || action?.name !== interactiveActions[type] || !body?.text)
     throw new ApiError(400, 131_009, 'Parameter value is not valid: interactive');
@@ -382,6 +389,7 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (typeof message[type] !== 'object') throw new ApiError(400, 131009, `Parameter value is not valid: ${type}`);
     if (message[type].id !== undefined && !files.has(message[type].id))
       throw new ApiError(400, 131009, 'Parameter value is not valid: media id');
+    if (type === 'pin') requirePin(message);
     if (type === 'interactive') requireInteractive(message.interactive);
     if (type === 'template') requireFiles(message.template.components);
     if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);

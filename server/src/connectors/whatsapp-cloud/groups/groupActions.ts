@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { KeyedQueue, unlessAborted, withTimeout } from '../../../async.ts';
-import { AppError } from '../../../errors.ts';
+import { AppError, invalidField } from '../../../errors.ts';
 import type { GroupChange } from '../../../events/networkTypes.ts';
 import type {
   GroupActions,
@@ -27,7 +27,7 @@ import type { ChangeKind, Outcome, PendingChange, PendingChanges } from './pendi
 const CONFIRM_WITHIN_MS = 10_000;
 /** Requests about one group that wait for earlier ones. */
 const MAX_WAITING = 20;
-/** Meta's limit, in one request. */
+/** Meta's limit for one request, and the number of members that a group can have. */
 const MAX_REMOVED = 8;
 /** Groups of a number that are searched for a new one. Meta's largest page. */
 const LISTED = 1024;
@@ -147,12 +147,9 @@ export class CloudGroups implements GroupActions {
   ): Promise<readonly ParticipantResult[]> {
     if (action === 'add') return refuse('add people to a group; send them its invite link');
     if (action !== 'remove') return refuse('have other admins in its groups');
-    return this.#inTurn(networkId, async () => {
-      const results: ParticipantResult[] = [];
-      for (let start = 0; start < phoneNumbers.length; start += MAX_REMOVED)
-        results.push(...(await this.#remove(networkId, phoneNumbers.slice(start, start + MAX_REMOVED))));
-      return results;
-    });
+    if (phoneNumbers.length > MAX_REMOVED)
+      throw invalidField('phoneNumbers', `WhatsApp removes at most ${MAX_REMOVED} people in one call`, 'maxItems');
+    return this.#inTurn(networkId, () => this.#remove(networkId, phoneNumbers));
   }
 
   async invite(networkId: string): Promise<GroupInvite> {

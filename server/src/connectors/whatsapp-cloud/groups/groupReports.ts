@@ -31,9 +31,10 @@ const Problem = Type.Object({
   error_data: Type.Optional(Type.Object({ details: Text })),
 });
 const Problems = Type.Optional(Type.Array(Problem));
-const People = Type.Optional(
-  Type.Array(Type.Intersect([Person, Type.Object({ errors: Problems })]), { maxItems: 1024 }),
-);
+/** People. Each is read alone, so that a bad one does not affect the others. */
+const People = Type.Optional(Type.Array(Type.Unknown()));
+const OnePerson = Compile(Person);
+const OneFailed = Compile(Type.Object({ input: Text, errors: Problems }));
 const Setting = Type.Optional(
   Type.Object({ text: Text, update_successful: Type.Optional(Type.Boolean()), errors: Problems }),
 );
@@ -66,6 +67,9 @@ type Report = Static<ReturnType<typeof Report.Type>>;
 
 /** Looks up a group of a report from that time; undefined if Meta never returns it. */
 export type FindGroup = (id: string, at: number) => Promise<NetworkGroup | undefined>;
+
+/** More than a group can have. */
+const MAX_PEOPLE = 1024;
 
 /** Meta's answer about a group can be older than a report that it has just sent. */
 const RECENT_MS = 60_000;
@@ -206,9 +210,10 @@ export class GroupReports {
       throw error;
     }
     const whole = problemOf(report.errors);
-    const reasons = failed.map(
-      ({ input = '', errors }) => [plain(input), problemOf(errors) ?? whole ?? 'WhatsApp gave no reason'] as const,
-    );
+    const reasons = failed.map((given) => {
+      const { input = '', errors } = withKnownParts(OneFailed, given, {}) ?? {};
+      return [plain(input), problemOf(errors) ?? whole ?? 'WhatsApp gave no reason'] as const;
+    });
     const isRefused = whole !== undefined && phoneNumbers.length === 0 && reasons.length === 0;
     pending?.settle(isRefused ? { problem: whole } : { failed: new Map(reasons) });
     return undefined;
@@ -316,11 +321,12 @@ export class GroupReports {
     return this.#number.host.clock.now() - at < RECENT_MS;
   }
 
-  async #digitsOf(given: readonly Person[]): Promise<string[]> {
+  async #digitsOf(given: readonly unknown[]): Promise<string[]> {
     const { people, host } = this.#number;
     const found = new Set<string>();
-    for (const person of given) {
-      const digits = await digitsOf(person, people);
+    for (const one of given.slice(0, MAX_PEOPLE)) {
+      const person = withKnownParts(OnePerson, one, {});
+      const digits = person && (await digitsOf(person, people));
       if (digits !== undefined && digits !== host.phoneNumber) found.add(digits);
     }
     return [...found];

@@ -81,10 +81,10 @@ export class Sender {
     }
   }
 
-  /** Repeating a reaction is harmless, so it is also repeated without an answer. Throws the errors of `send`. */
-  async react(chat: NetworkChat, reaction: object): Promise<void> {
+  /** Repeating a reaction or a pin is harmless, even without an answer. Throws the errors of `send`. */
+  async mark(chat: NetworkChat, type: 'reaction' | 'pin', mark: object): Promise<void> {
     const { graph, people } = this.#number;
-    const body = { messaging_product: 'whatsapp', ...(await people.addressOf(chat)), type: 'reaction', reaction };
+    const body = { messaging_product: 'whatsapp', ...(await people.addressOf(chat)), type, [type]: mark };
     await this.#inTurn(chat, () => graph.call('POST', this.#path, body));
   }
 
