@@ -157,20 +157,23 @@ export const createGroup = defineOperation({
   thirdPartyText: true,
   summary: 'Create a group',
   description:
-    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result. Networks without the capability `group_add_members` create it without participants: send people its invite link.',
+    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
   status: 201,
   idempotent: true,
   input: {
     sessionId: OptionalSessionId,
     subject: Subject,
     phoneNumbers: optional(
-      PhoneNumberList(
-        'Participants, up to 1024. Required, except on networks without the capability `group_add_members`.',
-        { minItems: 1, maxItems: 1024 },
-      ),
+      PhoneNumberList('Participants, up to 1024; none on networks without `group_add_members`.', {
+        minItems: 1,
+        maxItems: 1024,
+      }),
     ),
-    description: optional(Description),
-    joinApproval: optional(boolean('An admin must approve people who join with the invite link.')),
+    description: optional({ ...Description, ...notForAgents }),
+    joinApproval: optional({
+      ...boolean('An admin must approve people who join with the invite link.'),
+      ...notForAgents,
+    }),
     idempotencyKey: IdempotencyKey,
   },
   output: Group,
