@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
+import { proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
-import { type Answer, eventOf } from '../support/server.ts';
+import { type Answer, bearer, eventOf } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
@@ -190,6 +191,132 @@ it('a number that becomes known without a message replaces the placeholder in ea
     async () => (await call('GET', `/messages/${messageId}`)).body,
     ({ from }) => from === bob.number,
   );
+});
+
+/*
+ * A person who hides the number shares it without a text: `SHARE_PHONE_NUMBER` answers a request for the number (WhatsApp
+ * Web, message type 11), and a message or notice names the number next to the LID (`sender_pn`, `participant_pn`).
+ */
+it('joins the chats of a person who shares the number only in the envelope of a message', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  const id = await bob.sendText(me.number, 'no number yet');
+  const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'no number yet');
+  bob.profile.hidesNumber = false;
+  const type = proto.Message.ProtocolMessage.Type.SHARE_PHONE_NUMBER;
+  await bob.send(me.number, { protocolMessage: { type } });
+  const changed = await eventOf(call, 'contact.updated', (data) => data.phoneNumber === bob.number);
+  assert.deepEqual([changed.previousPhoneNumber, changed.numberChanged], [`000${bob.lid}`, undefined]);
+  const { body } = await call('GET', `/messages/${messageId}`);
+  assert.deepEqual([body.networkId, body.from, body.chatId], [id, bob.number, bob.number]);
+  assert.deepEqual(await chatIds(sessionId), [bob.number]);
+});
+
+it('joins the chats of a person who shares the number in a group', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'direct and hidden');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'direct and hidden');
+  const group = nextPhone(whatsapp, 'Carol').groups.create('Shared', [me.number, bob.number]);
+  const { groupId } = await eventOf(call, 'group.created', ({ subject }) => subject === 'Shared');
+  await bob.sendText(group, 'in the group');
+  const hidden = await eventOf(call, 'message.incoming', ({ message }) => message === 'in the group');
+  assert.equal(hidden.from, `000${bob.lid}`);
+  bob.profile.hidesNumber = false;
+  await bob.send(group, { reactionMessage: { key: { id: 'UNKNOWN', remoteJid: group }, text: '👋' } });
+  await eventOf(call, 'contact.updated', (data) => data.phoneNumber === bob.number);
+  assert.deepEqual((await chatIds(sessionId)).toSorted(), [bob.number, groupId].toSorted());
+  assert.equal((await call('GET', `/messages/${hidden.messageId}`)).body.from, bob.number);
+});
+
+const chatIds = async (sessionId: string): Promise<string[]> =>
+  (await setting.call('GET', `/chats?sessionId=${sessionId}`)).body.data.map(({ chatId }: Answer['body']) => chatId);
+const textsIn = async (sessionId: string, chatId: string): Promise<string[]> =>
+  (await setting.call('GET', `/messages?sessionId=${sessionId}&chatId=${chatId}`)).body.data
+    .map(({ message }: Answer['body']) => message)
+    .toReversed();
+const changedTo = (phoneNumber: string) =>
+  eventOf(setting.call, 'contact.updated', (data) => data.phoneNumber === phoneNumber && data.numberChanged === true);
+
+for (const hasLids of [true, false])
+  it(`keeps the chat of a person who changes the number, ${hasLids ? 'with' : 'without'} LIDs in the notice`, async () => {
+    const { whatsapp, server, call } = setting;
+    const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));
+    assert.ok(me && bob && bobLater);
+    const sessionId = await linkSession(call, me);
+    const texts = ['hello', 'answer', 'same person', 'who has the number now?', 'someone else'].map(
+      (text) => `${text} ${bob.number}`,
+    );
+    const [hello = '', answer = '', same = '', who = '', other = ''] = texts;
+    const made = await call('POST', '/api-keys/create', { name: 'bob', allowedRecipients: [bob.number] });
+    const limited = bearer(server.url, made.body.key);
+    await bob.sendText(me.number, hello);
+    await eventOf(call, 'message.incoming', ({ message }) => message === hello);
+    const send = (to: string, message: string) => limited('POST', '/messages/send', { sessionId, to, message });
+    assert.equal((await send(bob.number, answer)).status, 201);
+    assert.equal((await send(bobLater.number, 'not yet')).body.code, 'permission_denied');
+
+    const atS = Math.floor(Date.now() / 1000) - 5;
+    bob.moveTo(bobLater.number, { hasLids, atS });
+    const changed = await changedTo(bobLater.number);
+    assert.deepEqual([changed.previousPhoneNumber, changed.sessionId], [bob.number, sessionId]);
+    assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
+    await bobLater.sendText(me.number, same);
+    const { chatId } = await eventOf(call, 'message.incoming', ({ message }) => message === same);
+    assert.equal(chatId, bobLater.number);
+    assert.deepEqual(await textsIn(sessionId, bobLater.number), [hello, answer, same]);
+    // A server keeps keys for some seconds.
+    await eventually(
+      () => send(bobLater.number, 'to the new number'),
+      ({ status }) => status === 201,
+    );
+
+    // The former number goes to its next owner.
+    const sent = await send(bob.number, who);
+    assert.deepEqual([sent.status, sent.body.to], [201, bob.number], JSON.stringify(sent.body));
+    await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === who);
+    await bob.sendText(me.number, other);
+    const stranger = await eventOf(call, 'message.incoming', ({ message }) => message === other);
+    assert.equal(stranger.chatId, bob.number);
+    bob.moveTo(bobLater.number, { hasLids, atS });
+    await bob.sendText(me.number, `${other} again`);
+    await eventOf(call, 'message.incoming', ({ message }) => message === `${other} again`);
+    assert.deepEqual(await textsIn(sessionId, bob.number), [who, other, `${other} again`], 'a repeated notice');
+  });
+
+it('keeps the chat of a person who hides the number and changes it', async () => {
+  const { whatsapp, call } = setting;
+  const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));
+  assert.ok(me && bob && bobLater);
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'hidden before');
+  const { from } = await eventOf(call, 'message.incoming', ({ message }) => message === 'hidden before');
+  await call('POST', '/messages/send', { sessionId, to: from, message: 'hi' });
+  bob.moveTo(bobLater.number);
+  await eventOf(call, 'contact.updated', (data) => data.phoneNumber === bobLater.number);
+  assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
+  assert.deepEqual(await textsIn(sessionId, bobLater.number), ['hidden before', 'hi']);
+});
+
+it('ignores a notice about the number of the session', async () => {
+  const { whatsapp, call } = setting;
+  const [me, bob] = ['Me', 'Bob'].map((name) => nextPhone(whatsapp, name));
+  assert.ok(me && bob);
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'to my number');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'to my number');
+  await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'hi' });
+  bob.moveTo(me.number);
+  await bob.sendText(me.number, 'after the notice');
+  const { chatId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'after the notice');
+  assert.deepEqual([chatId, await chatIds(sessionId)], [bob.number, [bob.number]]);
 });
 
 it('a sender with a hosted address is known by number', async () => {

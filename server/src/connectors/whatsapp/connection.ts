@@ -39,6 +39,7 @@ import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './peop
 import { AddressBook } from './people/addressBook.ts';
 import { Addresses, jidOf } from './people/addresses.ts';
 import { createBusinessActions } from './people/business.ts';
+import { ChangedNumbers } from './people/changedNumbers.ts';
 import { createChannelActions } from './people/channels.ts';
 import { createCommunityActions, previewInvite } from './people/communities.ts';
 import { createGroupActions } from './people/groupActions.ts';
@@ -112,6 +113,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const acknowledgements = new Acknowledgements(session);
   const pacing = new Pacing(limits, { clock, random, store });
   const recipients = new Recipients(session, pacing, addresses);
+  const changedNumbers = new ChangedNumbers(session, addresses, recipients);
   const deviceSessions = new DeviceSessions(session, new SenderKeys(session, groups));
   const sender = new Sender({
     session,
@@ -146,7 +148,17 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
     cachedGroupMetadata: (jid) => groups.currentOrRead(jid),
     makeSignalRepository: deviceSessions.observe(turns.split(journal.makeSignalRepository)),
   });
-  const people = { addresses, members, groups, pictures, joinRequests, recipients, activity, ownPresence };
+  const people = {
+    addresses,
+    members,
+    groups,
+    pictures,
+    joinRequests,
+    recipients,
+    activity,
+    ownPresence,
+    changedNumbers,
+  };
   return { session, store, credentials, route, config, ...people, pacing, sender, receiver, history, sharedState };
 }
 
@@ -233,8 +245,9 @@ class Life {
   }
 
   async start(): Promise<void> {
-    const { session, config, addresses, groups, receiver, history, pictures, activity } = this.#parts;
+    const { session, config, addresses, changedNumbers, groups, receiver, history, pictures, activity } = this.#parts;
     await addresses.start();
+    await changedNumbers.start();
     await groups.start();
     await pictures.start();
     await receiver.start();

@@ -56,6 +56,13 @@ export class Recipients {
     return networkNumber;
   }
 
+  /** Looks these numbers up again before the next message, because they belong to other people now. */
+  forget(...phoneNumbers: string[]): void {
+    for (const known of [this.#known, this.#written])
+      for (const [number, networkNumber] of [...known.entries()])
+        if (phoneNumbers.some((one) => one === number || one === networkNumber)) known.delete(number);
+  }
+
   /** Returns what would happen to a message to each of these people and groups, without asking the network. */
   async forecast(socket: WASocket, messages: readonly PlannedMessage[]): Promise<Forecast[]> {
     const { budget } = this.#pacing;

@@ -1,4 +1,4 @@
-import type { WASocket } from 'baileys';
+import type { BinaryNode, WASocket } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import { isPlaceholder } from '../../contract/people.ts';
@@ -24,12 +24,18 @@ export class Addresses {
   constructor(session: Session) {
     const { link, host } = session;
     this.#session = session;
-    link.on('socket', ({ ev }) => {
-      ev.on('lid-mapping.update', ({ lid, pn }) => {
-        this.digitsOf(lid, pn).catch((error) =>
-          host.log.warn({ err: error }, 'failed to store a phone number that became known'),
-        );
-      });
+    const note = (lid: string, pn: string) => {
+      this.digitsOf(lid, pn).catch((error) =>
+        host.log.warn({ err: error }, 'failed to store a phone number that became known'),
+      );
+    };
+    link.on('socket', ({ ev, ws }) => {
+      ev.on('lid-mapping.update', ({ lid, pn }) => note(lid, pn));
+      // A person can share the number with a message that has no content, which nobody reads otherwise.
+      for (const tag of ['message', 'receipt', 'notification'])
+        ws.on(`CB:${tag}`, ({ attrs }: BinaryNode) => {
+          for (const [lid, pn] of pairsIn(attrs)) if (this.isHidden(placeholderOf(unhosted(lid)))) note(lid, pn);
+        });
     });
   }
 
@@ -82,6 +88,17 @@ export class Addresses {
   }
 
   /**
+   * Notes that a person has another number. Placeholders of the person lead to it, and the former number does not: it
+   * can belong to someone else. A redirect of the new number to another one ends.
+   */
+  noteChange(former: string, current: string): void {
+    this.#identified.delete(current);
+    this.#identified.delete(former);
+    for (const [digits, phoneNumber] of this.#identified)
+      if (isPlaceholder(digits) && phoneNumber === former) this.#identified.set(digits, current);
+  }
+
+  /**
    * Returns the addresses of a chat, the first one for what is sent there. A person whose LID is known is addressed by
    * it: WhatsApp refuses the number of many with 463, also in chats that the person has begun (Baileys #2683, #2688,
    * #2698, OpenWA #717). One report says the opposite (whatsapp-mcp-extended #67), so the number comes second.
@@ -112,6 +129,19 @@ export class Addresses {
   #userOf(jid: string): string {
     return this.#session.baileys.jidDecode(jid)?.user ?? jid;
   }
+}
+
+/** Returns a LID and the number of the same person, as far as the envelope of a stanza has both. */
+function pairsIn(attrs: BinaryNode['attrs']): [lid: string, pn: string][] {
+  const { from, participant = from, recipient } = attrs;
+  const pairs = [
+    [participant, attrs['participant_pn'] ?? attrs['sender_pn']],
+    [recipient, attrs['peer_recipient_pn'] ?? attrs['recipient_pn']],
+  ];
+  return pairs.flatMap(([lid, pn]) => {
+    const address = lid?.replace(/:\d+(?=@)/, '') ?? '';
+    return /@(hosted\.)?lid$/.test(address) && pn ? [[address, pn]] : [];
+  });
 }
 
 /** Reads the stored LID: Baileys 7.0.0-rc14 fails on the server's answer about a number with another address. */

@@ -5,7 +5,14 @@ import { isConfirmed, type Network } from '../network.ts';
 import { createAccount, type Profile, requireAccount } from '../server/account.ts';
 import { changeState, type StateChange } from '../server/appState.ts';
 import { endCall, offerCall } from '../server/calls.ts';
-import { announceDeregistered, announceDevice, announceIdentity, unlink } from '../server/companions.ts';
+import {
+  announceDeregistered,
+  announceDevice,
+  announceIdentity,
+  announceNumber,
+  type NumberChange,
+  unlink,
+} from '../server/companions.ts';
 import { type Limits, limit, revealNumber } from '../server/limits.ts';
 import { newId, scanQr } from '../server/linking.ts';
 import { createNewsletter, encodePost, type Newsletter, publish } from '../server/newsletters.ts';
@@ -42,6 +49,8 @@ export interface Phone extends Mailbox {
    * nobody (WhiskeySockets/Baileys#2661: the first one without an error). Returns the new one.
    */
   beginNewAccount(): string;
+  /** Notifies others that the owner has the number of another phone from now on. */
+  moveTo(number: string, change?: NumberChange): void;
   /** Adds a device that others still see, although the server has no keys of it. */
   addDeregisteredDevice(): void;
   /** The number of one-time keys that its clients have on the server. */
@@ -161,6 +170,8 @@ export function createPhone(network: Network, number: string, name: string): Pho
     },
     addDeregisteredDevice: () => announceDeregistered(network, account),
     oneTimeKeys: () => [...account.companions.values()].reduce((sum, { preKeys }) => sum + preKeys.length, 0),
+    moveTo: (other: string, change: NumberChange = {}) =>
+      announceNumber(network, account, requireAccount(network, other), change),
     devices: () => account.companions.size,
     haveConfirmed: (id: string) => [...account.companions.values()].every((client) => isConfirmed(client, id)),
     sendText: (to: string, text: string, options?: SendOptions) => mailbox.send(to, { conversation: text }, options),

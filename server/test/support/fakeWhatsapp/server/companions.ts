@@ -34,6 +34,27 @@ export function announceIdentity(network: Network, account: Account): string {
   return id;
 }
 
+/**
+ * Reports that a person has another number (`handleContactModify` of the Android app, `WAWebHandleContactNotification` of
+ * WhatsApp Web, whatsapp-rust#351): to those who know the former one. The LIDs are optional there.
+ */
+export function announceNumber(network: Network, former: Account, current: Account, change: NumberChange): void {
+  const lids = change.hasLids === false ? {} : { old_lid: former.lidJid, new_lid: current.lidJid };
+  const modify = stanza('modify', { old: former.numberJid, new: current.numberJid, ...lids });
+  for (const watcher of former.watchers) {
+    if (watcher === former) continue;
+    for (const device of watcher.companions.keys()) {
+      const attributes = { from: former.numberJid, type: 'contacts', id: newId(), t: String(change.atS ?? nowS()) };
+      deliver(network, { account: watcher, device }, stanza('notification', attributes, [modify]));
+    }
+  }
+}
+
+export interface NumberChange {
+  readonly hasLids?: boolean;
+  readonly atS?: number;
+}
+
 /** Reports a device without keys on the server: others encrypt for it until they learn that it is gone. */
 export function announceDeregistered(network: Network, account: Account): void {
   const id = account.nextDeviceId++;
