@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { proto } from 'baileys';
+import { storeOf } from '../../src/sessions/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, bearer, eventOf } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
@@ -303,6 +304,22 @@ it('keeps the chat of a person who hides the number and changes it', async () =>
   await eventOf(call, 'contact.updated', (data) => data.phoneNumber === bobLater.number);
   assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
   assert.deepEqual(await textsIn(sessionId, bobLater.number), ['hidden before', 'hi']);
+});
+
+it('keeps the chat of a person whose change of number was not stored before a crash', async () => {
+  const { whatsapp, server, call } = setting;
+  const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));
+  assert.ok(me && bob && bobLater);
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'before the crash');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'before the crash');
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  const change = JSON.stringify({ from: bob.numberJid, to: bobLater.numberJid, at: 1 });
+  await storeOf(server.app.services.database, sessionId).set(`changing/${bob.numberJid}`, change);
+  await call('POST', `/sessions/${sessionId}/connect`);
+  const changed = await changedTo(bobLater.number);
+  assert.equal(changed.previousPhoneNumber, bob.number);
+  assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
 });
 
 it('ignores a notice about the number of the session', async () => {
