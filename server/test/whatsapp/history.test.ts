@@ -240,6 +240,38 @@ describe('on demand', () => {
     assert.equal(offline.body.code, 'session_not_connected');
   });
 
+  it('imports an HD photo and a live photo as one message each, with the HD file', async () => {
+    const { whatsapp } = setting;
+    const [me, bob] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob')];
+    const [sd, hd] = [Buffer.from('standard'), Buffer.from('much better')];
+    const image = (content: Buffer) => bob.uploadFile('image', content, { mimetype: 'image/jpeg' });
+    const partOf = (parent: string, associationType: number, message: proto.IMessage): proto.IMessage => ({
+      associatedChildMessage: { message },
+      messageContextInfo: { messageAssociation: { associationType, parentMessageKey: { id: parent } } },
+    });
+    const { HD_IMAGE_DUAL_UPLOAD, MOTION_PHOTO } = proto.MessageAssociation.AssociationType;
+    const write = (message: proto.IMessage, days: number, id: string, fromMe = false) =>
+      me.history.write(bob.number, message, { atS: daysAgo(days), id, fromMe });
+    write(image(sd), 9, 'PHOTO');
+    write(partOf('PHOTO', HD_IMAGE_DUAL_UPLOAD, image(hd)), 8, 'PHOTO-HD');
+    write(partOf('PHOTO', HD_IMAGE_DUAL_UPLOAD, image(Buffer.from('of another sender'))), 7, 'FORGED', true);
+    const clip = bob.uploadFile('video', Buffer.from('moving'), { mimetype: 'video/mp4' });
+    write(partOf('PHOTO', MOTION_PHOTO, clip), 6, 'PHOTO-LIVE');
+    write({ conversation: 'later' }, 5, 'TEXT');
+    const sessionId = await linkSession(call, me);
+    await imported(sessionId);
+    const all = await messagesOf(sessionId);
+    assert.deepEqual(
+      all.map(({ type, remoteMedia }) => [type, remoteMedia?.size]),
+      [
+        ['text', undefined],
+        ['image', hd.length],
+      ],
+    );
+    const fetched = await call('POST', `/messages/${all[1].messageId}/media`);
+    assert.deepEqual([fetched.status, fetched.body.media?.size], [200, hd.length], JSON.stringify(fetched.body));
+  });
+
   it('fetches a file of the history, also one that only the phone still has', async () => {
     const { whatsapp } = setting;
     const [me, bob] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob')];

@@ -9,7 +9,7 @@ import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
 import { HistoryError } from './fieldStream.ts';
 import { fetchPart } from './historyFile.ts';
-import { isChat, toHistoryChat, toHistoryMessage } from './historyMessages.ts';
+import { BetterFiles, isChat, toHistoryChat, toHistoryMessage } from './historyMessages.ts';
 import { readParts } from './historyParts.ts';
 import { People } from './historyPeople.ts';
 import { storeTokens, type Token, tokenOf } from './historyTokens.ts';
@@ -281,6 +281,7 @@ export class HistoryImport {
       await this.#work.report({ type: 'history', chats: [...batch.chats.values()], contacts: [], messages });
       batch = { chats: new Map(), messages: [] };
     };
+    const betterFiles = new BetterFiles(this.#session);
     for await (const entry of readParts(baileys, part, true)) {
       const jid = entry.kind === 'message' ? entry.chat : entry.kind === 'chat' ? entry.chat.id : undefined;
       const known = jid && chats.get(jid);
@@ -289,10 +290,11 @@ export class HistoryImport {
         const message = await toHistoryMessage(this.#session, known.chat.chat, entry.info, (one) =>
           people.digitsOf(one),
         );
+        betterFiles.note(jid, entry.info);
         if (message === undefined) continue;
         const isUnread = message.isOwn !== true && known.unread > 0;
         if (isUnread) known.unread--;
-        batch.messages.push(isUnread ? { ...message, isUnread } : message);
+        batch.messages.push(betterFiles.apply(isUnread ? { ...message, isUnread } : message, entry.info));
       }
       batch.chats.set(jid, known.chat);
       if (batch.messages.length + batch.chats.size >= AT_ONCE) await flush();

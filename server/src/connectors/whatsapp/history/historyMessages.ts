@@ -112,6 +112,45 @@ export async function toHistoryMessage(
   };
 }
 
+/** HD files of the messages of one chat, by `placeOf` their message. The HD file is the newer message, so it comes first. */
+export class BetterFiles {
+  readonly #session: Session;
+  readonly #files = new Map<string, RemoteFile>();
+  #chat = '';
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** Keeps the file if the message is the better version of another one. */
+  note(chat: string, { key, message }: Info): void {
+    if (chat !== this.#chat) this.#files.clear();
+    this.#chat = chat;
+    const { baileys } = this.#session;
+    const association = message ? associationOf(baileys, message) : undefined;
+    const whole = baileys.normalizeMessageContent(message);
+    if (association?.role !== 'better_media' || !key || !whole || this.#files.size >= BETTER_FILES) return;
+    const parsed = parseContent(baileys, whole);
+    const file = parsed && fileOf(this.#session, key, whole, parsed);
+    if (file !== undefined) this.#files.set(placeOf(key, association.parent), file);
+  }
+
+  /** Returns the message with its better file. */
+  apply(message: HistoryMessage, { key }: Info): HistoryMessage {
+    const file = key?.id ? this.#files.get(placeOf(key, key.id)) : undefined;
+    const isSameType = file !== undefined && typeOf(file) === typeOf(message.file);
+    return isSameType ? { ...message, file } : message;
+  }
+}
+
+/** Per chat and part. */
+const BETTER_FILES = 1000;
+
+/** Only the sender of a message can improve its file. */
+const placeOf = ({ fromMe, participant }: NonNullable<Key>, id: string) => JSON.stringify([fromMe, participant, id]);
+
+const typeOf = (file: RemoteFile | undefined) => file?.mimeType.split('/')[0];
+
 /** Per message. Anybody can react to a message of a group. */
 const ANSWERS = 1024;
 
