@@ -121,7 +121,6 @@ const OPTIONAL_ZERO = /^(\+?\d{1,4}[^\d(]*)\(0\)/;
 /** A decimal as programs write a number that they keep as floating point. Without its point it is another number. */
 const WHOLE_DECIMAL = /^(\+?\d{7,15})\.0$/;
 const SCIENTIFIC = /^\d(?:[.,]\d+)?e\+?\d+$/i;
-const SEVERAL = /^[^,;|]*(?:\d[^,;|]*){7}[,;|](?:[^,;|]*\d){7}/;
 /** How Brazilians write a domestic number whose carrier the caller chooses: `(0xx11) 91234-5678`. */
 const CARRIER = /^(?:(?:\+|00)?55)?(?:\(?0[-.]?|\()[x*]{2}/i;
 
@@ -129,7 +128,7 @@ function readTyped(text: string): Reading {
   const written = numberIn(plain(text)).replace(WHOLE_DECIMAL, '$1');
   const compact = written.replace(/\s/g, '');
   if (SCIENTIFIC.test(compact)) return { problem: 'a spreadsheet rounded it; format its column as text' };
-  if (SEVERAL.test(compact)) return { problem: 'it has more than one number' };
+  if (hasSeveral(compact)) return { problem: 'it has more than one number' };
   if (CARRIER.test(compact))
     return { problem: 'leave out "0xx", which stands for the code of a carrier: +55 11 91234-5678' };
   if (EXTENSION.test(compact) && /\d/.test(compact.replace(EXTENSION, '')))
@@ -142,6 +141,12 @@ function readTyped(text: string): Reading {
   const advice = prefixAdvice(compact);
   if (advice === undefined) return reading;
   return 'digits' in reading ? { ...reading, doubt: advice } : { problem: advice };
+}
+
+/** Whether two numbers are separated. Not one pattern, because it takes minutes for a long series of digits. */
+function hasSeveral(compact: string): boolean {
+  const parts = compact.split(/[,;|]/, 2);
+  return parts.length === 2 && parts.every((part) => part.replace(/\D/g, '').length >= 7);
 }
 
 /** Prefixes of international calls other than 00, in North America, Japan, Australia, East Asia and Russia. */
