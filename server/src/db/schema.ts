@@ -411,6 +411,10 @@ export interface Schema {
     /** 1, 0, or null if it was never checked. */
     on_network: number | null;
     checked_at: number | null;
+    /** The network's id of the person, such as a business-scoped user id of Meta. */
+    user_id: string | null;
+    /** The public name that the person chose on the network. */
+    user_name: string | null;
   };
   /** Numbers that a network uses although no numbering plan has them, as far as the account was shown them. */
   network_numbers: {

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { contractKinds } from './events.ts';
 import { messageContent } from './fields.ts';
+import { SenderIds } from './parts.ts';
 
 /** The fields of each group, all optional. */
 export const addedFields = {
@@ -21,6 +22,7 @@ export const addedFields = {
         ...messageContent,
       }),
     ),
+    ...SenderIds,
   },
   chat: {
     isGroup: Type.Optional(Type.Boolean({ description: 'Whether the chat is a group.' })),

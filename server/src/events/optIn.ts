@@ -245,8 +245,9 @@ export const optInEvents = {
       numberChanged: Flag(
         'Present if the contact has changed their phone number. `previousPhoneNumber` can later belong to someone else.',
       ),
-      userId: Text('New network id of the contact, such as `US.13491208655302741918`. Only if it changed.'),
-      previousUserId: Text('Network id of the contact until now. Only if it changed.'),
+      userId: Text('User id of the contact on the WhatsApp Cloud API, such as `US.13491208655302741918`.'),
+      previousUserId: Text('User id of the contact until now. Only if it changed.'),
+      userName: Text('User name of the contact on the WhatsApp Cloud API, if the contact has one.'),
       unidentified: Unidentified,
       timestamp: Timestamp('When the contact changed.'),
       ...Test,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { contentPartSchemas } from './contentParts/contentParts.ts';
 import { LivePart } from './contentParts/live.ts';
-import { Digits, OptionalContent, Timestamp } from './fields.ts';
+import { Digits, OptionalContent, Text, Timestamp } from './fields.ts';
 
 /* The parts that events and the API share. */
 
@@ -98,6 +98,18 @@ export const Unidentified = Type.Optional(
       'Present if the sender hides the phone number: `from` is then a placeholder, which you can use as `to`.',
   }),
 );
+
+/** Ids of a person, on a network that has them besides the phone number. */
+export const userIdFields = (whose: string) => ({
+  userId: Text(
+    `User id of ${whose} on the WhatsApp Cloud API, such as \`DE.13491208655302741918\`, accepted as \`to\`.`,
+  ),
+  userName: OptionalContent(
+    Type.String({ description: `User name of ${whose} on the WhatsApp Cloud API, if there is one.` }),
+  ),
+});
+
+export const SenderIds = userIdFields('the sender');
 
 export const ReplyTo = Type.Optional(Type.String({ description: 'Id of the message that this message replies to.' }));
 export const Replayed = Type.Optional(

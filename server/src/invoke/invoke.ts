@@ -210,6 +210,11 @@ class Invocation {
     return sessionIds === undefined || isWithin(sessionIds, this.#input, output);
   }
 
+  /** The input as the caller gave it. */
+  get #given(): Input {
+    return (this.#call.input ?? {}) as Input;
+  }
+
   /** Returns the idempotency key of the call; undefined if it has none, or the operation ignores it. */
   #keyOf(key: unknown): Key | undefined {
     const { caller } = this.#call;
@@ -230,7 +235,7 @@ class Invocation {
   async #readInput(): Promise<void> {
     const { caller } = this.#call;
     const operation = this.#operation;
-    this.#input = (this.#call.input ?? {}) as Input;
+    this.#input = this.#given;
     this.#input = this.#prepared.validate(this.#call.input);
     if (operation.credential === 'none' || caller === undefined) return;
     const { typedNumbers, networkIds, derivedSessions, filters } = this.#parts;
@@ -251,7 +256,7 @@ class Invocation {
     const sessionIds = sessionsOf({ caller });
     if (sessionIds !== undefined) this.#input = await sessionScopes.limit(operation, caller, sessionIds, this.#input);
     if (recipients !== undefined)
-      await requireRecipients({ recipients, input }, caller, this.#input, services.database.reader);
+      await requireRecipients({ recipients, input }, caller, this.#input, this.#given, services.database.reader);
     this.#input = await confirmationRule.require(operation, this.#call, this.#input);
   }
 
@@ -349,7 +354,7 @@ class Invocation {
     const result =
       operation.credential === 'none'
         ? await operation.run(this.#publicContext(), input)
-        : await operation.run(await withSession(operation, this.#context(resourceId), input), input);
+        : await operation.run(await this.#contextFor(operation, resourceId, input), input);
     this.#cursors = cursorsOf(result);
     const output = this.#prepared.project(result);
     // Only the owner of a session asks its network. Everything else was shown when it was stored.
@@ -357,6 +362,13 @@ class Invocation {
     if (operation.owner !== undefined && caller !== undefined)
       await this.#parts.typedNumbers.noteOutput(caller.accountId, output);
     return output;
+  }
+
+  /** The context of a run, in whose session the network knows the people of the input. */
+  async #contextFor(operation: Operation, resourceId: string | undefined, input: Input) {
+    const context = await withSession(operation, this.#context(resourceId), input);
+    await this.#parts.networkIds.name(operation, context, this.#given);
+    return context;
   }
 
   async #readStored(idempotencyKey: string, input: Input): Promise<unknown> {

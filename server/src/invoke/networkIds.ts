@@ -1,8 +1,9 @@
 import type { Caller } from '../auth/authenticate.ts';
-import { isPlaceholder } from '../connectors/contract/people.ts';
+import { isPlaceholder, isUserId } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query, unindexed } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
+import type { SessionRef } from '../messages/store.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { changedAt, fieldsOf, type Place, placesOf, textsAt } from './input/references.ts';
 import { type Operation, sessionsOf } from './operation.ts';
@@ -62,6 +63,25 @@ export class NetworkIds {
     for (const { path, to } of places)
       if (to === 'chats') replaced = await this.#replaceList(caller, path.slice(0, -1), replaced);
     return replaced;
+  }
+
+  /**
+   * Lets networks reach the people whom a call refers to by user ids. Bulk messages name their recipients themselves.
+   * @throws {AppError} `not_supported` if the network of the call's session has no such ids
+   */
+  async name(operation: Pick<Operation, 'input' | 'effect'>, ctx: Named, given: Input): Promise<void> {
+    if (operation.effect === 'read') return;
+    const userIds = userIdsIn(operation, given);
+    if (userIds.length === 0) return;
+    const { people } = this.#services.sessions;
+    if (ctx.session !== undefined) return requireNamed(people, ctx.session, userIds);
+    const { accountId } = ctx.caller;
+    const sessions = await this.#sessionsWith(ctx.caller, undefined, NONE);
+    let left = MAX_LOOK_UPS;
+    for (const { session_id: sessionId } of sessions) {
+      if (left < userIds.length) return;
+      if (await people.name({ accountId, sessionId }, userIds)) left -= userIds.length;
+    }
   }
 
   async #oneOf(
@@ -187,9 +207,38 @@ export async function recipientFinder(
   };
 }
 
-/** The placeholder that a text means, as digits or as the LID; undefined if it means something else. */
+/** The caller and session of a running operation. */
+interface Named {
+  readonly caller: Caller;
+  readonly session?: SessionRef;
+}
+
+/**
+ * Lets the network of a session reach people by their user ids.
+ * @throws {AppError} `not_supported` if it has no such ids
+ */
+export async function requireNamed(
+  people: Needed['sessions']['people'],
+  session: SessionRef,
+  userIds: readonly string[],
+): Promise<void> {
+  if (await people.name(session, userIds)) return;
+  throw new AppError(
+    'not_supported',
+    `The network of this session has no user ids such as ${userIds[0]}; only the WhatsApp Cloud API has them`,
+  );
+}
+
+/** The user ids in an input, each once. */
+function userIdsIn({ input: schema }: Pick<Operation, 'input'>, given: Input): string[] {
+  const places = placesOf(schema).filter((place) => isOfPeople(place) || place.to === 'chat');
+  const texts = places.flatMap(({ path }) => textsAt(given, path)).map(({ text }) => text.trim());
+  return [...new Set(texts.filter(isUserId))];
+}
+
+/** The placeholder that a text means, as digits, as the LID or as a user id; undefined if it means something else. */
 function placeholderOf(text: unknown): string | undefined {
-  if (typeof text !== 'string' || !/^\s*\+?000|@lid$/.test(text)) return undefined;
+  if (typeof text !== 'string' || !(/^\s*\+?000|@lid$/.test(text) || isUserId(text.trim()))) return undefined;
   const digits = digitsOf(text);
   return digits !== undefined && isPlaceholder(digits) ? digits : undefined;
 }

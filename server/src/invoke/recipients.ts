@@ -2,6 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { scopeOf } from '../auth/keyScope.ts';
 import { isRecipient } from '../auth/recipientPatterns.ts';
+import { isUserId, placeholderOfUserId } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
@@ -20,27 +21,37 @@ export async function requireRecipients(
   { recipients: field, input: schema }: { readonly recipients: RecipientField; readonly input: TSchema },
   caller: Caller,
   input: Readonly<Record<string, unknown>>,
+  given: Readonly<Record<string, unknown>>,
   on: Queryable,
 ): Promise<void> {
   if (field === 'each' || scopeOf(caller)?.recipients === undefined) return;
   // Validated by the schema of the input.
   const named = [input[field] ?? []].flat() as string[];
-  for (const one of named) {
+  const typed = [given[field] ?? []].flat();
+  for (const [index, one] of named.entries()) {
     const recipient =
       referenceOf(schema, [field]) === 'message'
         ? await chatOfMessage(on, caller.accountId, one)
         : (digitsOf(one) ?? one);
-    if (recipient !== undefined) requireRecipient({ caller }, recipient);
+    if (recipient !== undefined) requireRecipient({ caller }, recipient, typed[index]);
   }
 }
 
 /**
  * @param recipient phone number digits, or the id of a group
+ * @param given how the caller identifies the recipient. A key that is limited to a user id keeps it when the number of
+ * the person becomes known.
  * @throws {AppError} `permission_denied` if the caller's key may not send to the recipient
  */
-export function requireRecipient({ caller }: { readonly caller: Caller }, recipient: string): void {
+export function requireRecipient(
+  { caller }: { readonly caller: Caller },
+  recipient: string,
+  given: unknown = recipient,
+): void {
   const patterns = scopeOf(caller)?.recipients;
-  if (patterns !== undefined && !isRecipient(patterns, recipient))
+  if (patterns === undefined || isRecipient(patterns, recipient)) return;
+  const userId = typeof given === 'string' && isUserId(given.trim()) ? placeholderOfUserId(given.trim()) : undefined;
+  if (userId === undefined || !patterns.exact.has(userId))
     throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
 }
 

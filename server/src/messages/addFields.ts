@@ -1,12 +1,13 @@
 import type { Connector } from '../connectors/contract/connector.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
-import type { MessageRow, SessionTable } from '../db/schema.ts';
+import type { ContactTable, MessageRow, SessionTable } from '../db/schema.ts';
 import { type AddedFields, type AddFields, type StoredEvent, withFields } from '../events/addedFields.ts';
 import { chatOf, sessionOf } from '../events/conversation.ts';
 import { isChannelId, isGroupId } from '../ids.ts';
 import type { Log } from '../log.ts';
 import { addressOf, networkIdOf, networkIdsOfGroups } from './networkNames.ts';
+import { userIdsOf } from './userIds.ts';
 
 interface Deps {
   readonly reader: Queryable;
@@ -26,8 +27,8 @@ interface Names {
 interface Found {
   readonly sessions: ReadonlyMap<string, Pick<SessionTable, 'name' | 'metadata'>>;
   readonly messages: ReadonlyMap<string, Pick<MessageRow, 'direction' | 'network_id' | 'sent_at'>>;
-  /** Names by session and phone number. */
-  readonly contacts: ReadonlyMap<string, string | null>;
+  /** Contacts by session and phone number. */
+  readonly contacts: ReadonlyMap<string, Pick<ContactTable, 'name' | 'user_id' | 'user_name'>>;
   /** The network's ids of groups. */
   readonly groups: ReadonlyMap<string, string>;
   connectorOf(sessionId: string): Connector | undefined;
@@ -72,12 +73,16 @@ function fieldsOf({ conversation }: StoredEvent, { messageId, from, to }: Names,
     ...chatFields(chatOf(conversation), connector, found),
     ...(from !== undefined && {
       networkFrom: addressOf({ type: 'direct', id: from }, connector),
-      senderName: found.contacts.get(`${sessionId}/${from}`) ?? null,
+      ...senderFields(found.contacts.get(`${sessionId}/${from}`)),
     }),
     ...(from !== undefined && isGroupId(chatOf(conversation)) && { participant: from }),
     ...(to !== undefined && { toNumber: isGroupId(chatOf(conversation)) ? null : to }),
     session: { name: session.name, metadata: JSON.parse(session.metadata) },
   };
+}
+
+function senderFields(contact: Pick<ContactTable, 'name' | 'user_id' | 'user_name'> | undefined): AddedFields {
+  return { senderName: contact?.name ?? null, ...(contact && userIdsOf(contact)) };
 }
 
 function chatFields(chatId: string, connector: Connector | undefined, { groups }: Found): AddedFields {
@@ -111,7 +116,7 @@ async function find(
     sessions: new Map(sessions.map((row) => [row.session_id, row])),
     messages: new Map(messages.map((row) => [row.message_id, row])),
     groups,
-    contacts: new Map(contacts.map((row) => [`${row.session_id}/${row.phone_number}`, row.name])),
+    contacts: new Map(contacts.map((row) => [`${row.session_id}/${row.phone_number}`, row])),
     connectorOf,
   };
 }
@@ -143,7 +148,7 @@ const messagesById = query((db, p: Listed, dialect) =>
 const contactsByNumber = query((db, p: Listed & { phoneNumbers: string }, dialect) =>
   db
     .selectFrom('contacts')
-    .select(['session_id', 'phone_number', 'name'])
+    .select(['session_id', 'phone_number', 'name', 'user_id', 'user_name'])
     .where('account_id', '=', p.accountId)
     .where('session_id', 'in', dialect.texts(p.ids))
     .where('phone_number', 'in', dialect.texts(p.phoneNumbers)),

@@ -8,6 +8,7 @@ export const MAX_TEXT_CHARACTERS = 65_536;
 /** Limits of shorter texts, by the name of their field. */
 const CHARACTERS: Readonly<Record<string, number>> = {
   senderName: 200,
+  username: 200,
   name: 512, // of a template, the longest of all names
   subject: 200,
   description: 4096,

@@ -1,5 +1,7 @@
-import type { NetworkPerson } from '../connectors/contract/people.ts';
+import { type NetworkPerson, placeholderOfUserId } from '../connectors/contract/people.ts';
 import type { Database } from '../db/database.ts';
+import type { SessionRef } from '../messages/store.ts';
+import { insertNamed } from '../messages/userIds.ts';
 import type { SessionConnectors } from './sessionConnectors.ts';
 import { storeOf } from './store.ts';
 
@@ -21,5 +23,22 @@ export class People {
     const connector = (await this.#connectors.of([sessionId]))(sessionId);
     if (connector?.personOf !== undefined) return connector.personOf(digits, storeOf(this.#database, sessionId));
     return { phoneNumber: digits, networkIds: [connector?.addressOf?.({ type: 'direct', id: digits }) ?? digits] };
+  }
+
+  /**
+   * Lets the network of a session reach people by user ids that a caller passes, and makes new ones contacts.
+   * @returns false if the network has no such ids
+   */
+  async name(session: SessionRef, userIds: readonly string[]): Promise<boolean> {
+    const { sessionId } = session;
+    const connector = (await this.#connectors.of([sessionId]))(sessionId);
+    if (connector?.nameUser === undefined) return false;
+    const store = storeOf(this.#database, sessionId);
+    for (const userId of userIds) {
+      if (!(await connector.nameUser(userId, store))) continue;
+      const named = { ...session, phoneNumber: placeholderOfUserId(userId), userId };
+      await this.#database.commit((tx) => insertNamed.run(tx, named), sessionId);
+    }
+    return true;
   }
 }

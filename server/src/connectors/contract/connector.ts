@@ -78,6 +78,12 @@ export interface Connector {
    * @param digits a phone number, or a placeholder (see `isPlaceholder`)
    */
   personOf?(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson>;
+  /**
+   * Stores a user id that a caller passes, so that the network can reach the person by the placeholder of the id (see
+   * `placeholderOfUserId`). Works without a connection. Left out, the network has no such ids.
+   * @returns whether the network did not know the id
+   */
+  nameUser?(userId: string, store: Pick<SessionStore, 'get' | 'set'>): Promise<boolean>;
   /** Whether the network calls us: its sessions have a callback URL, and its connections implement `takeCallback`. */
   readonly takesCallbacks?: true;
   /** Whether its numbers may write to strangers within the network's own limits, so that new chats are no risk. */

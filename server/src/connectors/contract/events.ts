@@ -60,6 +60,9 @@ export type NetworkEvent =
       readonly isOwn?: boolean;
       /** The name that the sender chose. */
       readonly senderName?: string;
+      /** Ids of the sender, if the network has them besides the number. */
+      readonly userId?: string;
+      readonly username?: string;
       /** It waited on the network while the session was not connected. */
       readonly isReplayed?: boolean;
       readonly content: MessageContent;
@@ -137,6 +140,8 @@ export type NetworkEvent =
     }
   /** The name that a person chose, apart from a message. */
   | { readonly type: 'contact_named'; readonly phoneNumber: string; readonly name: string }
+  /** The network's ids of a person have become known, or have changed. Stored for contacts, and for people with a placeholder. */
+  | { readonly type: 'contact_ids'; readonly phoneNumber: string; readonly userId: string; readonly username?: string }
   /** Of one person in one chat. Reports beyond one per second on average are dropped. */
   | {
       readonly type: 'presence';

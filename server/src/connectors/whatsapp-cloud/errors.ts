@@ -48,6 +48,7 @@ const VERDICTS: Readonly<Record<number, Verdict>> = {
   131021: 'nobody', // the number itself
   131026: 'nobody', // undeliverable
   131030: 'nobody', // not among the recipients of a test number
+  131062: 'nobody', // an authentication template needs the number of a person
   131047: 'window',
   100: 'refused', // parameter
   368: 'refused', // policy

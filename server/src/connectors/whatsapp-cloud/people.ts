@@ -8,6 +8,8 @@ import { movedChoice } from './marketing.ts';
 
 /** Followed by the placeholder of a user id. */
 const HIDDEN_PREFIX = 'hidden/';
+/** Followed by the placeholder of a user id that only callers have passed. */
+const NAMED_PREFIX = 'named/';
 /** Followed by the number of a person with a user id. */
 const SHOWN_PREFIX = 'shown/';
 /** Followed by another form of a number. */
@@ -110,7 +112,10 @@ export class People {
       ...optional('parentUserId', parentUserId ?? known?.parentUserId),
       ...optional('username', username ?? known?.username),
     };
-    if (JSON.stringify(person) !== JSON.stringify(known ?? {})) await this.#keep(placeholder, person);
+    if (JSON.stringify(person) !== JSON.stringify(known ?? {})) {
+      await this.#report(person, placeholder);
+      await this.#keep(placeholder, person);
+    }
     if (parentUserId !== undefined) await this.#alias(parentUserId, current ?? placeholder);
     this.#met.set(userId, seen);
   }
@@ -247,6 +252,11 @@ export class People {
     await store.write(new Map([[HIDDEN_PREFIX + placeholder, person], ...choice]));
   }
 
+  async #report({ userId, username, phoneNumber }: Person, placeholder: string): Promise<void> {
+    const ids = { userId, ...optional('username', username) };
+    await this.#host.onEvent({ type: 'contact_ids', phoneNumber: phoneNumber ?? placeholder, ...ids });
+  }
+
   async #keep(placeholder: string, person: Person): Promise<void> {
     const { phoneNumber, userId } = person;
     const isShown = phoneNumber !== undefined && !isPlaceholder(phoneNumber);
@@ -257,6 +267,14 @@ export class People {
       ]),
     );
   }
+}
+
+/** Stores a user id that a caller passes. In a key of its own kind, because a callback can store more of the person meanwhile. */
+export async function nameUser(userId: string, store: Pick<SessionStore, 'get' | 'set'>): Promise<boolean> {
+  const placeholder = placeholderOfUserId(userId);
+  if ((await findPerson(placeholder, store)) !== undefined) return false;
+  await store.set(NAMED_PREFIX + placeholder, userId);
+  return true;
 }
 
 /** Looks up a person by number or placeholder. */
@@ -291,7 +309,9 @@ async function resolved(
 
 async function findPerson(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
   const text = await store.get(HIDDEN_PREFIX + placeholder);
-  return text === undefined ? undefined : JSON.parse(text);
+  if (text !== undefined) return JSON.parse(text);
+  const userId = await store.get(NAMED_PREFIX + placeholder);
+  return userId === undefined ? undefined : { userId };
 }
 
 const optional = <K extends string>(name: K, value: string | undefined) =>

@@ -3,7 +3,7 @@ import { cloudMediaRules } from '../mediaRules.ts';
 import { cloudCapabilities, cloudMessageTypes } from './capabilities.ts';
 import type { GraphSettings } from './graph.ts';
 import { CloudOptions } from './options.ts';
-import { storedPerson } from './people.ts';
+import { nameUser, storedPerson } from './people.ts';
 
 /** WhatsApp through Meta's Cloud API (https://developers.facebook.com/docs/whatsapp/cloud-api). */
 export function createWhatsappCloud(settings: GraphSettings): Connector {
@@ -16,6 +16,7 @@ export function createWhatsappCloud(settings: GraphSettings): Connector {
     takesCallbacks: true,
     isForBusinesses: true,
     personOf: storedPerson,
+    nameUser,
     async takeOfflineCallback(request, session) {
       const { takeOfflineCallback } = await import('./inbound/offline.ts');
       return takeOfflineCallback(request, session);

@@ -40,12 +40,13 @@ import { groupReceipts } from './0039-group-receipts.ts';
 import { unreadableMessages } from './0040-unreadable-messages.ts';
 import { errorCodes } from './0041-error-codes.ts';
 import { changeTimes } from './0042-change-times.ts';
+import { userIds } from './0043-user-ids.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'kwfNrhfAV_TwvHz7eyGYjDmUO2XVa4cFuQdzQxzAmS0',
-  postgres: '-r9pcIdbx9Kpm3Z56J7OsGCntT5BO74E6NrXz2w4f7c',
+  sqlite: 'Sl1iRfzyxhNydmMsCK4MCAIAc1OonX3tVMfj40-CVtM',
+  postgres: 'uf3fS4lUx56doo72JOIUCxShOO5fQyyM1iGMZjT0v7w',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   unreadableMessages,
   errorCodes,
   changeTimes,
+  userIds,
 ];

@@ -1,6 +1,6 @@
 import { type TArrayOptions, Type } from 'typebox';
 import { cacheOf } from '../../cache.ts';
-import { isPlaceholder } from '../../connectors/contract/people.ts';
+import { isPlaceholder, isUserId, placeholderOfUserId } from '../../connectors/contract/people.ts';
 import { invalidField } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import { isAssigned, plausibilityOf } from '../../possibleNumbers.ts';
@@ -18,12 +18,12 @@ const TYPED = Symbol('typed phone number');
 
 export const isTyped = (schema: { readonly [TYPED]?: true }): boolean => schema[TYPED] === true;
 
-/** Long enough for the link to a chat on WhatsApp, and for the marks that are copied along with a number. */
-const MAX_LENGTH = 100;
+/** Long enough for the link to a chat on WhatsApp, for a user id, and for the marks that are copied along with either. */
+export const PERSON_LENGTH = 150;
 
 const phoneNumberOf = (rules: { readonly description?: string; readonly [TYPED]?: true }) =>
   Type.Refine(
-    Type.String({ minLength: 1, maxLength: MAX_LENGTH, ...ref('person'), ...rules }),
+    Type.String({ minLength: 1, maxLength: PERSON_LENGTH, ...ref('person'), ...rules }),
     isPhoneNumber,
     notPhoneNumber,
   );
@@ -69,7 +69,7 @@ export function readNumber(text: string): Reading {
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const reading = readAddress(text) ?? readTyped(text);
-  if (text.length <= MAX_LENGTH) remembered.set(text, reading);
+  if (text.length <= PERSON_LENGTH) remembered.set(text, reading);
   return reading;
 }
 
@@ -107,8 +107,14 @@ export function digitsOf(text: string): string | undefined {
   return 'digits' in reading ? reading.digits : undefined;
 }
 
+/** A user id in letters of the wrong case. Ids are compared exactly, so it is not corrected. */
+const MISSPELT_USER_ID = /^[a-z]{2}\.(?:ent\.)?[0-9a-z]{5,128}$/i;
+
 /** Reads what networks and this API call a person; undefined for other texts. */
 function readAddress(text: string): Reading | undefined {
+  const id = text.trim();
+  if (isUserId(id)) return { digits: placeholderOfUserId(id) };
+  if (MISSPELT_USER_ID.test(id)) return { problem: 'a user id begins with two capital letters, such as DE.999888' };
   const [, user = '', server = ''] = JID.exec(text.trim()) ?? [];
   if (server.endsWith('lid')) return { digits: `${HIDDEN}${user}` };
   return user === '' || !INTERNATIONAL.test(user) ? undefined : { digits: user };

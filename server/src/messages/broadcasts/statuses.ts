@@ -158,7 +158,8 @@ export async function storeStatus(
   if (inserted === undefined) return;
   if (!isOwn) {
     await makeRoom(tx, session);
-    if (event.senderName !== undefined) await noteContact({ emit, clock }, tx, session, event.from, event.senderName);
+    if (event.senderName !== undefined)
+      await noteContact({ emit, clock }, tx, session, event.from, { name: event.senderName });
   }
   const { media: stored, ...shown } = content;
   const data = {

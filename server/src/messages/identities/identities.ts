@@ -119,6 +119,8 @@ async function identify(options: InboxOptions, tx: Tx, person: Person, rows: Per
     name: null,
     saved_name: null,
     blocked: 0,
+    user_id: null,
+    user_name: null,
   };
   emitContact(options, tx, (await findContact(tx, person)) ?? contact, { previousPhoneNumber: placeholder, ...change });
 }
@@ -174,7 +176,7 @@ async function mergeChats(
 /** Returns whether there was a contact under the placeholder. */
 async function mergeContacts(
   { kysely }: Tx,
-  { accountId, sessionId, placeholder, phoneNumber }: Person,
+  { accountId, sessionId, placeholder, phoneNumber, change }: Person,
 ): Promise<boolean> {
   const contacts = await kysely
     .selectFrom('contacts')
@@ -195,7 +197,9 @@ async function mergeContacts(
   const name = old.name ?? present?.name ?? null;
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
   const saved_name = present?.saved_name ?? old.saved_name;
-  const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked };
+  const user_id = change?.userId ?? present?.user_id ?? old.user_id;
+  const user_name = present?.user_name ?? old.user_name;
+  const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked, user_id, user_name };
   await kysely.insertInto('contacts').values(merged).execute();
   return true;
 }

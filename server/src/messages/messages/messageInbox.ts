@@ -89,8 +89,9 @@ async function storeReceived(
     const data = { ...status, sentElsewhere: true as const, message: body, ...shown };
     return emit(tx, { accountId, kind: 'message.sent', data, conversation, messageId });
   }
-  if (event.chat.type === 'direct' || event.senderName !== undefined) {
-    await noteContact({ emit, clock }, tx, session, event.from, event.senderName ?? null);
+  if (event.chat.type === 'direct' || event.senderName !== undefined || event.userId !== undefined) {
+    const { senderName: name = null, userId = null, username = null } = event;
+    await noteContact({ emit, clock }, tx, session, event.from, { name, userId, username });
   }
   const data = {
     messageId,
@@ -104,6 +105,8 @@ async function storeReceived(
     ...shown,
     ...(event.chat.type === 'group' && { groupId: chatId }),
     ...(isPlaceholder(event.from) && { unidentified: true as const }),
+    ...(event.userId !== undefined && { userId: event.userId }),
+    ...(event.username !== undefined && { userName: event.username }),
   };
   emit(tx, { accountId, kind: 'message.incoming', data, conversation, messageId });
 }

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { type Clock, isoTime } from '../../clock.ts';
 import type { IdentityChange } from '../../connectors/contract/events.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
@@ -6,6 +7,7 @@ import { query } from '../../db/query.ts';
 import type { ContactTable } from '../../db/schema.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import type { SessionRef } from '../store.ts';
+import { userIdsOf } from '../userIds.ts';
 
 const NAME_CHARACTERS = 200;
 
@@ -18,16 +20,34 @@ interface Parts {
 export const nameOf = ({ name, saved_name: saved }: Pick<ContactTable, 'name' | 'saved_name'>): string | null =>
   saved ?? name;
 
-/** Adds the sender of a message to the contacts, under the latest name. */
+interface Shown {
+  readonly name: string | null;
+  readonly userId?: string | null;
+  readonly username?: string | null;
+}
+
+/** Adds the sender of a message to the contacts, under the latest name and ids. */
 export async function noteContact(
   parts: Parts,
   tx: Tx,
   session: SessionRef,
   phoneNumber: string,
-  name: string | null,
+  { name, userId = null, username = null }: Shown,
 ): Promise<void> {
-  const row = await upsertContact.first(tx, { ...session, phoneNumber, name, now: parts.clock.now() });
+  const shown = { name, userId, username, now: parts.clock.now() };
+  const row = await upsertContact.first(tx, { ...session, phoneNumber, ...shown });
   if (row !== undefined) emitContact(parts, tx, row);
+}
+
+/** Stores the ids of a contact. Other people become contacts only if they hide the number, to keep what the placeholder means. */
+export async function noteUserIds(
+  parts: Parts,
+  tx: Tx,
+  session: SessionRef,
+  { phoneNumber, userId, username }: { phoneNumber: string; userId: string; username?: string | undefined },
+): Promise<void> {
+  const isKnown = isPlaceholder(phoneNumber) || (await contactOf.first(tx, { ...session, phoneNumber })) !== undefined;
+  if (isKnown) await noteContact(parts, tx, session, phoneNumber, { name: null, userId, username: username ?? null });
 }
 
 /** Stores the name that a contact has in the account's address book; null removes it. */
@@ -65,7 +85,10 @@ export interface Renamed extends IdentityChange {
 export function emitContact(
   { emit, clock }: Parts,
   tx: Tx,
-  row: Pick<ContactTable, 'account_id' | 'session_id' | 'phone_number' | 'name' | 'saved_name' | 'blocked'>,
+  row: Pick<
+    ContactTable,
+    'account_id' | 'session_id' | 'phone_number' | 'name' | 'saved_name' | 'blocked' | 'user_id' | 'user_name'
+  >,
   renamed?: Renamed,
 ): void {
   const { account_id: accountId, session_id: sessionId, phone_number: phoneNumber } = row;
@@ -74,6 +97,7 @@ export function emitContact(
     phoneNumber,
     name: nameOf(row),
     blocked: row.blocked === 1,
+    ...userIdsOf(row),
     ...renamed,
     ...(isPlaceholder(phoneNumber) && { unidentified: true as const }),
     timestamp: isoTime(clock.now()),
@@ -81,8 +105,25 @@ export function emitContact(
   emit(tx, { accountId, kind: 'contact.updated', data, conversation: `${sessionId}/${phoneNumber}` });
 }
 
-/** Returns the contact if it is new or has another name than before. */
-const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: string | null; now: number }) =>
+const contactOf = query((db, p: SessionRef & { phoneNumber: string }) =>
+  db
+    .selectFrom('contacts')
+    .select('phone_number')
+    .where('account_id', '=', p.accountId)
+    .where('session_id', '=', p.sessionId)
+    .where('phone_number', '=', p.phoneNumber),
+);
+
+/** Whether an inserted value is known, and another one than before. */
+const isNew = (column: 'name' | 'user_id' | 'user_name') => {
+  const [given, stored] = [sql.ref(`excluded.${column}`), sql.ref(`contacts.${column}`)];
+  return sql<boolean>`(${given} is not null and ${given} is distinct from ${stored})`;
+};
+const latest = (column: 'name' | 'user_id' | 'user_name') =>
+  sql<string | null>`coalesce(${sql.ref(`excluded.${column}`)}, ${sql.ref(`contacts.${column}`)})`;
+
+/** Returns the contact if it is new, or has another name or other ids than before. */
+const upsertContact = query((db, p: SessionRef & Required<Shown> & { phoneNumber: string; now: number }) =>
   db
     .insertInto('contacts')
     .values({
@@ -94,17 +135,21 @@ const upsertContact = query((db, p: SessionRef & { phoneNumber: string; name: st
       blocked: 0,
       on_network: 1,
       checked_at: p.now,
+      user_id: p.userId,
+      user_name: p.username,
     })
     .onConflict((conflict) =>
       conflict
         .columns(['session_id', 'phone_number'])
-        .doUpdateSet((eb) => ({ name: eb.ref('excluded.name') }))
-        .where((eb) =>
-          eb.and([
-            eb('excluded.name', 'is not', null),
-            eb('excluded.name', 'is distinct from', eb.ref('contacts.name')),
-          ]),
-        ),
+        .doUpdateSet({
+          name: latest('name'),
+          user_id: latest('user_id'),
+          // Someone else has the number now, and the user name belongs to the id.
+          user_name: sql<
+            string | null
+          >`case when ${isNew('user_id')} then excluded.user_name else ${latest('user_name')} end`,
+        })
+        .where(sql<boolean>`(${isNew('name')} or ${isNew('user_id')} or ${isNew('user_name')})`),
     )
     .returningAll(),
 );

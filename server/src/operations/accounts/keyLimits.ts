@@ -4,7 +4,7 @@ import type { ApiKeyTable } from '../../db/schema.ts';
 import { parseAddressRange } from '../../egress/addressRanges.ts';
 import { AppError, type FieldError } from '../../errors.ts';
 import { boolean, list, oneOf, optional, orNull } from '../../invoke/input/fields.ts';
-import { patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
+import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 
 /* The limits of an API key besides its permissions; `auth/keyScope.ts` reads them. */
@@ -24,7 +24,7 @@ export const limitInput = {
   ),
   allowedRecipients: optional(
     orNull(
-      Type.Array(Type.String({ ...ref('chats'), ...typed, maxLength: 100 }), { minItems: 1, maxItems: 200 }),
+      Type.Array(Type.String({ ...ref('chats'), ...typed, maxLength: PERSON_LENGTH }), { minItems: 1, maxItems: 200 }),
       'Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.',
     ),
   ),

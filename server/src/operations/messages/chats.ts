@@ -6,6 +6,7 @@ import { LISTED_ROWS } from '../../db/pace.ts';
 import { listed, query } from '../../db/query.ts';
 import type { ChatTable } from '../../db/schema.ts';
 import { AppError, invalidField } from '../../errors.ts';
+import { userIdFields } from '../../events/parts.ts';
 import { isGroupId } from '../../ids.ts';
 import {
   boolean,
@@ -40,6 +41,7 @@ import { finishIdentities } from '../../messages/identities/identities.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
+import { readUserIds } from '../../messages/userIds.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
 import { passOn, Synchronized } from './chatSync.ts';
@@ -72,6 +74,7 @@ const Chat = named('Chat', {
     ...notForAgents,
   },
   labelIds: { ...LabelIds, ...notForAgents },
+  ...userIdFields('the person in a direct chat'),
   networkChatId: optional({
     ...string('Address of the chat at the network, such as `491701234567@s.whatsapp.net`.'),
     ...notForAgents,
@@ -374,7 +377,10 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
   const last = await messagesById.all(ctx.database.reader, { accountId: ctx.accountId, ids });
   const read = await messageReader(ctx, last, 'chats');
   const messages = new Map(last.map((row) => [row.message_id, read(row)]));
-  const addresses = await addressReader(ctx, rows);
+  const connectorOf = await ctx.sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
+  const addresses = await addressReader(ctx, rows, connectorOf);
+  const people = rows.filter(({ type }) => type === 'direct').map(personOf);
+  const userIdsOf = await readUserIds(ctx.database.reader, ctx.accountId, connectorOf, people);
   const nameOf = await namesOfChats(ctx.database.reader, ctx.accountId, rows);
   const labelled = await labelsOfChats.all(ctx.database.reader, {
     accountId: ctx.accountId,
@@ -387,6 +393,7 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
     sessionId: row.session_id,
     type: row.type,
     name: nameOf(row),
+    ...(row.type === 'direct' && userIdsOf(personOf(row))),
     unreadCount: row.unread_count,
     archived: row.archived === 1,
     pinned: row.pinned === 1,
@@ -399,11 +406,14 @@ async function chatReader(ctx: Context<'media'>, rows: readonly ChatTable[]) {
   });
 }
 
+type ConnectorOf = Awaited<ReturnType<Context['sessions']['connectorsOf']['of']>>;
+
+const personOf = ({ session_id, chat_id }: ChatTable) => ({ session_id, phone_number: chat_id });
+
 /** Returns a function that returns the network's address of a chat; undefined for a group that is gone. */
-async function addressReader(ctx: Context, rows: readonly ChatTable[]) {
+async function addressReader(ctx: Context, rows: readonly ChatTable[], connectorOf: ConnectorOf) {
   const ids = rows.filter(({ type }) => type === 'group').map(({ chat_id }) => chat_id);
   const groupIds = await networkIdsOfGroups(ctx.database.reader, ctx.accountId, ids);
-  const connectorOf = await ctx.sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
   return ({ session_id, chat_id, type }: ChatTable): string | undefined => {
     const id = type === 'group' ? groupIds.get(chat_id) : chat_id;
     return id && addressOf({ type, id }, connectorOf(session_id));

@@ -6,6 +6,7 @@ import { contains } from '../../db/contains.ts';
 import { query } from '../../db/query.ts';
 import type { ContactTable } from '../../db/schema.ts';
 import { noSuch } from '../../errors.ts';
+import { userIdFields } from '../../events/parts.ts';
 import {
   boolean,
   entries,
@@ -25,6 +26,7 @@ import { pageInput, pageOf } from '../../invoke/pages.ts';
 import { readSessionPage } from '../../invoke/sessionPages.ts';
 import { blockContact, nameOf } from '../../messages/people/contactChanges.ts';
 import type { SessionRef } from '../../messages/store.ts';
+import { userIdsOf } from '../../messages/userIds.ts';
 import { countLookUps } from '../../sessions/lookUps.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 
@@ -43,6 +45,7 @@ const Contact = named('Contact', {
   blocked: boolean('Whether the session has blocked the contact.'),
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
   checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
+  ...userIdFields('the contact'),
   unidentified: optional(onlyTrue('Present if the contact hides the number: `phoneNumber` is then a placeholder.')),
 });
 
@@ -67,7 +70,9 @@ export const listContacts = defineOperation({
     'List contacts, ordered by phone number: people who wrote to a session, whose number was checked, or who were blocked. Use it to find a number by name (`q`).',
   input: {
     sessionId: ListedSessionId,
-    q: optional(string('Part of the name, or the first digits of the number.', { minLength: 1, maxLength: 100 })),
+    q: optional(
+      string('Part of the name or user name, or the first digits of the number.', { minLength: 1, maxLength: 100 }),
+    ),
     phoneNumber: optional(PhoneNumberInput('Only the contact with this number.')),
     blocked: optional(boolean('`true`: only blocked contacts; `false`: only others.')),
     ...pageInput,
@@ -107,7 +112,7 @@ function pathOf(blocked: boolean | undefined, number: string | undefined) {
 
 function isNamed(q: string) {
   const digits = q.replace(/\D/g, '');
-  const named = sql<boolean>`(${contains('r.name', q)} or ${contains('r.saved_name', q)})`;
+  const named = sql<boolean>`(${contains('r.name', q)} or ${contains('r.saved_name', q)} or ${contains('r.user_name', q)})`;
   return digits === '' ? named : sql<boolean>`(${named} or r.phone_number like ${`${digits}%`})`;
 }
 
@@ -124,7 +129,7 @@ export const getContact = defineOperation({
     'Get one contact of a session, by its phone number or by an id of the network. A contact who hid the number before is also found by the placeholder and the LID of that time.',
   input: {
     contactId: PhoneNumberInput(
-      'Phone number, address (`491701234567@s.whatsapp.net`), LID (`…@lid`) or placeholder (`000…`).',
+      'Phone number, address (`491701234567@s.whatsapp.net`), LID (`…@lid`), user id (`DE.999888`) or placeholder (`000…`).',
       'other', // a contact has both ids
     ),
     sessionId: OptionalSessionId,
@@ -267,6 +272,7 @@ function toContact(row: ContactTable) {
     blocked: row.blocked === 1,
     onNetwork: row.on_network === null ? null : row.on_network === 1,
     checkedAt: isoTime(row.checked_at),
+    ...userIdsOf(row),
     ...(isPlaceholder(row.phone_number) && { unidentified: true as const }),
   };
 }

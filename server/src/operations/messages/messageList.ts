@@ -9,7 +9,7 @@ import { invalidField } from '../../errors.ts';
 import { Unidentified } from '../../events/parts.ts';
 import { isGroupId } from '../../ids.ts';
 import { notForAgents, object, oneOf, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
-import { typed } from '../../invoke/input/phoneNumbers.ts';
+import { PERSON_LENGTH, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireContent, sessionsOf } from '../../invoke/operation.ts';
@@ -48,7 +48,9 @@ export const listMessages = defineOperation({
     chatId: optional(
       string('Only this chat: phone number digits or group id (`grp_…`).', { ...ref('chat'), maxLength: 200 }),
     ),
-    from: optional(string('Only those from this phone number.', { ...ref('person'), ...typed, maxLength: 100 })),
+    from: optional(
+      string('Only those from this phone number.', { ...ref('person'), ...typed, maxLength: PERSON_LENGTH }),
+    ),
     direction: optional({ ...Direction, description: 'Only received or only sent ones.' }),
     type: optional({ ...MessageType, description: 'Only those of this type.' }),
     status: optional({ ...Status, description: 'Only those with this status.' }),

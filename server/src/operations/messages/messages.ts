@@ -17,6 +17,7 @@ import {
   RemoteMedia,
   SentElsewhere,
   Unidentified,
+  userIdFields,
 } from '../../events/parts.ts';
 import { firstIdAt, isGroupId } from '../../ids.ts';
 import {
@@ -43,6 +44,7 @@ import { NO_REACTION } from '../../messages/messages/changes.ts';
 import { networkIdOf } from '../../messages/networkNames.ts';
 import { hasReached, STEPS } from '../../messages/status.ts';
 import type { NewRow } from '../../messages/store.ts';
+import { readUserIds } from '../../messages/userIds.ts';
 import { SessionId } from '../shared/sessionFields.ts';
 import { readUntil, waitInput } from '../shared/waiting.ts';
 import { inlineContent, MessageMedia, MessageMediaFacts, mediaReader } from './mediaFields.ts';
@@ -95,6 +97,7 @@ export const Message = named('Message', {
   mediaFacts: optional({ ...MessageMediaFacts, ...messageContent, ...notForAgents }),
   contentHidden: ContentHidden,
   unidentified: Unidentified,
+  ...userIdFields('the sender, or of the recipient if the message is outgoing,'),
   sentElsewhere: SentElsewhere,
   origin: optional({ ...Origin, ...notForAgents }),
   remoteMedia: optional({ ...RemoteMedia, ...notForAgents }),
@@ -339,6 +342,7 @@ async function plainReader(ctx: Context<'media'>, rows: readonly NewRow[], resou
   const { media, sessions, clock } = ctx;
   const hidesContent = isContentHidden(ctx, resource);
   const connectorOf = await sessions.connectorsOf.of(rows.map(({ session_id }) => session_id));
+  const userIdsOf = await readUserIds(ctx.database.reader, ctx.accountId, connectorOf, rows.flatMap(otherPersonOf));
   const quotedOf = await quotedReader(ctx, rows);
   const mediaOf = await mediaReader(ctx, rows.map(contentOf));
   const partsOf = (row: NewRow) => {
@@ -362,6 +366,7 @@ async function plainReader(ctx: Context<'media'>, rows: readonly NewRow[], resou
     ...networkIdField(networkIdOf(row, connectorOf(row.session_id))),
     ...partsOf(row),
     ...(row.direction === 'incoming' && isPlaceholder(row.from_number) && { unidentified: true as const }),
+    ...otherPersonOf(row).map(userIdsOf)[0],
     ...originFields(row),
     ...(row.sent_elsewhere === 1 && { sentElsewhere: true as const }),
     ...markFields(row, clock.now()),
@@ -440,6 +445,12 @@ async function quotedReader({ accountId, database }: Context, rows: readonly New
 const networkIdField = (networkId: string | undefined) => networkId !== undefined && { networkId };
 
 /** The recipient in fields of one meaning each, unlike `to`. */
+/** Returns the sender of an incoming message, or the recipient of another one in a direct chat. */
+function otherPersonOf({ session_id, direction, from_number, chat_id }: NewRow) {
+  if (direction === 'incoming') return [{ session_id, phone_number: from_number }];
+  return isGroupId(chat_id) ? [] : [{ session_id, phone_number: chat_id }];
+}
+
 function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
   return isGroupId(chatId) ? { toNumber: null, groupId: chatId } : { toNumber: to };
 }

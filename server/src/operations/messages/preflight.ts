@@ -187,7 +187,7 @@ async function readRecipients(
       return no('invalid_number', error);
     }
     try {
-      requireRecipient(ctx, chatId);
+      requireRecipient(ctx, chatId, given);
     } catch (error) {
       return { ...no('not_allowed', error), chatId };
     }

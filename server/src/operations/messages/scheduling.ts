@@ -1,10 +1,11 @@
 import type { Static } from 'typebox';
 import { callerKeyId } from '../../auth/authenticate.ts';
 import { isoTime } from '../../clock.ts';
+import { isUserId } from '../../connectors/contract/people.ts';
 import { AppError } from '../../errors.ts';
 import { integer, list, named, object, onlyTrue, optional, orNull, string, time } from '../../invoke/input/fields.ts';
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
-import { recipientFinder } from '../../invoke/networkIds.ts';
+import { recipientFinder, requireNamed } from '../../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
 import { requireMessage } from '../../invoke/resources.ts';
@@ -69,8 +70,9 @@ export const sendBulk = defineOperation({
       const messageId = ids();
       try {
         const to = recipientOf(numberOf(groupOf(given), 'to'));
-        requireRecipient(ctx, to);
+        requireRecipient(ctx, to, given);
         await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
+        if (isUserId(given.trim())) await requireNamed(ctx.sessions.people, session, [given.trim()]);
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });
       } catch (error) {
         if (!(error instanceof AppError)) throw error;

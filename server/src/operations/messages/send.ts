@@ -22,7 +22,7 @@ export const Text = string('Text of the message.', { minLength: 1, maxLength: 65
 
 const recipient = (rules: object) =>
   string(
-    'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), or the id of a group (`grp_…`, `…@g.us`).',
+    'Phone number in international form, such as 491701234567 (+, spaces and dashes are ignored), a user id of the Cloud API (`DE.999888`), or the id of a group (`grp_…`, `…@g.us`).',
     { ...rules, minLength: 1, maxLength: 200 },
   );
 /** Not `To`, for lists in which each entry has its own result. */

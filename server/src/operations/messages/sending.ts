@@ -2,6 +2,7 @@ import { Readable } from 'node:stream';
 import { Type } from 'typebox';
 import { MAX_SEND_MS } from '../../cluster/forward.ts';
 import { mediaTypes } from '../../connectors/contract/content.ts';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { AppError, invalidField } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
 import { integer, list, number, oneOf, optional, string, token } from '../../invoke/input/fields.ts';
@@ -133,6 +134,7 @@ export const sendContact = defineOperation({
   example: { to: '491707654321', name: 'Ada', phoneNumbers: ['491701112223'] },
   run(ctx, input) {
     const { phoneNumbers } = input;
+    requireNumbers(phoneNumbers);
     return send(ctx, input, { type: 'contact', text: '', content: { contact: { name: input.name, phoneNumbers } } });
   },
 });
@@ -207,6 +209,13 @@ export const forwardMessage = defineOperation({
     );
   },
 });
+
+/** @throws {AppError} `validation_failed` for a person whose number is hidden */
+function requireNumbers(phoneNumbers: readonly string[]): void {
+  const index = phoneNumbers.findIndex(isPlaceholder);
+  if (index >= 0)
+    throw invalidField(`phoneNumbers.${index}`, 'must be a phone number; the person hides it', 'phone_number');
+}
 
 function mentioning(mentions: readonly string[] | undefined): StoredContent {
   if (mentions === undefined || mentions.length === 0) return {};

@@ -3,7 +3,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import { noSuch } from '../../errors.ts';
 import { type EventKind, events } from '../../events/events.ts';
 import { list, object, optional, string } from '../../invoke/input/fields.ts';
-import { digitsOf, phoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
+import { digitsOf, PERSON_LENGTH, phoneNumber, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, sessionsOf } from '../../invoke/operation.ts';
 import { findSessionOf } from '../../invoke/owners.ts';
@@ -16,7 +16,7 @@ const fields = {
   chatId: optional(
     string('Only events of this chat: a phone number, or the id of a group (`grp_…`).', {
       ...ref('chat'),
-      maxLength: 100,
+      maxLength: PERSON_LENGTH,
     }),
   ),
   from: optional(
@@ -24,7 +24,7 @@ const fields = {
       ...ref('person'),
       ...typed,
       minLength: 1,
-      maxLength: 100,
+      maxLength: PERSON_LENGTH,
     }),
   ),
   types: optional(

@@ -3,7 +3,7 @@ import { allMessageTypes } from '../../connectors/contract/content.ts';
 import { invalidField } from '../../errors.ts';
 import { includes } from '../../events/addedFields.ts';
 import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../../invoke/input/fields.ts';
-import { patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
+import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import type { WebhookFilters } from '../../webhooks/log/filters.ts';
 
@@ -11,7 +11,7 @@ import type { WebhookFilters } from '../../webhooks/log/filters.ts';
 
 const ChatPatterns = (description: string) =>
   optional(
-    list(Type.String({ ...ref('chats'), ...typed, minLength: 1, maxLength: 100 }), description, {
+    list(Type.String({ ...ref('chats'), ...typed, minLength: 1, maxLength: PERSON_LENGTH }), description, {
       minItems: 1,
       maxItems: 100,
     }),

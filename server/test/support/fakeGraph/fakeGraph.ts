@@ -395,6 +395,8 @@ function createFakeGraph(phoneNumberId = '1066', displayNumber = '+1 555-010-010
     if (type === 'template') templates.requireSendable(message.template.name, message.template.language.code);
     if (recipient === SILENT && type !== 'template') throw new ApiError(400, 131047, 'Re-engagement message');
     const entry = { id: newId(), body: message };
+    // Accepted and never delivered, without an error: https://github.com/chatwoot/chatwoot/pull/15150
+    if (USER_ID.test(message.to)) return { messaging_product: 'whatsapp', contacts: [], messages: [{ id: entry.id }] };
     sent.push(entry);
     if (confirms && type !== 'reaction') callBackOn(entry);
     return {

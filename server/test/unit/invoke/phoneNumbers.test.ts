@@ -95,6 +95,8 @@ describe('a typed phone number', () => {
       ['491701234567, 491711234567', /more than one number/],
       ['+49 170 1234567; +49 171 1234567', /more than one number/],
       ['4.91701E+11', /spreadsheet/],
+      ['de.999888', /a user id begins with two capital letters/],
+      [`DE.${'9'.repeat(129)}`, /it contains letters/],
       // A pattern that backtracks takes minutes for it.
       ['9'.repeat(200), /it has 200 digits/],
       ['+5215512345678', /5215512345678@s\.whatsapp\.net/],
@@ -103,5 +105,16 @@ describe('a typed phone number', () => {
       assert.equal(meaningOf(text), undefined, text);
       assert.match(notPhoneNumber(text), reason, text);
     }
+  });
+});
+
+describe('a user id', () => {
+  it('is read as its placeholder, and keeps the case of its letters', () => {
+    const read = ['DE.999888', ' DE.999888\n', 'DE.ENT.999888', 'DE.abC', 'DE.abc', `DE.ENT.${'z'.repeat(128)}`].map(
+      meaningOf,
+    );
+    for (const digits of read) assert.match(digits ?? '', /^000\d{20}$/);
+    assert.equal(new Set(read).size, 5);
+    assert.equal(read[0], read[1]);
   });
 });

@@ -4,6 +4,7 @@ import { type MessageContent, mediaTypes } from '../../contract/content.ts';
 import type { ContactCard } from '../../contract/contentParts.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
+import { isUserId } from '../../contract/people.ts';
 import { codeOfFailure, describe } from '../errors.ts';
 import { UNDELIVERABLE, warningOf } from '../number/standing.ts';
 import { approachOf } from './approaches.ts';
@@ -192,6 +193,7 @@ export async function toEvents(
   const isSender = ({ wa_id: waId, user_id: userId }: Contact) => !isOwn && (other === waId || other === userId);
   const sender = contacts.find(isSender) ?? (!isOwn && contacts.length === 1 ? contacts[0] : undefined);
   const name = sender?.profile?.name;
+  const ids = isOwn ? {} : idsOf(received, sender);
   const isForwarded = context?.forwarded === true || context?.frequently_forwarded === true;
   const contents = await contentsOf(received, lookUps);
   return contents.map((content, index) => ({
@@ -202,6 +204,7 @@ export async function toEvents(
     from,
     ...(isOwn && { isOwn }),
     ...(name !== undefined && { senderName: name }),
+    ...ids,
     content: {
       ...content,
       ...productOf(context),
@@ -212,6 +215,16 @@ export async function toEvents(
     timestamp,
     replyTo: context?.id ?? null,
   }));
+}
+
+/** Meta shows the user name of a sender in the callbacks of all incoming messages. */
+function idsOf({ from_user_id: given }: Message, sender: Contact | undefined) {
+  const userId = given ?? sender?.user_id;
+  const username = sender?.profile?.username ?? sender?.username;
+  return {
+    ...(userId !== undefined && isUserId(userId) && { userId }),
+    ...(username !== undefined && username !== '' && { username }),
+  };
 }
 
 /** Returns the message that a message replies to. Meta reports its id and sender, and not its content. */
