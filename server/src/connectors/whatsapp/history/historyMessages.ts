@@ -2,11 +2,11 @@ import { createHash } from 'node:crypto';
 import type { proto } from 'baileys';
 import type { HistoryChat, HistoryMessage, RemoteFile } from '../../contract/history.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
+import { associationOf } from '../content/associations.ts';
+import { type Parsed, parseContent } from '../content/incomingContent.ts';
+import { quotedOf } from '../content/quoted.ts';
 import { mutedUntil } from '../inbound/activity.ts';
-import { associationOf } from '../inbound/associations.ts';
-import { type Parsed, parseContent } from '../inbound/incomingContent.ts';
 import { mentionsIn, ownOrTheirs } from '../inbound/messageReader.ts';
-import { quotedOf } from '../inbound/quoted.ts';
 import { keepSent } from '../outbound/sentMessages.ts';
 import type { Session } from '../session.ts';
 

@@ -1,5 +1,5 @@
 import type { proto } from 'baileys';
-import { fieldsOf } from '../inbound/wireKinds.ts';
+import { fieldsOf } from '../content/wireKinds.ts';
 import type { Baileys } from '../link/load.ts';
 import { encodeVarint, FieldStream, HistoryError } from './fieldStream.ts';
 

@@ -2,7 +2,7 @@ import type { WAMessage } from 'baileys';
 import { AppError } from '../../../errors.ts';
 import type { HistoryRequest } from '../../contract/history.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
-import { parseContent } from '../inbound/incomingContent.ts';
+import { parseContent } from '../content/incomingContent.ts';
 import { askPhone, GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
 import { keyOf } from '../outbound/messageKeys.ts';

@@ -3,8 +3,8 @@ import { PassThrough, pipeline, type Readable } from 'node:stream';
 import type { WAMessage } from 'baileys';
 import { request } from 'undici';
 import { withTimeout } from '../../../async.ts';
+import { type FileReference, parseContent } from '../content/incomingContent.ts';
 import type { Session } from '../session.ts';
-import { type FileReference, parseContent } from './incomingContent.ts';
 
 /** A phone that is off does not answer, and Baileys would wait forever. */
 const PHONE_MS = 30_000;

@@ -1,11 +1,11 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { EventEmitter } from 'node:events';
 import type { BinaryNode, proto, SignalDataSet, SignalKeyStoreWithTransaction, SocketConfig } from 'baileys';
+import { concernsPeople } from '../content/incomingContent.ts';
+import { readWire, UNREADABLE } from '../content/wireKinds.ts';
 import { RECEIVED, RECEIVED_PREFIX } from '../link/credentials.ts';
 import type { Session } from '../session.ts';
 import type { HistoryNotifications, Notified } from './historyNotifications.ts';
-import { concernsPeople } from './incomingContent.ts';
-import { readWire, UNREADABLE } from './wireKinds.ts';
 
 /** The attributes of a stanza, such as `id`, `from` and `participant`. */
 export type Attributes = Readonly<Record<string, string>>;

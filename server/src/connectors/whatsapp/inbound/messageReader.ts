@@ -3,6 +3,11 @@ import { MAX_MENTIONS, type MessageContent } from '../../contract/content.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
+import { type Association, associationOf } from '../content/associations.ts';
+import { type Parsed, type ParsedMedia, parseContent } from '../content/incomingContent.ts';
+import { unwrap } from '../content/kinds.ts';
+import { quotedOf } from '../content/quoted.ts';
+import { readWire } from '../content/wireKinds.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { editSent, withdrawKept } from '../outbound/sentMessages.ts';
@@ -15,15 +20,10 @@ import { openChange } from '../sealed/openedChanges.ts';
 import { keepPoll } from '../sealed/polls.ts';
 import { readEventAnswer, readVote } from '../sealed/votes.ts';
 import type { Session } from '../session.ts';
-import { type Association, associationOf } from './associations.ts';
-import { type Parsed, type ParsedMedia, parseContent } from './incomingContent.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
-import { unwrap } from './kinds.ts';
 import { AWAITED_TEXT } from './placeholders.ts';
-import { quotedOf } from './quoted.ts';
 import { STATUS, statusOf } from './statuses.ts';
-import { readWire } from './wireKinds.ts';
 
 /** Reading of a received message. */
 export interface Reading {

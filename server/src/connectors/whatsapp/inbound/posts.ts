@@ -1,7 +1,7 @@
 import type { BinaryNode } from 'baileys';
 import type { ChannelContent, ChannelFigures } from '../../contract/channels.ts';
+import { isDirectPath, parseContent } from '../content/incomingContent.ts';
 import type { Baileys } from '../link/load.ts';
-import { isDirectPath, parseContent } from './incomingContent.ts';
 import type { PlainFile } from './incomingFile.ts';
 
 /** A post of a channel, as the server describes it. Posts are not encrypted. */

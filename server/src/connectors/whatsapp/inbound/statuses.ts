@@ -2,9 +2,9 @@ import type { proto } from 'baileys';
 import type { NetworkEvent } from '../../contract/events.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { StatusContent } from '../../contract/status.ts';
+import type { Parsed } from '../content/incomingContent.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
-import type { Parsed } from './incomingContent.ts';
 
 /** The address of statuses, as of a broadcast list. */
 export const STATUS = 'status@broadcast';

@@ -1,6 +1,6 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
-import { isSealedChange } from '../inbound/kinds.ts';
+import { isSealedChange } from '../content/kinds.ts';
 import { lidOf, unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { findSecret, type MessageSecret, ownAddresses, secretIdOf } from './messageSecrets.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { proto, WAMessageKey } from 'baileys';
-import { parseContent } from '../inbound/incomingContent.ts';
+import { parseContent } from '../content/incomingContent.ts';
 import { findSent } from '../outbound/sentMessages.ts';
 import type { Session } from '../session.ts';
 

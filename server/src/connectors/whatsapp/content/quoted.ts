@@ -1,9 +1,9 @@
 import type { proto } from 'baileys';
 import type { Quoted } from '../../contract/contentParts.ts';
+import { STATUS } from '../inbound/statuses.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
-import { STATUS } from './statuses.ts';
 
 /**
  * Returns the message that a reply quotes. WhatsApp sends its content with the reply, because the recipient may not have

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { readVcard } from '../../../src/connectors/whatsapp/inbound/vcard.ts';
+import { readVcard } from '../../../../src/connectors/whatsapp/content/vcard.ts';
 
 const card = (...lines: string[]) => ['BEGIN:VCARD', 'VERSION:2.1', ...lines, 'END:VCARD'].join('\r\n');
 const nameOf = (...lines: string[]) => readVcard(card(...lines)).name;

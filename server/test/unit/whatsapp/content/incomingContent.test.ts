@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { proto } from 'baileys';
 import * as baileys from 'baileys';
-import type { MessageContent } from '../../../src/connectors/contract/content.ts';
-import type { ContactCard } from '../../../src/connectors/contract/contentParts.ts';
+import type { MessageContent } from '../../../../src/connectors/contract/content.ts';
+import type { ContactCard } from '../../../../src/connectors/contract/contentParts.ts';
 import {
   concernsPeople,
   type Parsed,
   parseContent,
   READERS,
-} from '../../../src/connectors/whatsapp/inbound/incomingContent.ts';
-import { INTERNAL_KINDS } from '../../../src/connectors/whatsapp/inbound/kinds.ts';
+} from '../../../../src/connectors/whatsapp/content/incomingContent.ts';
+import { INTERNAL_KINDS } from '../../../../src/connectors/whatsapp/content/kinds.ts';
 
 type Message = proto.IMessage;
 
