@@ -130,6 +130,8 @@ export function assertMembers(connection: Connection, { takesCallbacks, capabili
   }
   if (declared?.includes('own_profile'))
     assert.ok(connection.profiles?.readOwn, 'the profiles have `readOwn`, because `capabilities` has own_profile');
+  if (declared?.includes('group_delete'))
+    assert.ok(connection.groups?.remove, 'the groups have `remove`, because `capabilities` has group_delete');
   const has = connection.takeCallback !== undefined;
   assert.equal(has, takesCallbacks === true, '`takesCallbacks` is set exactly if connections have `takeCallback`');
   assertSpelling(connection);

@@ -294,8 +294,8 @@ function requireOneSource({ mediaId, url, content, mimeType }: Omit<GivenFile, '
 
 /** @param given the fields that have a file */
 function notOneSource(given: readonly string[], path: string): AppError {
-  const fields = path === '' ? '`mediaId`, `url` and `content`' : `\`${path}mediaId\` and \`${path}url\``;
-  const [detail, code] = [`Pass exactly one of ${fields}`, 'required'];
+  const nested = `Pass exactly one of \`${path}mediaId\` and \`${path}url\``;
+  const [detail, code] = [path === '' ? 'Pass exactly one of `mediaId`, `url` and `content`' : nested, 'required'];
   if (given.length === 0) return invalidField(`${path}mediaId`, detail, code);
   const message = `${detail}, not ${given.join(' and ')}`;
   return new AppError('validation_failed', message, { fields: given.map((field) => ({ field, code, message })) });
