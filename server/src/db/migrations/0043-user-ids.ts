@@ -4,8 +4,5 @@ import type { Migration } from './migration.ts';
 export const userIds: Migration = {
   version: 43,
   name: 'user ids of contacts',
-  statements: () => [
-    'alter table contacts add column user_id text',
-    'alter table contacts add column user_name text',
-  ],
+  statements: () => ['alter table contacts add column user_id text', 'alter table contacts add column user_name text'],
 };
