@@ -126,6 +126,7 @@ export const columns = {
     'status',
     'error',
     'error_code',
+    'ad_id',
     'timestamp',
     'created_at',
     'scheduled_at',

@@ -339,6 +339,8 @@ export interface Schema {
     error: string | null;
     /** Code of that error in the table `errors`; null if it has none. */
     error_code: string | null;
+    /** The network's id of the ad in its referral; empty if the network gave none, null without a referral. */
+    ad_id: string | null;
     /** When the sender sent it. */
     timestamp: number;
     created_at: number;

@@ -58,6 +58,9 @@ export function contentColumn(content: StoredContent): string | null {
   return Object.keys(content).length === 0 ? null : JSON.stringify(content);
 }
 
+/** The value of the `ad_id` column. */
+export const adColumn = ({ referral }: StoredContent): string | null => (referral ? (referral.adId ?? '') : null);
+
 export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn'>, media: Media): MessageContent {
   const { media: stored, livePhoto: _, remoteMedia: __, toFetch: ___, ...content } = contentOf(row);
   return {

@@ -23,6 +23,7 @@ export type NewRow = Omit<MessageRow, 'seq' | 'turn'>;
 const newRowDefaults = {
   error: null,
   error_code: null,
+  ad_id: null,
   scheduled_at: null,
   sent_at: null,
   delivered_at: null,
@@ -173,6 +174,7 @@ const messageColumns = {
   status: 'text',
   error: 'text',
   error_code: 'text',
+  ad_id: 'text',
   timestamp: 'bigint',
   created_at: 'bigint',
   scheduled_at: 'bigint',

@@ -132,6 +132,18 @@ describeOnEachDatabase('a filter in a large account', (newHome) => {
     assert.equal(body.nextCursor, null);
   });
 
+  it('finds an old message of an ad on the first page, and its chat in bounded steps', async () => {
+    await run(sql`update messages set ad_id = '7', chat_id = ${chatIds[0]} where message_id = 'msg_10000001'`);
+    for (const filter of ['hasReferral=true', 'adId=7']) {
+      const { body } = await call('GET', `/messages?${filter}`);
+      assert.deepEqual([numbers([body.data], 'messageId'), body.nextCursor], [['msg_10000001'], null]);
+      const pages = await pagesOf(`/chats?${filter}`);
+      assert.deepEqual(numbers(pages, 'chatId'), [chatIds[0]]);
+      assert.ok(pages.length > 1, 'no page passes all chats');
+    }
+    assert.deepEqual((await pagesOf('/messages?adId=8')).flat(), []);
+  });
+
   it('finds the chats and messages with a label', async () => {
     const { body: label } = await call('POST', '/labels', { sessionId, name: 'Paid' });
     assert.deepEqual((await pagesOf(`/chats?labelId=${label.labelId}`)).flat(), []);

@@ -256,6 +256,22 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     await simulate({ action: 'incoming', message: 'Hello', referral });
     const fromAd = await arrived((message) => message.referral !== undefined);
     assert.deepEqual(fromAd.referral, referral);
+    await simulate({
+      action: 'incoming',
+      from: '491709990001',
+      message: 'Hi',
+      referral: { url: 'https://example.com' },
+    });
+    const withoutId = await arrived((message) => message.from === '491709990001');
+    const idsOf = async (path: string) =>
+      (await b.call('GET', path)).body.data.map(
+        ({ messageId, chatId }: { messageId?: string; chatId: string }) => messageId ?? chatId,
+      );
+    assert.deepEqual(await idsOf('/messages?hasReferral=true'), [withoutId.messageId, fromAd.messageId]);
+    assert.deepEqual(await idsOf(`/messages?adId=${referral.adId}`), [fromAd.messageId]);
+    assert.deepEqual(await idsOf('/messages?adId=0'), []);
+    assert.deepEqual(await idsOf('/chats?hasReferral=true'), [withoutId.chatId, fromAd.chatId]);
+    assert.deepEqual(await idsOf(`/chats?adId=${referral.adId}`), [fromAd.chatId]);
     const forwarded = await b.call('POST', `/messages/${fromAd.messageId}/forward`, { to: a.number });
     assert.deepEqual([forwarded.status, forwarded.body.referral], [201, undefined]);
     const quoted = { networkId: 'OLD', from: a.number, type: 'image', text: 'an old picture', isStatus: true };

@@ -41,12 +41,13 @@ import { unreadableMessages } from './0040-unreadable-messages.ts';
 import { errorCodes } from './0041-error-codes.ts';
 import { changeTimes } from './0042-change-times.ts';
 import { userIds } from './0043-user-ids.ts';
+import { ads } from './0044-ads.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'Sl1iRfzyxhNydmMsCK4MCAIAc1OonX3tVMfj40-CVtM',
-  postgres: 'uf3fS4lUx56doo72JOIUCxShOO5fQyyM1iGMZjT0v7w',
+  sqlite: 'rjRTFdIwp2uWfp-3OvwfLJfMm2ggV-Xr7KepdtPvZfM',
+  postgres: 'FTC8CCdNW8YvHkCIDCkfjVuKjevKOX1YIXdr1Ivm_uU',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   errorCodes,
   changeTimes,
   userIds,
+  ads,
 ];

@@ -8,7 +8,15 @@ import { batch, query, unindexed } from '../../db/query.ts';
 import type { SessionTable } from '../../db/schema.ts';
 import { idAt, isGroupId } from '../../ids.ts';
 import { withoutCleared } from '../chats/clearedChats.ts';
-import { contentColumn, contentOf, contentParts, type StoredContent, searchText, withinLimits } from '../content.ts';
+import {
+  adColumn,
+  contentColumn,
+  contentOf,
+  contentParts,
+  type StoredContent,
+  searchText,
+  withinLimits,
+} from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { applyEarlyChanges } from '../messages/earlyChanges.ts';
 import { statusOf } from '../messages/outgoingProgress.ts';
@@ -128,6 +136,7 @@ function rowMaker(
       to_id: isOwn || isGroupId(chatId) ? chatId : ownNumber,
       body: isDeleted ? '' : text,
       content: contentColumn(content),
+      ad_id: adColumn(content),
       reply_to: null,
       reply_network_id: message.replyTo,
       ...(isOwn ? progressOf(message, timestamp) : { status: 'read', delivered_at: timestamp, read_at: timestamp }),

@@ -142,7 +142,7 @@ export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, aut
   const { account_id: accountId, message_id: messageId, seq } = row;
   const { numUpdatedRows } = await tx.kysely
     .updateTable('messages')
-    .set({ body: '', content: null, file_reference: null, deleted_at: author.at })
+    .set({ body: '', content: null, ad_id: null, file_reference: null, deleted_at: author.at })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .where('deleted_at', 'is', null)

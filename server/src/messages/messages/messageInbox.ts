@@ -1,7 +1,14 @@
 import { isoTime } from '../../clock.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
-import { contentColumn, contentParts, type StoredContent, type StoredMedia, withinLimits } from '../content.ts';
+import {
+  adColumn,
+  contentColumn,
+  contentParts,
+  type StoredContent,
+  type StoredMedia,
+  withinLimits,
+} from '../content.ts';
 import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { noteContact } from '../people/contactChanges.ts';
@@ -65,6 +72,7 @@ async function storeReceived(
     to_id: isOwn || event.chat.type === 'group' ? chatId : ownNumber,
     body,
     content: contentColumn(content),
+    ad_id: adColumn(content),
     reply_to: replied?.message_id ?? null,
     expires_in: withinDisappearing(event.expiresInSeconds),
     ...(isOwn

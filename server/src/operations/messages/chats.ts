@@ -1,4 +1,4 @@
-import { sql } from 'kysely';
+import { type RawBuilder, sql } from 'kysely';
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import type { ChatChange } from '../../connectors/contract/chatActions.ts';
@@ -24,7 +24,7 @@ import {
 import { typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
-import { type Context, defineOperation, requireNoApproval } from '../../invoke/operation.ts';
+import { type Context, defineOperation, requireContent, requireNoApproval } from '../../invoke/operation.ts';
 import { pageInput, pageOf } from '../../invoke/pages.ts';
 import { requireRecipient } from '../../invoke/recipients.ts';
 import { readSessionPage } from '../../invoke/sessionPages.ts';
@@ -42,6 +42,7 @@ import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { readUserIds } from '../../messages/userIds.ts';
+import { referralFilters } from '../shared/referralFilters.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
 import { passOn, Synchronized } from './chatSync.ts';
@@ -97,6 +98,7 @@ export const listChats = defineOperation({
   input: {
     sessionId: ListedSessionId,
     unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
+    ...referralFilters,
     labelId: optional({
       ...string('Only chats with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
       ...notForAgents,
@@ -107,17 +109,17 @@ export const listChats = defineOperation({
   errors: ['not_found'],
   async run(ctx, input) {
     const sessionIds = await listedSessions(ctx, input.sessionId);
-    const { unread, labelId } = input;
+    const { labelId } = input;
+    if (input.hasReferral !== undefined || input.adId !== undefined) requireContent(ctx, 'messages');
     const show = async (rows: readonly ChatTable[]) => rows.map(await chatReader(ctx, rows));
     if (labelId === undefined)
-      return readSessionPage(ctx, { ...recent, filter: isUnreadChat(unread) }, sessionIds, input, show);
+      return readSessionPage(ctx, { ...recent, filter: allOf(filtersOf(ctx, input)) }, sessionIds, input, show);
     const label = await findLabel(ctx.database.longReader, ctx.accountId, labelId);
     if (label === undefined || !(sessionIds?.includes(label.session_id) ?? true))
       return readSessionPage(ctx, recent, [], input, show);
     const few = await fewChatsWith(ctx.database.longReader, label);
     const chats = few === undefined ? undefined : ctx.database.longReader.dialect.texts(JSON.stringify(few));
-    const filters = [isUnreadChat(unread) ?? [], chats === undefined ? hasLabel(label) : []].flat();
-    const filter = filters.length === 0 ? undefined : sql<boolean>`${sql.join(filters, sql` and `)}`;
+    const filter = allOf([...filtersOf(ctx, input), ...(chats === undefined ? [hasLabel(label)] : [])]);
     const list =
       chats === undefined
         ? { ...recent, filter }
@@ -141,8 +143,26 @@ const recent = {
   key: sql<string>`coalesce(r.last_message_id, r.chat_id)`,
 } as const;
 
-const isUnreadChat = (unread: boolean | undefined) =>
-  unread === undefined ? undefined : unread ? sql<boolean>`r.unread_count > 0` : sql<boolean>`r.unread_count = 0`;
+interface ChatFilters {
+  readonly unread?: boolean | undefined;
+  readonly hasReferral?: true | undefined;
+  readonly adId?: string | undefined;
+}
+
+/** Conditions for chats `r`. A page passes a bounded number of chats, and looks up one message for each. */
+function filtersOf({ database }: Context, { unread, hasReferral, adId }: ChatFilters): RawBuilder<boolean>[] {
+  const isOfAd = adId === undefined ? sql`` : sql`and m.ad_id = ${adId}`;
+  const index = database.longReader.dialect.through('messages_referral_chat');
+  const hasMessage = sql<boolean>`exists (select 1 from messages as m ${index}
+    where m.session_id = r.session_id and m.chat_id = r.chat_id and m.ad_id is not null ${isOfAd})`;
+  return [
+    unread === undefined ? [] : unread ? sql<boolean>`r.unread_count > 0` : sql<boolean>`r.unread_count = 0`,
+    hasReferral === true || adId !== undefined ? hasMessage : [],
+  ].flat();
+}
+
+const allOf = (conditions: readonly RawBuilder<boolean>[]) =>
+  conditions.length === 0 ? undefined : sql<boolean>`${sql.join(conditions, sql` and `)}`;
 
 export const getChat = defineOperation({
   id: 'chats.get',

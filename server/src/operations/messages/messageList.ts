@@ -28,6 +28,7 @@ import { requireMessage } from '../../invoke/resources.ts';
 import { timeRange } from '../../invoke/timeRange.ts';
 import { wordsOf } from '../../messages/search.ts';
 import { findByWords } from '../../messages/wordSearch.ts';
+import { referralFilters } from '../shared/referralFilters.ts';
 import { Direction, Message, MessageId, MessageType, messageReader, Status } from './messages.ts';
 
 export const listMessages = defineOperation({
@@ -59,6 +60,7 @@ export const listMessages = defineOperation({
       ...notForAgents,
     }),
     starred: optional({ ...onlyTrue('Only starred ones.'), ...notForAgents }),
+    ...referralFilters,
     labelId: optional({
       ...string('Only those with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
       ...notForAgents,
@@ -75,9 +77,9 @@ export const listMessages = defineOperation({
   output: pageOf(Message),
   errors: ['not_found'],
   async run(ctx, input) {
-    const { q } = input;
-    // A search reveals content: which messages contain a word.
-    if (q !== undefined) requireContent(ctx, 'messages');
+    const { q, hasReferral, adId } = input;
+    // These filters reveal content: which messages contain a word, or came through an ad.
+    if (q !== undefined || hasReferral !== undefined || adId !== undefined) requireContent(ctx, 'messages');
     const show = async (page: readonly MessageRow[]) => page.map(await messageReader(ctx, page));
     if (q === undefined && input.labelId !== undefined) return readLabelled(ctx, input, input.labelId, show);
     if (q === undefined) {
@@ -102,6 +104,8 @@ interface Filters {
   readonly status?: MessageStatus | undefined;
   readonly origin?: 'history' | 'live' | undefined;
   readonly starred?: true | undefined;
+  readonly hasReferral?: true | undefined;
+  readonly adId?: string | undefined;
   readonly labelId?: string | undefined;
   readonly afterTime?: string | undefined;
   readonly beforeTime?: string | undefined;
@@ -111,6 +115,7 @@ function messagesOf(ctx: Context, filters: Filters, path?: Path) {
   let select = messagesThrough(ctx, path).selectAll('m');
   const sessionIds = sessionsOf(ctx);
   const { sessionId, chatId, from, direction, type, status, origin, afterTime, beforeTime, starred, labelId } = filters;
+  const { hasReferral, adId } = filters;
   if (sessionId !== undefined) select = select.where('m.session_id', '=', sessionId);
   else if (sessionIds !== undefined) select = select.where('m.session_id', 'in', sessionIds);
   if (chatId !== undefined) select = select.where('m.chat_id', '=', chatId);
@@ -121,6 +126,8 @@ function messagesOf(ctx: Context, filters: Filters, path?: Path) {
   if (origin === 'history') select = select.where('m.origin', '=', 'history');
   if (origin === 'live') select = select.where('m.origin', 'is', null);
   if (starred === true) select = select.where('m.starred_at', 'is not', null);
+  if (hasReferral === true) select = select.where('m.ad_id', 'is not', null);
+  if (adId !== undefined) select = select.where('m.ad_id', '=', adId);
   if (labelId !== undefined)
     select = select.where(({ exists, selectFrom }) =>
       exists(
@@ -145,10 +152,22 @@ interface Path {
 }
 
 /** Returns the most selective index for the filters; undefined for the one of all messages of the account. */
-function pathOf({ sessionId, chatId, from, type, status, origin, starred }: Filters): Path | undefined {
+function pathOf({
+  sessionId,
+  chatId,
+  from,
+  type,
+  status,
+  origin,
+  starred,
+  hasReferral,
+  adId,
+}: Filters): Path | undefined {
   if (status === 'pending_approval') return { index: 'messages_approval', where: sql`m.status = 'pending_approval'` };
   const rare = RARE_STATUSES.find((one) => one === status);
   if (rare !== undefined) return { index: 'messages_status', where: hasRareStatus(rare, 'm') };
+  if (adId !== undefined) return { index: 'messages_ad', where: sql`m.ad_id = ${adId} and m.ad_id is not null` };
+  if (hasReferral === true) return { index: 'messages_referral', where: sql`m.ad_id is not null` };
   if (starred === true) return { index: 'messages_starred', where: sql`m.starred_at is not null` };
   if (chatId !== undefined) return { index: 'messages_chat', where: sql`m.chat_id = ${chatId}` };
   if (from !== undefined) return { index: 'messages_from', where: sql`m.from_number = ${from}` };
@@ -233,6 +252,8 @@ const isFiltered = (ctx: Context, { sessionId, chatId, from, direction, type, st
     status,
     origin,
     others.starred,
+    others.hasReferral,
+    others.adId,
     others.labelId,
     others.afterTime,
     others.beforeTime,

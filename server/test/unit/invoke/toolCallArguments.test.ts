@@ -35,6 +35,7 @@ describe('the arguments of a tool call that are kept', () => {
       events: ['message.incoming', 'message.*', '*'],
       afterCursor: ['now', '17.evt_01M8A3QQBE5C5YW3BNCVE7FYMT'],
       replyTo: [id],
+      adId: [id],
       ...Object.fromEntries(
         ['message', 'chat', 'group', 'session', 'label', 'media', 'pictureMedia'].map((of) => [`${of}Id`, [id]]),
       ),
