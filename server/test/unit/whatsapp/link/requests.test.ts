@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import type { WASocket } from 'baileys';
-import type { Link } from '../../../src/connectors/whatsapp/link/link.ts';
-import { Requests } from '../../../src/connectors/whatsapp/link/requests.ts';
-import { createFakeClock } from '../../support/fakeClock.ts';
+import type { Link } from '../../../../src/connectors/whatsapp/link/link.ts';
+import { Requests } from '../../../../src/connectors/whatsapp/link/requests.ts';
+import { createFakeClock } from '../../../support/fakeClock.ts';
 
 it('extends a request that makes progress', async () => {
   const clock = createFakeClock();

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { pino } from 'pino';
-import { createBaileysLog } from '../../../src/connectors/whatsapp/link/baileysLog.ts';
-import { createFakeClock } from '../../support/fakeClock.ts';
+import { createBaileysLog } from '../../../../src/connectors/whatsapp/link/baileysLog.ts';
+import { createFakeClock } from '../../../support/fakeClock.ts';
 
 function start(level = 'info') {
   const clock = createFakeClock();

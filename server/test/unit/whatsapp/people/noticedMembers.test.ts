@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { type BinaryNode, type GroupMetadata, jidNormalizedUser } from 'baileys';
-import { afterNotice } from '../../../src/connectors/whatsapp/people/noticedMembers.ts';
+import { afterNotice } from '../../../../src/connectors/whatsapp/people/noticedMembers.ts';
 
 const group: GroupMetadata = {
   id: '1@g.us',
