@@ -6,8 +6,6 @@ import { FILE_MS } from '../../contract/connector.ts';
 import type { AlbumPart, Vote } from '../../contract/contentParts.ts';
 import type { MessageKey, NetworkChat } from '../../contract/messageKey.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
-import type { NetworkWarning } from '../../contract/standing.ts';
-import { boomOf, rateLimited } from '../link/errors.ts';
 import type { Baileys } from '../link/load.ts';
 import { LostSocketError } from '../link/requests.ts';
 import type { Addresses } from '../people/addresses.ts';
@@ -26,6 +24,16 @@ import { toBaileysContent } from './outgoingContent.ts';
 import type { Pacing } from './pacing.ts';
 import type { Recipients } from './recipients.ts';
 import { withCaption } from './richContent.ts';
+import {
+  ANSWER_REFUSED,
+  BUSY,
+  NO_NEW_CHATS,
+  refused,
+  sendFailure,
+  UNCONFIRMED,
+  WARNINGS,
+  WRONG_ADDRESSES,
+} from './sendErrors.ts';
 import { editSent, findSent, keepSent, type Restore, withdrawSent } from './sentMessages.ts';
 import { stanzaOptionsOf } from './stanzaOptions.ts';
 import type { StatusAddresses } from './statusAudience.ts';
@@ -479,48 +487,3 @@ function targetsOf([jid, ...others]: Delivery['addresses'], audience: Delivery['
 /** Whether it is encrypted for the devices of many people. */
 const isShared = ({ isJidGroup, isJidStatusBroadcast }: Baileys, jid: string): boolean =>
   isJidGroup(jid) === true || isJidStatusBroadcast(jid);
-
-const UNCONFIRMED =
-  'WhatsApp did not confirm in time: the message may or may not have been sent, and is not sent again automatically; check its status before you send it again';
-
-const BUSY =
-  'The message was not sent, because the session was still encrypting earlier ones for large groups; try again later';
-
-const limited = (cause?: unknown): AppError =>
-  rateLimited('WhatsApp limits how much this number sends; wait before the next message', 60_000, cause);
-
-function sendFailure(error: unknown): AppError {
-  if (error instanceof AppError) return error;
-  if (boomOf(error).statusCode === 429) return limited(error);
-  const message = error instanceof Error ? error.message : String(error);
-  return new AppError('send_failed', `The message could not be sent: ${message}`, { cause: error });
-}
-
-/** WhatsApp lets the session start no chat at an address. */
-const NO_NEW_CHATS = '463';
-
-/** WhatsApp does not accept the addresses in a message, or the encryption for one of them. */
-const WRONG_ADDRESSES = '479';
-
-const ANSWER_REFUSED =
-  'WhatsApp refused the message (463), although the recipient has written to the session; try again later';
-
-/** Error codes of the server, as far as their meaning is known. */
-const REFUSALS: Readonly<Record<string, string>> = {
-  '403': 'The session is not allowed to send messages to this chat',
-  '404': 'The chat does not exist on WhatsApp',
-  '421': 'WhatsApp does not accept this type of message in this chat',
-  '463': 'WhatsApp currently does not let this number start new chats',
-  '475': 'WhatsApp has restricted the number',
-  '479':
-    'WhatsApp did not accept the recipient addresses or their encryption; check the phone numbers, and reconnect the session if it refuses every message',
-};
-
-const WARNINGS: Readonly<Record<string, NetworkWarning>> = { '463': 'spam_limit', '475': 'restricted' };
-
-function refused(error: string): AppError {
-  if (error === '429') return limited();
-  const isDenied = error === '401' || error === '403';
-  const reason = REFUSALS[isDenied ? '403' : error] ?? 'WhatsApp refused the message';
-  return new AppError(isDenied ? 'network_denied' : 'send_failed', `${reason} (${error})`);
-}
