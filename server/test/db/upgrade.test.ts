@@ -401,6 +401,38 @@ describeOnEachDatabase('an upgrade to schema 37', (_, database) => {
   });
 });
 
+describeOnEachDatabase('an upgrade to schema 43', (_, database) => {
+  it('keeps contacts and failed messages, whose ids, error codes and ads are unknown', async (test) => {
+    const home = await emptyHome(database);
+    const store = openHome(home);
+    test.after(async () => {
+      await store.close();
+      await home.remove();
+    });
+    await migrate(
+      store,
+      Date.now,
+      migrations.filter(({ version }) => version < 43),
+    );
+    const tx = await store.begin();
+    for (const statement of [
+      `insert into contacts (account_id, session_id, phone_number, name, blocked) values ('acc_1', 'ses_1', '1', 'Ann', 0)`,
+      `insert into messages (account_id, message_id, session_id, chat_id, network_id, direction, type, from_number, to_id,
+        body, content, status, error, timestamp, created_at) values ('acc_1', 'msg_1', 'ses_1', '1', 'net1', 'outgoing',
+        'text', '2', '1', 'hello', null, 'failed', 'Nobody is there', 1, 1)`,
+    ])
+      await tx.connection.query(statement, []);
+    await tx.commit();
+    const upgrades = migrations.flatMap(({ version }) => (version < 43 ? [] : [version]));
+    assert.deepEqual(await migrate(store, Date.now), upgrades);
+    const { kysely } = store.reader;
+    const [contact = assert.fail()] = await kysely.selectFrom('contacts').selectAll().execute();
+    assert.deepEqual([contact.name, contact.user_id, contact.user_name], ['Ann', null, null]);
+    const [message = assert.fail()] = await kysely.selectFrom('messages').selectAll().execute();
+    assert.deepEqual([message.error, message.error_code, message.ad_id], ['Nobody is there', null, null]);
+  });
+});
+
 describeOnEachDatabase('a failed upgrade', (_, database) => {
   it('names the failed step and the cause, and changes nothing', async (test) => {
     const home = await emptyHome(database);
