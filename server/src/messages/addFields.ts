@@ -1,4 +1,5 @@
 import type { Connector } from '../connectors/contract/connector.ts';
+import { isPlaceholder } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import type { ContactTable, MessageRow, SessionTable } from '../db/schema.ts';
@@ -70,9 +71,9 @@ function fieldsOf({ conversation }: StoredEvent, { messageId, from, to }: Names,
   const networkId = message && networkIdOf(message, connector);
   return {
     ...(networkId !== undefined && { networkId }),
-    ...chatFields(chatOf(conversation), connector, found),
+    ...chatFields({ sessionId, chatId: chatOf(conversation) }, connector, found),
     ...(from !== undefined && {
-      networkFrom: addressOf({ type: 'direct', id: from }, connector),
+      networkFrom: addressOfPerson({ sessionId, digits: from }, connector, found),
       ...senderFields(found.contacts.get(`${sessionId}/${from}`)),
     }),
     ...(from !== undefined && isGroupId(chatOf(conversation)) && { participant: from }),
@@ -85,11 +86,25 @@ function senderFields(contact: Pick<ContactTable, 'name' | 'user_id' | 'user_nam
   return { senderName: contact?.name ?? null, ...(contact && userIdsOf(contact)) };
 }
 
-function chatFields(chatId: string, connector: Connector | undefined, { groups }: Found): AddedFields {
+/** A placeholder means nothing to the network, so the user id takes its place. */
+function addressOfPerson(
+  { sessionId, digits }: { readonly sessionId: string; readonly digits: string },
+  connector: Connector | undefined,
+  { contacts }: Found,
+): string {
+  const userId = isPlaceholder(digits) ? contacts.get(`${sessionId}/${digits}`)?.user_id : undefined;
+  return userId ?? addressOf({ type: 'direct', id: digits }, connector);
+}
+
+function chatFields(
+  { sessionId, chatId }: { readonly sessionId: string; readonly chatId: string },
+  connector: Connector | undefined,
+  found: Found,
+): AddedFields {
   if (chatId === '' || isChannelId(chatId)) return {};
   if (!isGroupId(chatId))
-    return { networkChatId: addressOf({ type: 'direct', id: chatId }, connector), isGroup: false };
-  const id = groups.get(chatId);
+    return { networkChatId: addressOfPerson({ sessionId, digits: chatId }, connector, found), isGroup: false };
+  const id = found.groups.get(chatId);
   const address = id && addressOf({ type: 'group', id }, connector);
   return { ...(address && { networkChatId: address, networkGroupId: address }), isGroup: true, groupId: chatId };
 }
@@ -108,7 +123,7 @@ async function find(
     networkIdsOfGroups(reader, accountId, chatIds.filter(isGroupId)),
     contactsByNumber.all(reader, {
       ...listed(sessionIds),
-      phoneNumbers: JSON.stringify(unique(events.map(({ from }) => from))),
+      phoneNumbers: JSON.stringify(unique([...events.map(({ from }) => from), ...chatIds.filter(isPlaceholder)])),
     }),
     connectorsOf(sessionIds),
   ]);

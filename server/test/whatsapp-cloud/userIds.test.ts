@@ -45,7 +45,8 @@ describe('user ids of the Cloud API', () => {
     assert.equal((await call('POST', '/webhooks/endpoints', hook)).status, 201);
     await graph.incoming(U1, { type: 'reaction', reaction: { message_id: wamid, emoji: '👍' } });
     await receiver.waitFor(1);
-    assert.deepEqual(idsOf(receiver.deliveries[0]?.parsed.data), [U1, 'ada.l']);
+    const { data: reaction } = receiver.deliveries[0]?.parsed ?? assert.fail();
+    assert.deepEqual([...idsOf(reaction), reaction.networkFrom, reaction.networkChatId], [U1, 'ada.l', U1, U1]);
     const [updated] = await eventsOf(call, 'contact.updated');
     assert.deepEqual(idsOf(updated.data), [U1, 'ada.l']);
   });
