@@ -149,6 +149,38 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     assert.deepEqual([(await read(none)).length, (await read(some)).length], [0, 1]);
   });
 
+  it('is replaced by an imported history, which changes no other message', async (test) => {
+    const { events, read } = await setUp(test);
+    const [id, known] = [randomUUID(), randomUUID()];
+    await report(message(id, AWAITED));
+    await report(message(known, text('known')));
+    const [{ messageId }] = await read(id);
+    const imported = (networkId: string, body: string, more: object = {}) => ({
+      networkId,
+      chat,
+      from: BOB,
+      content: text(body),
+      timestamp: Date.now() - 1000,
+      replyTo: null,
+      ...more,
+    });
+    const messages = [imported(id, 'from the phone', { replyTo: known }), imported(known, 'another text')];
+    for (let time = 0; time < 2; time++) await report({ type: 'history', chats: [], contacts: [], messages });
+    const [replaced] = await read(id);
+    const [other] = await read(known);
+    assert.deepEqual(
+      [replaced.messageId, replaced.message, replaced.awaited, replaced.replyTo, other.message],
+      [messageId, 'from the phone', undefined, other.messageId, 'known'],
+    );
+    const all = await events();
+    assert.equal(all.length, 3);
+    const { event, data } = all[2];
+    assert.deepEqual(
+      [event, data.messageId, data.wasAwaited, data.history, data.message],
+      ['message.incoming', messageId, true, true, 'from the phone'],
+    );
+  });
+
   it('of the session itself is replaced by its message', async (test) => {
     const { events, read } = await setUp(test);
     const id = randomUUID();

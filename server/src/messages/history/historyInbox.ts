@@ -18,6 +18,7 @@ import {
   withinLimits,
 } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import { replaceAwaited } from '../messages/awaitedMessages.ts';
 import { applyEarlyChanges } from '../messages/earlyChanges.ts';
 import { statusOf } from '../messages/outgoingProgress.ts';
 import type { ReportHandlers } from '../reports.ts';
@@ -42,7 +43,8 @@ export const historyReports: ReportHandlers<'history' | 'history_progress'> = {
 
 /**
  * Stores a part of a session's history in one transaction. Stored entries do not change, so a part that is
- * reported again, such as after the session was linked again, stores nothing twice.
+ * reported again, such as after the session was linked again, stores nothing twice. Only messages whose content was
+ * missing get it.
  */
 async function storeHistory(
   options: InboxOptions,
@@ -81,16 +83,38 @@ async function storeHistory(
     const text = searchText(row.body, { ...contentOf(row) });
     tx.writeLater(indexWords, { seq: seqs.get(row.message_id) ?? 0, accountId: row.account_id, text });
   }
-  await storeAnswers(tx, fresh, clock.now());
-  await linkReplies(tx, session, fresh);
+  const replaced = await replaceAwaitedAmong(
+    tx,
+    session,
+    rows.filter(({ row }) => !seqs.has(row.message_id)),
+  );
+  const changed = [...fresh, ...replaced];
+  await storeAnswers(tx, changed, clock.now());
+  await linkReplies(tx, session, changed);
   const begun = await touchChats(tx, fresh);
   await addImported(tx, own, { messages: fresh.length, chats: newChats + begun, contacts: newContacts }, clock.now());
   if (isReported === true) for (const each of fresh) emitMessage(options, tx, own, each);
+  // Each has had an event without the content.
+  for (const each of replaced) emitMessage(options, tx, own, each, { wasAwaited: true });
   await applyEarlyChanges(
     options,
     tx,
-    fresh.map(({ row: { session_id, network_id } }) => ({ session_id, network_id })),
+    changed.map(({ row: { session_id, network_id } }) => ({ session_id, network_id })),
   );
+}
+
+/** Replaces those stored messages whose content is missing. Returns them, with the ids that they have. */
+async function replaceAwaitedAmong(tx: Tx, session: SessionRef, stored: readonly Made[]): Promise<Made[]> {
+  const complete = stored.filter(({ row }) => row.deleted_at === null);
+  if (complete.length === 0) return [];
+  const ids = JSON.stringify(complete.map(({ row }) => row.network_id));
+  const found = new Set((await unsupportedAmong.all(tx, { ...session, ids })).map(({ network_id }) => network_id));
+  const replaced: Made[] = [];
+  for (const { row, message } of complete) {
+    const before = found.has(row.network_id) ? await replaceAwaited(tx, session, row) : undefined;
+    if (before !== undefined) replaced.push({ row: { ...row, message_id: before.message_id }, message });
+  }
+  return replaced;
 }
 
 interface Made {
@@ -240,7 +264,13 @@ async function linkReplies(tx: Tx, session: SessionRef, fresh: readonly Made[]):
   if (fresh.length > 0) await linkOriginals.run(tx, { ...session, ids });
 }
 
-function emitMessage({ emit, media }: InboxOptions, tx: Tx, own: SessionTable, { row }: Made): void {
+function emitMessage(
+  { emit, media }: InboxOptions,
+  tx: Tx,
+  own: SessionTable,
+  { row }: Made,
+  more: { readonly wasAwaited?: true } = {},
+): void {
   const { account_id: accountId, session_id: sessionId, chat_id: chatId, message_id: messageId } = row;
   const conversation = `${sessionId}/${chatId}`;
   const content = contentOf(row);
@@ -248,6 +278,7 @@ function emitMessage({ emit, media }: InboxOptions, tx: Tx, own: SessionTable, {
     ...contentParts(content, media),
     ...(content.remoteMedia !== undefined && { remoteMedia: { ...content.remoteMedia } }),
     history: true as const,
+    ...more,
   };
   if (row.direction === 'outgoing') {
     if (row.status === 'failed') return;
@@ -284,6 +315,16 @@ const groupsByNetworkId = query((db, p: Listed, dialect) =>
     .where(unindexed('account_id'), '=', p.accountId) // SQLite would read all groups of the account
     .where('session_id', '=', p.sessionId)
     .where('network_id', 'in', dialect.texts(p.ids)),
+);
+
+// Only by the columns of its index: with the account, a planner without statistics reads all messages of it.
+const unsupportedAmong = query((db, p: Listed, dialect) =>
+  db
+    .selectFrom('messages')
+    .select('network_id')
+    .where('session_id', '=', p.sessionId)
+    .where('network_id', 'in', dialect.texts(p.ids))
+    .where('type', '=', sql.lit('unsupported' as const)),
 );
 
 const insertReactions = batch(

@@ -11,7 +11,8 @@ import { findByNetworkId, isAwaited } from './changes.ts';
  */
 export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow): Promise<MessageRow | undefined> {
   if (isAwaited(given) || given.network_id === null) return undefined;
-  const { from_number, chat_id, type, body, content, reply_to, expires_in } = given;
+  const { from_number, chat_id, ...columns } = given;
+  const { type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference } = columns;
   const row = await findByNetworkId(
     tx,
     session,
@@ -22,7 +23,7 @@ export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow)
   const { account_id: accountId, message_id, seq } = row;
   await tx.kysely
     .updateTable('messages')
-    .set({ type, body, content, reply_to, expires_in })
+    .set({ type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference })
     .where('account_id', '=', accountId)
     .where('message_id', '=', message_id)
     .execute();
