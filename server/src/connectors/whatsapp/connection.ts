@@ -30,9 +30,9 @@ import { DeviceSessions } from './outbound/deviceSessions.ts';
 import { keyOf } from './outbound/messageKeys.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
+import { Retries } from './outbound/retries.ts';
 import { Sender } from './outbound/sender.ts';
 import { SenderKeys } from './outbound/senderKeys.ts';
-import { findSent } from './outbound/sentMessages.ts';
 import { SharedState } from './outbound/sharedState.ts';
 import { createStatusActions } from './outbound/statuses.ts';
 import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './people/account.ts';
@@ -130,8 +130,9 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const notifications = new HistoryNotifications(session);
   const history = new HistoryImport(session, notifications, addresses, groups);
   const journal = new Journal(session, notifications);
+  const retries = new Retries(session, addresses, groups);
   const reader = new MessageReader({ session, addresses, groups, members });
-  const receiver = new Receiver({ session, journal, reader, acknowledgements, addresses });
+  const receiver = new Receiver({ session, journal, reader, acknowledgements, addresses, retries });
   const activity = new Activity(session, addresses);
   const ownPresence = new OwnPresence(session);
   new Broadcasts(session, addresses);
@@ -144,7 +145,7 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const config = socketConfig(session, {
     keys,
     agent: route.agent,
-    getMessage: async ({ id }) => (id ? findSent(session, id) : undefined),
+    getMessage: (key) => retries.find(key),
     cachedGroupMetadata: (jid) => groups.currentOrRead(jid),
     makeSignalRepository: deviceSessions.observe(turns.split(journal.makeSignalRepository)),
   });

@@ -87,7 +87,7 @@ export async function toHistoryMessage(
   if (whole === undefined || parsed === undefined) return undefined;
   // A file of another message, which is imported with its first file.
   if (info.message && associationOf(baileys, info.message) !== undefined) return undefined;
-  if (isOwn && parsed.content.poll !== undefined) await keepPoll(session, key.id, whole, info);
+  if (isOwn && parsed.content.poll !== undefined) await keepPoll(session, key, whole, info);
   const { context } = parsed;
   const file = fileOf(session, key, whole, parsed);
   const [reactions, votes] = [
@@ -174,9 +174,10 @@ function statusOf(info: Info): NonNullable<HistoryMessage['status']> {
 }
 
 /** Keeps the secret of an own poll, with which later votes can be read. */
-async function keepPoll(session: Session, id: string, whole: proto.IMessage, info: Info): Promise<void> {
+async function keepPoll(session: Session, { id, remoteJid }: proto.IMessageKey, whole: proto.IMessage, info: Info) {
   const messageSecret = info.messageSecret ?? info.message?.messageContextInfo?.messageSecret;
-  if (messageSecret) await keepSent(session, id, { ...whole, messageContextInfo: { messageSecret } });
+  if (!messageSecret || !id) return;
+  await keepSent(session, id, { ...whole, messageContextInfo: { messageSecret } }, remoteJid ? [remoteJid] : []);
 }
 
 function fileOf(

@@ -1,6 +1,7 @@
 import type { BinaryNode, proto, WASocket } from 'baileys';
 import type { Acknowledgements } from '../outbound/acknowledgements.ts';
 import { toWireId } from '../outbound/messageIds.ts';
+import type { Retries } from '../outbound/retries.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { HeldReceipts } from './heldReceipts.ts';
@@ -17,6 +18,7 @@ interface Parts {
   readonly reader: MessageReader;
   readonly acknowledgements: Acknowledgements;
   readonly addresses: Addresses;
+  readonly retries: Retries;
 }
 
 /** Receives messages and receipts over the sockets of the link, and passes them to the host. */
@@ -28,10 +30,12 @@ export class Receiver {
   readonly #incoming: Incoming;
   readonly #undecrypted: Undecrypted;
   readonly #addresses: Addresses;
+  readonly #retries: Retries;
 
-  constructor({ session, journal, reader, acknowledgements, addresses }: Parts) {
+  constructor({ session, journal, reader, acknowledgements, addresses, retries }: Parts) {
     const { link, host } = session;
     this.#addresses = addresses;
+    this.#retries = retries;
     const heldReceipts = new HeldReceipts(host.clock);
     const undecrypted = new Undecrypted(session, journal, reader);
     const incoming = new Incoming({ session, journal, reader, heldReceipts, undecrypted });
@@ -116,6 +120,7 @@ export class Receiver {
     };
     ws.removeAllListeners('CB:receipt');
     ws.on('CB:receipt', (node: BinaryNode) => {
+      if (node.attrs['type'] === 'retry') return void this.#retries.guard(node).then(() => passOn(node));
       const receipts = receiptsOf(node, (jid) => self.is(jid), host.clock.now());
       if (receipts === undefined) return passOn(node);
       for (const { receipt } of receipts) this.#acknowledgements.onReceipt(receipt.networkIds, receipt.timestamp);

@@ -411,7 +411,7 @@ export class Sender {
       }
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
-        keepSent(this.#session, messageId, made).catch((error) =>
+        keepSent(this.#session, messageId, made, addresses).catch((error) =>
           log.warn({ err: error }, 'failed to store a sent message for retries'),
         );
       return { timestamp: answer.timestamp, serverId: answer.serverId ?? null };

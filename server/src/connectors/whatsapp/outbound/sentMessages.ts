@@ -12,13 +12,31 @@ import { withText } from './richContent.ts';
 const PLACES = 10_000;
 
 /**
- * A kept message: its id, its content, or null if it must not go out again, the ids of its edits, and the id of its last
- * change.
+ * A kept message: its id, its content, or null if it must not go out again, the ids of its edits, the id of its last
+ * change, and its chat.
  */
-type Kept = readonly [wireId: string, encoded: string | null, edits?: readonly string[], changeId?: string];
+type Kept = readonly [
+  wireId: string,
+  encoded: string | null,
+  edits?: readonly string[],
+  changeId?: string,
+  chat?: readonly string[],
+];
 
-export async function keepSent(session: Session, wireId: string, message: proto.IMessage): Promise<void> {
-  await keep(session, [wireId, encode(session, message)]);
+/** @param chat the addresses of its chat: both of a person, as far as they are known */
+export async function keepSent(
+  session: Session,
+  wireId: string,
+  message: proto.IMessage,
+  chat: readonly string[],
+): Promise<void> {
+  await keep(session, [wireId, encode(session, message), [], '', chat]);
+}
+
+/** Returns the addresses of a kept message's chat; undefined if the message is not kept. */
+export async function chatOfSent(session: Session, wireId: string): Promise<readonly string[] | undefined> {
+  const kept = await findKept(session, wireId);
+  return kept && (kept[4] ?? []);
 }
 
 /** Returns undefined for a message that was deleted for everyone. */
@@ -36,7 +54,7 @@ export type Restore = () => Promise<void>;
  */
 export async function withdrawSent(session: Session, wireId: string): Promise<Restore> {
   const [before, ...edits] = await findWithEdits(session, wireId);
-  const after: Kept = [wireId, null, [], randomUUID()];
+  const after: Kept = [wireId, null, [], randomUUID(), before?.[4]];
   await replace(session, after, edits);
   return createRestore(session, after, [before, ...edits]);
 }
@@ -63,6 +81,7 @@ export async function editSent(session: Session, wireId: string, text: string, e
     edited ? encode(session, edited) : null,
     editId === undefined ? [] : [editId],
     randomUUID(),
+    before[4],
   ];
   await replace(session, after, edits);
   return createRestore(session, after, [before, ...edits]);
@@ -105,7 +124,7 @@ async function findKept({ store }: Session, wireId: string): Promise<Kept | unde
 }
 
 /** Baileys keeps the messages of the last minutes too, and asks for ours only if it has none. */
-function dropCached({ link }: Session, wireId: string): void {
+export function dropCached({ link }: Session, wireId: string): void {
   link.socket?.messageRetryManager?.markRetrySuccess(wireId);
 }
 

@@ -112,6 +112,20 @@ export class Addresses {
     return lid === undefined ? [jid] : [`${lid}@lid`, jid];
   }
 
+  /** Returns an address without its device, and the other address of the same person if it is known. */
+  async bothOf(address: string): Promise<readonly [string, ...string[]]> {
+    const { baileys, link } = this.#session;
+    const jid = unhosted(baileys.jidNormalizedUser(address));
+    const socket = link.newest;
+    if (socket === undefined) return [jid];
+    if (baileys.isLidUser(jid)) {
+      const number = await socket.signalRepository.lidMapping.getPNForLID(jid);
+      return number ? [jid, jidOf(this.#userOf(number))] : [jid];
+    }
+    const lid = baileys.isPnUser(jid) ? await lidOf(socket, this.#userOf(jid)) : undefined;
+    return lid === undefined ? [jid] : [jid, `${lid}@lid`];
+  }
+
   /** Whether these digits are a placeholder. */
   isHidden(digits: string): boolean {
     return isPlaceholder(digits) && this.#hidden.has(lidOfPlaceholder(digits));

@@ -8,7 +8,7 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { isPlaceholder } from '../../contract/people.ts';
 import { boomOf, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
-import { type Addresses, lidOfPlaceholder } from './addresses.ts';
+import { type Addresses, lidOfPlaceholder, unhosted } from './addresses.ts';
 import { ChangedGroups } from './changedGroups.ts';
 import { changesBetween, hasNews, toNetworkGroup, withNumbers } from './groupState.ts';
 import type { MemberAddresses } from './memberAddresses.ts';
@@ -162,6 +162,18 @@ export class Groups {
     if (known !== undefined || socket === undefined) return known;
     const running = this.#fetches.get(networkId);
     return (running?.socket === socket ? running : this.#fetch(socket, networkId)).answer;
+  }
+
+  /**
+   * Whether a person is in a group.
+   * @param addresses the person's addresses, without devices
+   */
+  async hasMember(networkId: string, addresses: readonly string[]): Promise<boolean> {
+    const { baileys } = this.#session;
+    const isOne = (jid: string | undefined) =>
+      jid !== undefined && addresses.includes(unhosted(baileys.jidNormalizedUser(jid)));
+    const read = await this.currentOrRead(networkId);
+    return read?.participants.some(({ id, lid, phoneNumber }) => [id, lid, phoneNumber].some(isOne)) === true;
   }
 
   #onNotice(notice: BinaryNode): void {
