@@ -92,6 +92,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     networkIds: listOf(id),
     status: oneOf('sent', 'delivered', 'read', 'failed'),
     timestamp: time,
+    chat: optional(chat),
     error: optional(text),
     errorCode: optional(id),
   },

@@ -111,6 +111,8 @@ export type NetworkEvent =
       readonly networkIds: readonly string[];
       readonly status: 'sent' | 'delivered' | 'read' | 'failed';
       readonly timestamp: number;
+      /** Chat that it arrived from. If given, the host ignores it for messages of other chats. */
+      readonly chat?: NetworkChat;
       /** Digits of the person who received or read the messages. Only needed in groups. */
       readonly by?: string;
       /** The reason if it failed, as text. */

@@ -28,12 +28,12 @@ export async function keepEarlyReceipts(tx: Tx, all: readonly Early[], now: numb
   if (early.length === 0) return;
   await insertReceipts.run(
     tx,
-    early.map(({ session, networkId, receipt: { status, timestamp, error, pricing, warning } }) => ({
+    early.map(({ session, networkId, receipt: { status, timestamp, chat, error, pricing, warning } }) => ({
       session_id: session.sessionId,
       network_id: networkId,
       status,
       account_id: session.accountId,
-      receipt: JSON.stringify({ status, timestamp, error, pricing, warning }),
+      receipt: JSON.stringify({ status, timestamp, chat, error, pricing, warning }),
       created_at: now,
     })),
   );

@@ -2,11 +2,13 @@ import { sql, type UpdateObject } from 'kysely';
 import { isoTime } from '../../clock.ts';
 import type { Connection } from '../../connectors/contract/connection.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
+import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
 import type { Tx } from '../../db/commit.ts';
 import { batch, query, unindexed } from '../../db/query.ts';
 import type { MessageRow, Schema } from '../../db/schema.ts';
 import type { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
+import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { nextTurn } from '../sendOrder.ts';
 import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
@@ -111,7 +113,8 @@ export class OutgoingProgress {
   async catchUp(tx: Tx, messages: readonly { session_id: string; network_id: string }[]): Promise<void> {
     for (const { sessionId, networkId, receipt } of await takeEarlyReceipts(tx, messages)) {
       const [row] = await sentByNetworkId.all(tx, [{ session_id: sessionId, network_id: networkId }]);
-      if (row !== undefined) await this.#apply(tx, [{ row, receipt, trace: null }]);
+      if (row !== undefined && (await isInChat(tx, row, receipt.chat)))
+        await this.#apply(tx, [{ row, receipt, trace: null }]);
     }
   }
 
@@ -159,11 +162,11 @@ export class OutgoingProgress {
     const rows = await sentAs(tx, reported);
     const found: Reported[] = [];
     const unknown: typeof reported = [];
-    reported.forEach(({ receipt, trace, ...rest }, index) => {
+    for (const [index, { receipt, trace, ...rest }] of reported.entries()) {
       const row = rows[index];
       if (row === undefined) unknown.push({ receipt, trace, ...rest });
-      else found.push({ row, receipt, trace });
-    });
+      else if (await isInChat(tx, row, receipt.chat)) found.push({ row, receipt, trace });
+    }
     await this.#apply(tx, found);
     await storeMemberReceipts(tx, found.flatMap(memberReceiptOf));
     await keepEarlyReceipts(tx, unknown, this.#options.clock.now());
@@ -259,6 +262,14 @@ async function changeWaiting(
     .where('status', '=', from)
     .executeTakeFirst();
   return numUpdatedRows === 1n;
+}
+
+/** Message ids are not secret on the network: without this, anyone could report that a message was read. */
+async function isInChat(tx: Tx, row: ReportedRow, chat: NetworkChat | undefined): Promise<boolean> {
+  if (chat === undefined) return true;
+  const { account_id: accountId, session_id: sessionId, chat_id, to_id } = row;
+  if (chat.type === 'direct') return !isGroupId(chat_id) && [chat_id, to_id].includes(chat.id);
+  return isGroupId(chat_id) && chat_id === (await groupIdOf(tx, { accountId, sessionId }, chat.id));
 }
 
 /** Finds them by the network's id, or by ours, with which they were sent. A message named twice is the same object. */

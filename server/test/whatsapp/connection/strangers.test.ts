@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { eventually } from '../../support/eventually.ts';
 import type { Phone, ReceivedMessage } from '../../support/fakeWhatsapp/index.ts';
+import { stanza } from '../../support/fakeWhatsapp/stanza.ts';
 import { wireIdOf } from '../../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../../support/server.ts';
-import { linkSession, nextPhone, useWhatsapp } from '../support.ts';
+import { eventsOf, linkSession, nextPhone, useWhatsapp } from '../support.ts';
 
 /*
  * People outside a chat, who know a message id from it. Ids are not secret: quotes, reactions and deletions contain
@@ -81,6 +83,59 @@ describe('a message that is requested again', () => {
     assert.equal(has(mallory, message), false);
     await carol.askAgain(message);
     await again(carol, message);
+  });
+});
+
+describe('a receipt from outside the chat', () => {
+  const nowS = () => String(Math.floor(Date.now() / 1000));
+  const receipts = (id: string) =>
+    [
+      { from: mallory.lidJid },
+      { from: mallory.numberJid },
+      { from: others, participant: mallory.lidJid },
+      { from: 'status@broadcast', participant: mallory.lidJid },
+    ].map((from) => stanza('receipt', { ...from, id, type: 'read', t: nowS() }));
+
+  async function ignored(reader: Phone, to: string, text: string) {
+    const { call, whatsapp } = setting;
+    for (const phone of [bob, carol]) phone.switchOff();
+    const sent = await send(to, text);
+    for (const receipt of receipts(wireIdOf(sent.messageId))) whatsapp.inject(me.number, receipt);
+    for (const phone of [bob, carol]) phone.switchOn();
+    await eventOf(call, 'message.delivered', ({ messageId }) => messageId === sent.messageId);
+    const reads = async () => {
+      const events = await eventsOf(call, sessionId, ['message.read']);
+      return events.filter(({ data }) => data.messageId === sent.messageId);
+    };
+    assert.deepEqual(await reads(), []);
+    const { body } = await call('GET', `/messages/${sent.messageId}/receipts`);
+    const readers = body.data.map(({ phoneNumber }: { phoneNumber: string }) => phoneNumber);
+    assert.ok(!readers.includes(mallory.number), JSON.stringify(body));
+    const message = await arrived(reader, sent);
+    reader.read(message.chat, message.id);
+    await eventOf(call, 'message.read', ({ messageId }) => messageId === sent.messageId);
+  }
+
+  it('changes nothing about a direct message', () => ignored(bob, bob.number, 'read by Bob'));
+
+  it('changes nothing about a message to a group', () => ignored(carol, group.groupId, 'read by Carol'));
+
+  it('does not confirm a message that the server has not acknowledged', async () => {
+    const { whatsapp } = setting;
+    whatsapp.faults.withholdAcks(me.number);
+    for (const phone of [bob, carol]) phone.switchOff();
+    const sending = send(bob.number, 'on its way');
+    const [sent] = await eventually(
+      async () => (await setting.call('GET', `/messages?sessionId=${sessionId}&limit=1`)).body.data,
+      ([newest]) => newest.message === 'on its way',
+    );
+    for (const receipt of receipts(wireIdOf(sent.messageId))) whatsapp.inject(me.number, receipt);
+    await mallory.sendText(me.number, 'after the receipts');
+    await eventOf(setting.call, 'message.incoming', ({ message }) => message === 'after the receipts');
+    assert.equal((await setting.call('GET', `/messages/${sent.messageId}`)).body.status, 'queued');
+    whatsapp.faults.releaseAcks(me.number);
+    assert.equal((await sending).status, 'sent');
+    for (const phone of [bob, carol]) phone.switchOn();
   });
 });
 

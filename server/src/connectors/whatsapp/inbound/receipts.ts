@@ -12,6 +12,8 @@ const STATUSES: ReadonlyMap<string, 'delivered' | 'read'> = new Map([
 
 export interface WireReceipt {
   readonly receipt: Extract<NetworkEvent, { type: 'receipt' }>;
+  /** Address of the chat that it arrived from. */
+  readonly from: string;
   /** Address of the member of a group who received or read the messages. */
   readonly member?: string;
   /** Other address of the member, if the network has reported it. */
@@ -43,12 +45,14 @@ export function receiptsOf(
       .filter(({ jid }) => !isSelf(jid))
       .map(({ id, jid, time }) => ({
         receipt: { ...receipt, networkIds: [toOwnId(id)], timestamp: timeOf(time ?? t) },
+        from,
         member: jid,
       }));
   const alternative = attrs['participant_pn'] ?? attrs['participant_lid'];
   return [
     {
       receipt: { ...receipt, networkIds: idsOf(node).map(toOwnId) },
+      from,
       ...(isGroup && participant !== undefined && { member: participant, ...(alternative && { alternative }) }),
     },
   ];

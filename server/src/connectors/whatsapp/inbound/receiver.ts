@@ -1,4 +1,5 @@
 import type { BinaryNode, proto, WASocket } from 'baileys';
+import type { NetworkChat } from '../../contract/messageKey.ts';
 import type { Acknowledgements } from '../outbound/acknowledgements.ts';
 import { toWireId } from '../outbound/messageIds.ts';
 import type { Retries } from '../outbound/retries.ts';
@@ -123,7 +124,6 @@ export class Receiver {
       if (node.attrs['type'] === 'retry') return void this.#retries.guard(node).then(() => passOn(node));
       const receipts = receiptsOf(node, (jid) => self.is(jid), host.clock.now());
       if (receipts === undefined) return passOn(node);
-      for (const { receipt } of receipts) this.#acknowledgements.onReceipt(receipt.networkIds, receipt.timestamp);
       void Promise.all(receipts.map((one) => this.#report(one))).then((areReported) => {
         if (areReported.every((isReported) => isReported)) passOn(node);
       });
@@ -140,10 +140,29 @@ export class Receiver {
     return by === undefined ? {} : { by };
   }
 
-  /** Waits for messages that are still being stored. Returns false if the session ended before that. */
+  /** Returns the chat that a receipt arrived from; undefined if the session ended before it was known. */
+  async #chatOf(from: string): Promise<NetworkChat | undefined> {
+    const { self, reporter } = this.#session;
+    if (self.is(from)) return { type: 'direct', id: self.phoneNumber };
+    let chat: NetworkChat | undefined;
+    await reporter.keep('chat', async () => {
+      chat = await this.#addresses.chatOf(from);
+    });
+    return chat;
+  }
+
+  /**
+   * Waits for messages that are still being stored. Returns false if the session ended before that. Anyone can send a
+   * receipt with any id, so it counts only for messages in its chat.
+   */
   async #report(wire: WireReceipt): Promise<boolean> {
-    const { reporter } = this.#session;
-    const receipt = { ...wire.receipt, ...(await this.#memberOf(wire)) };
+    const { reporter, baileys } = this.#session;
+    const { networkIds, timestamp } = wire.receipt;
+    const isOfChat = !baileys.isJidBroadcast(wire.from) && !baileys.isJidNewsletter(wire.from);
+    const chat = isOfChat ? await this.#chatOf(wire.from) : undefined;
+    this.#acknowledgements.onReceipt(networkIds, chat?.id ?? wire.from, timestamp);
+    if (chat === undefined) return !isOfChat;
+    const receipt = { ...wire.receipt, chat, ...(await this.#memberOf(wire)) };
     const held = receipt.networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));
     const due = receipt.networkIds.filter((id) => !held.includes(id));
     const reported = due.length > 0 ? reporter.report({ ...receipt, networkIds: due }) : undefined;

@@ -11,13 +11,19 @@ export type Answer =
   | { readonly failure: unknown }
   | 'lost';
 
+interface Pending {
+  /** Its chat: digits, or a group's address; else the address that it goes to. */
+  readonly chat: string;
+  readonly resolve: (answer: Answer) => void;
+}
+
 /** A server that takes this long to acknowledge is gone, whatever the state of the socket. */
 const LIMIT_MS = 12_000;
 
 /** Waits for the server's acknowledgements of messages. One may arrive before Baileys has finished sending. */
 export class Acknowledgements {
   readonly #session: Session;
-  readonly #pending = new Map<string, (answer: Answer) => void>();
+  readonly #pending = new Map<string, Pending>();
 
   constructor(session: Session) {
     const { link } = session;
@@ -28,10 +34,11 @@ export class Acknowledgements {
     });
   }
 
-  async answerTo(wireId: string, dispatch: () => Promise<void>): Promise<Answer> {
+  /** @param chat digits of a person, a group's address, or another address */
+  async answerTo(wireId: string, chat: string, dispatch: () => Promise<void>): Promise<Answer> {
     const { link, host } = this.#session;
     const { promise, resolve } = Promise.withResolvers<Answer>();
-    this.#pending.set(wireId, resolve);
+    this.#pending.set(wireId, { chat, resolve });
     let cancelTimer = () => {};
     try {
       await dispatch();
@@ -51,9 +58,13 @@ export class Acknowledgements {
     if (this.#pending.has(wireId)) this.#session.link.reset('WhatsApp does not answer');
   }
 
-  /** A recipient has received or read these messages, so the server has them, even without an acknowledgement. */
-  onReceipt(networkIds: readonly string[], timestamp: number): void {
-    for (const id of networkIds) this.#settle(toWireId(id), { timestamp });
+  /**
+   * Someone in this chat has received or read these messages, so the server has them, even without an acknowledgement.
+   * @param chat see `answerTo`
+   */
+  onReceipt(networkIds: readonly string[], chat: string, timestamp: number): void {
+    for (const wireId of networkIds.map(toWireId))
+      if (this.#pending.get(wireId)?.chat === chat) this.#settle(wireId, { timestamp });
   }
 
   #onAck({ attrs }: BinaryNode): void {
@@ -66,7 +77,7 @@ export class Acknowledgements {
   }
 
   #settle(wireId: string, answer: Answer): void {
-    this.#pending.get(wireId)?.(answer);
+    this.#pending.get(wireId)?.resolve(answer);
     this.#pending.delete(wireId);
   }
 }

@@ -370,7 +370,7 @@ export class Sender {
         return reached === undefined ? sending() : this.#deviceSessions.noteReached(reached, sending);
       };
       const limitMs = isShared(baileys, jid) ? ENCRYPTION_MS : TIMEOUT_MS;
-      const answer = await this.#acknowledgements.answerTo(messageId, async () => {
+      const answer = await this.#acknowledgements.answerTo(messageId, chat?.id ?? jid, async () => {
         await this.#inTurn(until, () => this.#dispatch(socket, messageId, relay, limitMs));
         // The time of the encryption does not count, so that a lost acknowledgement leaves time for another connection.
         if (!isRepeated) until = clock.now() + TIMEOUT_MS;
