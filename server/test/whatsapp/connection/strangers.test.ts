@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import { proto } from 'baileys';
 import { eventually } from '../../support/eventually.ts';
 import type { Phone, ReceivedMessage } from '../../support/fakeWhatsapp/index.ts';
 import { stanza } from '../../support/fakeWhatsapp/stanza.ts';
+import { sealVote } from '../../support/networks/sealVote.ts';
 import { wireIdOf } from '../../support/networks/wireId.ts';
 import { type Answer, eventOf } from '../../support/server.ts';
 import { eventsOf, linkSession, nextPhone, useWhatsapp } from '../support.ts';
@@ -136,6 +138,47 @@ describe('a receipt from outside the chat', () => {
     whatsapp.faults.releaseAcks(me.number);
     assert.equal((await sending).status, 'sent');
     for (const phone of [bob, carol]) phone.switchOn();
+  });
+});
+
+describe('a deletion by someone who may not delete the message', () => {
+  const { REVOKE } = proto.Message.ProtocolMessage.Type;
+
+  async function revoke(phone: Phone, chat: string, id: string) {
+    const key = { remoteJid: chat, fromMe: false, id, participant: me.lidJid };
+    await phone.send(chat, { protocolMessage: { type: REVOKE, key } });
+    await phone.sendText(chat, `deleted ${id} in ${chat}`);
+    await eventOf(setting.call, 'message.incoming', ({ message }) => message === `deleted ${id} in ${chat}`);
+  }
+
+  it('keeps a direct message for retries', async () => {
+    const message = await arrived(bob, await send(bob.number, 'it stays'));
+    await revoke(mallory, others, message.id);
+    await bob.askAgain(message);
+    await again(bob, message);
+  });
+
+  it('keeps a message to a group for retries, even when a member of that group deletes it', async () => {
+    const message = await arrived(carol, await send(group.groupId, 'it stays here too'));
+    await revoke(mallory, others, message.id);
+    await revoke(bob, message.chat, message.id);
+    await carol.askAgain(message);
+    await again(carol, message);
+  });
+
+  it('keeps the secret of a poll', async () => {
+    const { call } = setting;
+    const poll = { sessionId, to: bob.number, question: 'Tea?', options: ['Yes', 'No'] };
+    const { body } = await call('POST', '/messages/send-poll', poll);
+    const message = await arrived(bob, body);
+    await revoke(mallory, others, message.id);
+    const secret = message.message.messageContextInfo?.messageSecret ?? Buffer.alloc(0);
+    const people = { author: me.lidJid, voter: bob.lidJid };
+    const vote = sealVote(['Yes'], { pollId: message.id, secret, ...people });
+    const pollCreationMessageKey = { remoteJid: me.lidJid, fromMe: false, id: message.id };
+    await bob.send(me.number, { pollUpdateMessage: { pollCreationMessageKey, vote } });
+    const counted = await eventOf(call, 'poll.vote', ({ messageId }) => messageId === body.messageId);
+    assert.deepEqual(counted.options, ['Yes']);
   });
 });
 

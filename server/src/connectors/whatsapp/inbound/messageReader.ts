@@ -272,8 +272,9 @@ export class MessageReader {
       // In a group, an admin may delete a message of ours.
       const networkId = ownOrTheirs(id, key.fromMe === true ? fromMe === true : self.is(participant));
       if (protocolMessage.type === REVOKE) {
-        // In a group, the server checks who may.
-        if (id && (key.fromMe === true || chat.type === 'group')) await withdrawKept(this.#session, id);
+        if (id && key.fromMe === true) await withdrawKept(this.#session, id);
+        else if (id && chat.type === 'group' && (await this.#groups.isAdmin(chat.id, from)))
+          await withdrawKept(this.#session, id, chat.id);
         return { type: 'deleted', networkId, from, timestamp };
       }
       const { editedMessage } = protocolMessage;

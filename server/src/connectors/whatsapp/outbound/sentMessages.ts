@@ -59,10 +59,14 @@ export async function withdrawSent(session: Session, wireId: string): Promise<Re
   return createRestore(session, after, [before, ...edits]);
 }
 
-/** Does the same for a message that somebody else, or a phone of the session, has deleted, if it is kept. */
-export async function withdrawKept(session: Session, wireId: string): Promise<void> {
-  if ((await findKept(session, wireId)) === undefined) dropCached(session, wireId);
-  else await withdrawSent(session, wireId);
+/**
+ * Does the same for a message that an admin, or a phone of the session, has deleted, if it is kept.
+ * @param group the group that an admin deleted it in; anyone may be the admin of another one
+ */
+export async function withdrawKept(session: Session, wireId: string, group?: string): Promise<void> {
+  const chat = await chatOfSent(session, wireId);
+  if (chat === undefined) dropCached(session, wireId);
+  else if (group === undefined || chat.includes(group)) await withdrawSent(session, wireId);
 }
 
 /**

@@ -117,12 +117,19 @@ export class Groups {
     return this.#note(networkId, { picture }, { type: 'picture' }, changeId);
   }
 
+  /**
+   * @param digits of a person
+   * @throws {AppError} see `know`
+   */
+  async isAdmin(networkId: string, digits: string): Promise<boolean> {
+    await this.know(networkId);
+    const person = this.#stateOf(networkId)?.participants.find(({ phoneNumber }) => phoneNumber === digits);
+    return person !== undefined && person.role !== 'member';
+  }
+
   /** @throws {AppError} `network_denied` if the session is not known to be an admin of the group */
   async requireAdmin(networkId: string): Promise<void> {
-    await this.know(networkId);
-    const own = this.#session.self.phoneNumber;
-    const self = this.#known.get(networkId)?.participants.find(({ phoneNumber }) => phoneNumber === own);
-    if (self === undefined || self.role === 'member')
+    if (!(await this.isAdmin(networkId, this.#session.self.phoneNumber)))
       throw new AppError('network_denied', 'Only an admin of the group can do this');
   }
 
