@@ -46,6 +46,7 @@ export interface RunOptions {
   readonly stop?: AbortSignal;
   readonly isTerminal?: boolean;
   readonly onOutput?: (stdout: string) => void;
+  readonly onNote?: (stderr: string) => void;
 }
 
 /** Runs a command in this process, with streams of its own. */
@@ -64,6 +65,7 @@ export async function cli(person: Person, args: readonly string[], options: RunO
   const unanswered = new Map(Object.entries(answers ?? {}));
   stderr.on('data', (chunk) => {
     noted += chunk;
+    options.onNote?.(noted);
     for (const [question, answer] of unanswered)
       if (noted.includes(question)) {
         unanswered.delete(question);

@@ -21,6 +21,14 @@ describe('switchboard doctor whatsapp', () => {
       ...options,
     });
 
+  /** Runs it without JSON, so that it prints each step when it ends. */
+  async function watched(key: string, args: readonly string[], onNote: (stderr: string) => void) {
+    const env = { SWITCHBOARD_URL: setting.server.url, SWITCHBOARD_KEY: key };
+    const { code, stderr } = await cli(person, ['doctor', 'whatsapp', ...args], { env, onNote });
+    const lines = stderr.split('\n').map((line) => line.split(': '));
+    return { code, stderr, steps: Object.fromEntries(lines.filter(([step = '']) => STEPS.includes(step))) };
+  }
+
   /** A separate account with a linked session. */
   async function linked() {
     const { call, token } = await setting.server.account();
@@ -36,7 +44,7 @@ describe('switchboard doctor whatsapp', () => {
     const { call, token, me, sessionId } = await linked();
     const { code, json, stdout, stderr } = await doctor(token, []);
     assert.deepEqual(outcomes(json.steps), Object.fromEntries(STEPS.map((step) => [step, 'ok'])), stdout + stderr);
-    assert.equal(code, 0);
+    assert.deepEqual([code, json.left], [0, 0]);
     for (const personal of [me.number, me.lid, 'Annabel', sessionId, 'Switchboard doctor', 'msg_', 'sts_'])
       assert.ok(!(stdout + stderr).includes(personal), personal);
     const { data } = (await call('GET', `/messages?sessionId=${sessionId}`)).body;
@@ -68,14 +76,48 @@ describe('switchboard doctor whatsapp', () => {
     assert.ok(!(stdout + stderr).includes(me.number));
   });
 
-  it('ends a step at its deadline', async () => {
-    const { token, me } = await linked();
-    setting.whatsapp.faults.withholdAcks(me.number);
-    const { code, json } = await doctor(token, ['--timeout', '1']);
-    setting.whatsapp.faults.releaseAcks(me.number);
+  it('ends a step at its deadline, and deletes what is sent later', async () => {
+    const { call, token, me, sessionId } = await linked();
+    const { faults } = setting.whatsapp;
+    faults.withholdAcks(me.number);
+    const releaseLater = (notes: string) => notes.includes('send: timeout') && faults.releaseAcks(me.number);
+    const { code, steps, stderr } = await watched(token, ['--timeout', '1'], releaseLater);
     assert.equal(code, 1);
-    const { send, reply } = outcomes(json.steps);
-    assert.deepEqual([send, reply, json.steps.length], ['timeout', 'skipped', STEPS.length]);
+    assert.deepEqual([steps['send'], steps['reply']], ['timeout', 'skipped']);
+    assert.equal(Object.keys(steps).length, STEPS.length, stderr);
+    const { data } = (await call('GET', `/messages?sessionId=${sessionId}`)).body;
+    assert.deepEqual(
+      data.map(({ deleted }: { deleted: boolean }) => deleted),
+      [true],
+      stderr,
+    );
+    assert.deepEqual((await call('GET', `/status?sessionId=${sessionId}`)).body.data, []);
+    assert.ok(!stderr.includes('could not be cleaned up'), stderr);
+  });
+
+  it('reports a message that may have been sent and cannot be deleted', async () => {
+    const { token, me } = await linked();
+    const { faults } = setting.whatsapp;
+    faults.withholdAcks(me.number);
+    const releaseLater = (notes: string) => notes.includes('send: failed') && faults.releaseAcks(me.number);
+    const { steps, stderr } = await watched(token, ['--timeout', '40'], releaseLater);
+    assert.deepEqual([steps['send'], steps['post status'], steps['delete status']], ['failed', 'ok', 'ok'], stderr);
+    assert.match(stderr, /1 of 1 items could not be cleaned up/);
+  });
+
+  it('waits while the session reconnects', async () => {
+    const { token, me } = await linked();
+    const { faults } = setting.whatsapp;
+    faults.refuseNextMessage(me.number, 421);
+    let isDropped = false;
+    const dropOnce = (notes: string) => {
+      if (isDropped || !notes.includes('send: failed')) return;
+      isDropped = true;
+      faults.drop(me.number);
+    };
+    const { steps, stderr } = await watched(token, [], dropOnce);
+    assert.deepEqual([isDropped, steps['post status'], steps['delete status']], [true, 'ok', 'ok'], stderr);
+    assert.ok(!stderr.includes('could not be cleaned up'), stderr);
   });
 
   it('links a session that it creates, and deletes it', async () => {

@@ -34,6 +34,8 @@ export interface StepResult {
 /** A linked phone needs a person. */
 const LINK_SECONDS = 180;
 const POLL_MS = 500;
+/** A send settles within 25 s, and may have lost the connection by then. */
+const CLEANUP_SECONDS = 45;
 const TEXT = 'Switchboard doctor';
 
 /**
@@ -47,7 +49,7 @@ export async function whatsappDoctor(context: Context, options: WhatsappDoctorOp
     await checkup.run(stop);
   } finally {
     await checkup.cleanUp();
-    showResults(context, checkup.results);
+    showResults(context, checkup);
   }
   stop.throwIfAborted();
   const failed = checkup.results.filter(({ outcome }) => outcome !== 'ok');
@@ -57,11 +59,18 @@ export async function whatsappDoctor(context: Context, options: WhatsappDoctorOp
 /** The steps, in order. A step that fails ends only those that need its result. */
 class Checkup {
   readonly results: StepResult[] = [];
+  /** Number of items that could not be cleaned up. */
+  left = 0;
   readonly #context: Context;
   readonly #client: Client;
   readonly #options: WhatsappDoctorOptions;
   /** Items that the cleanup deletes. */
   readonly #leftovers = { messages: new Set<string>(), statuses: new Set<string>(), session: '' };
+  /** Items of earlier runs. */
+  #earlier: ReadonlySet<string> = new Set();
+  #sessionId: string | undefined;
+  /** Whether a send failed before the API returned an id. The item can exist anyway. */
+  #isUncertain = false;
 
   constructor(context: Context, client: Client, options: WhatsappDoctorOptions) {
     this.#context = context;
@@ -75,7 +84,8 @@ class Checkup {
     const to = link?.phoneNumber;
     const own = link && to ? { sessionId: link.sessionId, to } : undefined;
     const send = async (signal: AbortSignal, extra: { replyTo?: string }) => {
-      const { messageId } = await client.messages.send({ ...required(own), message: TEXT, ...extra }, { signal });
+      const sending = client.messages.send({ ...required(own), message: TEXT, ...extra }, { signal });
+      const { messageId } = await this.#noteUncertain(sending);
       this.#leftovers.messages.add(messageId);
       await this.#requireSent(messageId, signal);
       return messageId;
@@ -100,15 +110,84 @@ class Checkup {
   /** Deletes what the steps have left, even after Ctrl-C, as far as the server answers. */
   async cleanUp(): Promise<void> {
     const { messages, statuses, session } = this.#leftovers;
-    const signal = AbortSignal.timeout(this.#options.timeout * 1000);
+    const signal = AbortSignal.timeout(Math.max(this.#options.timeout, CLEANUP_SECONDS) * 1000);
+    const whenConnected = (act: () => Promise<void>) => () => this.#whileReconnecting(act, signal);
+    const isFound = !this.#isUncertain || (await this.#findLeftovers(signal).then(ifDone, ifFailed));
     const work: (() => Promise<unknown>)[] = [
-      ...[...messages].map((messageId) => () => this.#deleteMessage(messageId, signal)),
-      ...[...statuses].map((statusId) => () => this.#deleteStatus(statusId, signal)),
+      ...(isFound ? [] : [() => Promise.reject(new Error('the server did not list them'))]),
+      ...[...messages].map((messageId) => whenConnected(() => this.#cleanUpMessage(messageId, signal))),
+      ...[...statuses].map((statusId) => whenConnected(() => this.#cleanUpStatus(statusId, signal))),
       ...(session === '' ? [] : [() => this.#client.sessions.delete({ sessionId: session }, { signal })]),
     ];
-    let left = 0;
-    for (const remove of work) await remove().catch(() => left++);
-    if (left > 0) this.#context.out.note(`${left} of ${work.length} items could not be cleaned up.`);
+    for (const remove of work) await remove().catch(() => this.left++);
+    if (this.left > 0)
+      this.#context.out.note(
+        `${this.left} of ${work.length} items could not be cleaned up. If the phone shows “${TEXT}”, delete it there.`,
+      );
+  }
+
+  async #noteUncertain<T>(sending: Promise<T>): Promise<T> {
+    try {
+      return await sending;
+    } catch (error) {
+      this.#isUncertain = true;
+      throw error;
+    }
+  }
+
+  /** Adds the items whose ids no step has learned. */
+  async #findLeftovers(signal: AbortSignal): Promise<void> {
+    const isNew = (id: string) => !this.#earlier.has(id);
+    for (const id of (await this.#findMessages(signal)).filter(isNew)) this.#leftovers.messages.add(id);
+    for (const id of (await this.#findStatuses(signal)).filter(isNew)) this.#leftovers.statuses.add(id);
+  }
+
+  async #findMessages(signal: AbortSignal): Promise<string[]> {
+    const of = { sessionId: required(this.#sessionId), direction: 'outgoing', limit: 50 } as const;
+    const { data } = await this.#client.messages.list(of, { signal });
+    return data.filter(({ message, deleted }) => isOurs(message) && !deleted).map(({ messageId }) => messageId);
+  }
+
+  async #findStatuses(signal: AbortSignal): Promise<string[]> {
+    return (await this.#listStatuses(signal)).map(({ statusId }) => statusId);
+  }
+
+  async #listStatuses(signal: AbortSignal) {
+    const { data } = await this.#client.status.list({ sessionId: required(this.#sessionId), by: 'me' }, { signal });
+    return data.filter(({ message }) => isOurs(message));
+  }
+
+  /**
+   * Deletes a message once it is sent.
+   * @throws {Error} it may have been sent, and cannot be deleted
+   */
+  async #cleanUpMessage(messageId: string, signal: AbortSignal): Promise<void> {
+    const error = await this.#whenSettled(messageId, signal);
+    if (error === null) await this.#deleteMessage(messageId, signal);
+    else if (!isRefusal(error)) throw new Error(error);
+  }
+
+  /** @throws {Error} it may have been posted, and cannot be deleted */
+  async #cleanUpStatus(statusId: string, signal: AbortSignal): Promise<void> {
+    const status = (await this.#listStatuses(signal)).find((one) => one.statusId === statusId);
+    if (status === undefined) return;
+    await this.#deleteStatus(statusId, signal);
+    const { state, error } = status;
+    if (state === 'failed' && !isRefusal(error ?? '')) throw new Error(error ?? 'The status failed');
+  }
+
+  /** Repeats something while the session reconnects: an earlier step can have ended its connection. */
+  async #whileReconnecting<T>(act: () => Promise<T>, signal: AbortSignal): Promise<T> {
+    for (;;) {
+      try {
+        return await act();
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.code !== 'session_not_connected') throw error;
+        const session = await this.#client.sessions.get({ sessionId: required(this.#sessionId) }, { signal });
+        if (session.status !== 'connecting' && session.status !== 'connected') throw error;
+        await wait(POLL_MS, undefined, { signal });
+      }
+    }
   }
 
   /** @param act undefined if an earlier step has failed that it needs */
@@ -127,7 +206,8 @@ class Checkup {
     const deadline = AbortSignal.timeout(seconds * 1000);
     const durationMs = () => Math.round(performance.now() - startedAt);
     try {
-      const result = await act(AbortSignal.any([stop, deadline]));
+      const signal = AbortSignal.any([stop, deadline]);
+      const result = await this.#whileReconnecting(() => act(signal), signal);
       this.#report({ ...NOTHING, step, outcome: 'ok', durationMs: durationMs() });
       return result;
     } catch (error) {
@@ -157,6 +237,8 @@ class Checkup {
       session = await this.#client.sessions.get({ sessionId }, { signal });
     }
     if (session.status !== 'connected') throw new Error(session.error ?? `The session is ${session.status}`);
+    this.#sessionId = sessionId;
+    this.#earlier = new Set([...(await this.#findMessages(signal)), ...(await this.#findStatuses(signal))]);
     return session;
   }
 
@@ -173,21 +255,24 @@ class Checkup {
     return created;
   }
 
-  /** Waits while the message is queued. */
   async #requireSent(messageId: string, signal: AbortSignal): Promise<void> {
+    const error = await this.#whenSettled(messageId, signal);
+    if (error !== null) throw new Error(error);
+  }
+
+  /** Waits while the message is queued. Returns the error if it failed, or null. */
+  async #whenSettled(messageId: string, signal: AbortSignal): Promise<string | null> {
     for (;;) {
       const { status, error } = await this.#client.messages.get({ messageId }, { signal });
-      if (status === 'failed') throw new Error(error ?? 'The message failed');
-      if (status !== 'queued') return;
+      if (status === 'failed') return error ?? 'The message failed';
+      if (status !== 'queued') return null;
       await wait(POLL_MS, undefined, { signal });
     }
   }
 
   async #postStatus({ sessionId, to }: { sessionId: string; to: string }, signal: AbortSignal): Promise<string> {
-    const { statusId, state, error } = await this.#client.status.post(
-      { sessionId, message: TEXT, phoneNumbers: [to] },
-      { signal },
-    );
+    const posting = this.#client.status.post({ sessionId, message: TEXT, phoneNumbers: [to] }, { signal });
+    const { statusId, state, error } = await this.#noteUncertain(posting);
     this.#leftovers.statuses.add(statusId);
     if (state === 'failed') throw new Error(error ?? 'The status failed');
     return statusId;
@@ -204,6 +289,16 @@ class Checkup {
   }
 }
 
+const ifDone = () => true;
+const ifFailed = () => false;
+
+const isOurs = (text: string | null | undefined): boolean => text?.startsWith(TEXT) === true;
+
+const NETWORK_CODE = /\((\d{3})\)/;
+
+/** Whether WhatsApp answered with an error, so that it does not have the message. */
+const isRefusal = (error: string): boolean => NETWORK_CODE.test(error);
+
 const NOTHING = { code: null, networkCode: null, detail: null };
 
 function required<T>(value: T | undefined): T {
@@ -217,7 +312,7 @@ function failureOf(error: unknown): Pick<StepResult, 'code' | 'networkCode' | 'd
   // WhatsApp's own refusal has the status 403 too.
   if (error instanceof ApiError && [401, 403].includes(error.status) && error.code !== 'network_denied') throw error;
   const message = error instanceof Error ? error.message : String(error);
-  const networkCode = /\((\d{3})\)/.exec(message)?.[1];
+  const networkCode = NETWORK_CODE.exec(message)?.[1];
   const code = error instanceof ApiError ? error.code : error instanceof ConnectionError ? 'unreachable' : 'failed';
   return {
     code,
@@ -235,8 +330,8 @@ export function withoutPersonalData(text: string): string {
     .replace(/\+?\d(?:[\s().-]*\d){4,}/g, '…');
 }
 
-function showResults({ out }: Context, steps: readonly StepResult[]): void {
-  out.result({ version, steps }, () => {
+function showResults({ out }: Context, { results: steps, left }: Checkup): void {
+  out.result({ version, steps, left }, () => {
     const rows = steps.map(({ step, outcome, code, networkCode, durationMs, detail }): Part[] => [
       step,
       styled(outcome === 'ok' ? 'green' : outcome === 'skipped' ? 'yellow' : 'red', outcome),
