@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
+import type { BinaryNode } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone, ReceivedMessage } from '../support/fakeWhatsapp/index.ts';
+import { childOf, childrenOf } from '../support/fakeWhatsapp/stanza.ts';
 import { eventOf } from '../support/server.ts';
 import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 
@@ -132,6 +134,28 @@ describe('on accounts that are migrated to LIDs', () => {
     assert.match(body.detail, /\(421\)$/);
     assert.equal((await send('later')).status, 201);
     assert.deepEqual(bob.messages.all.length, 1);
+  });
+
+  it('a message to its own number goes to the LID, once per device', async () => {
+    const { call, whatsapp } = setting;
+    const { me, sessionId } = await write();
+    const stanzas: BinaryNode[] = [];
+    const stop = whatsapp.watchMessages((number, stanza) => void (number === me.number && stanzas.push(stanza)));
+    for (const message of ['note 1', 'note 2', 'note 3']) {
+      assert.equal((await call('POST', '/messages/send', { sessionId, to: me.number, message })).status, 201);
+      await arrived(me, message);
+    }
+    stop();
+    const devices = (stanza: BinaryNode) =>
+      childrenOf(childOf(stanza, 'participants'), 'to').map(({ attrs }) => attrs['jid']);
+    assert.deepEqual(
+      stanzas.map((stanza) => [stanza.attrs['to'], ...devices(stanza)]),
+      [1, 2, 3].map(() => [me.lidJid, me.lidJid]),
+    );
+    assert.equal(
+      me.messages.all.filter(({ message }) => message.extendedTextMessage?.text?.startsWith('note')).length,
+      3,
+    );
   });
 
   it('a location goes to the LID as well', async () => {

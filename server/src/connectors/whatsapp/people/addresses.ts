@@ -107,7 +107,9 @@ export class Addresses {
     const jid = jidOfChat(chat);
     const { link, self } = this.#session;
     const socket = link.newest;
-    if (chat.type === 'group' || isPlaceholder(chat.id) || socket === undefined || self.is(jid)) return [jid];
+    if (chat.type === 'group' || isPlaceholder(chat.id) || socket === undefined) return [jid];
+    // whatsmeow does the same with the own number (send.go, `SendMessage`).
+    if (self.is(jid)) return self.lidJid === '' ? [jid] : [self.lidJid, jid];
     const lid = await lidOf(socket, chat.id);
     return lid === undefined ? [jid] : [`${lid}@lid`, jid];
   }
