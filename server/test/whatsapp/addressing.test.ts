@@ -158,6 +158,27 @@ describe('on accounts that are migrated to LIDs', () => {
     );
   });
 
+  it('a message that is refused in a group is no warning about new chats', async () => {
+    const { call, whatsapp } = setting;
+    const { me, bob, sessionId } = await write();
+    const phoneNumbers = [bob.number];
+    const { body: group } = await call('POST', '/groups', { sessionId, subject: 'Refused', phoneNumbers });
+    const send = () => call('POST', '/messages/send', { sessionId, to: group.groupId, message: 'hello' });
+    whatsapp.faults.refuseNextMessage(me.number, 463);
+    const refused = await send();
+    assert.deepEqual([refused.status, refused.body.detail], [502, 'WhatsApp refused the message (463)']);
+    whatsapp.faults.refuseNextMessage(me.number, 475);
+    assert.equal((await send()).status, 502);
+    const { reasons } = await eventually(
+      async () => (await call('GET', `/sessions/${sessionId}`)).body.health,
+      ({ risk }) => risk === 'high',
+    );
+    assert.deepEqual(
+      reasons.map(({ code }: { code: string }) => code),
+      ['restricted'],
+    );
+  });
+
   it('a location goes to the LID as well', async () => {
     const { call } = setting;
     const { bob, sessionId } = await write();

@@ -42,9 +42,13 @@ const REFUSALS: Readonly<Record<string, string>> = {
 
 export const WARNINGS: Readonly<Record<string, NetworkWarning>> = { '463': 'spam_limit', '475': 'restricted' };
 
-export function refused(error: string): AppError {
+/** The public reports of 463 are about direct messages. Its reason elsewhere is unknown. */
+export const WITHOUT_CHAT = 'WhatsApp refused the message';
+
+/** @param reason the meaning of the code, if it is another one than usual */
+export function refused(error: string, reason = REFUSALS[error]): AppError {
   if (error === '429') return limited();
   const isDenied = error === '401' || error === '403';
-  const reason = REFUSALS[isDenied ? '403' : error] ?? 'WhatsApp refused the message';
-  return new AppError(isDenied ? 'network_denied' : 'send_failed', `${reason} (${error})`);
+  const shown = (isDenied ? REFUSALS['403'] : reason) ?? WITHOUT_CHAT;
+  return new AppError(isDenied ? 'network_denied' : 'send_failed', `${shown} (${error})`);
 }

@@ -32,6 +32,7 @@ import {
   sendFailure,
   UNCONFIRMED,
   WARNINGS,
+  WITHOUT_CHAT,
   WRONG_ADDRESSES,
 } from './sendErrors.ts';
 import { editSent, findSent, keepSent, type Restore, withdrawSent } from './sentMessages.ts';
@@ -404,7 +405,7 @@ export class Sender {
         const isAnswer = answer.refusal === NO_NEW_CHATS && (await this.#hasWritten(chat));
         const isStatus = answer.refusal === WRONG_ADDRESSES && audience !== undefined;
         const [next, ...rest] = isAnswer || isStatus ? others : [];
-        if (next === undefined) throw this.#refused(answer.refusal, isAnswer);
+        if (next === undefined) throw this.#refused(answer.refusal, chat, isAnswer);
         [target, others] = [next, rest];
         mayHaveBeenSent = progress.isUncertain;
         continue;
@@ -435,8 +436,10 @@ export class Sender {
    * Returns the error of a refusal, and reports one that comes before a ban.
    * @param isAnswer whether the message went to somebody who has written to the session, which starts no chat
    */
-  #refused(refusal: string, isAnswer: boolean): AppError {
+  #refused(refusal: string, chat: NetworkChat | undefined, isAnswer: boolean): AppError {
     if (isAnswer) return new AppError('send_failed', ANSWER_REFUSED);
+    // A message to a group, a status or a channel starts no chat.
+    if (refusal === NO_NEW_CHATS && chat?.type !== 'direct') return refused(refusal, WITHOUT_CHAT);
     const { reporter, host } = this.#session;
     const warning = WARNINGS[refusal];
     if (warning !== undefined) reporter.reportInOrder({ type: 'warned', warning, timestamp: host.clock.now() });
