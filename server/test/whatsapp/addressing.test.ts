@@ -201,6 +201,14 @@ describe('on accounts that are not', () => {
     const { stanza } = await arrived(bob, 'at the second address');
     assert.match(String(stanza.attrs['from']), /@s\.whatsapp\.net$/);
     assert.equal((await call('GET', `/sessions/${sessionId}`)).body.health.risk, 'low');
+
+    const attempts: (string | undefined)[] = [];
+    const stop = whatsapp.watchMessages(
+      (number, { attrs }) => void (number === me.number && attempts.push(attrs['to'])),
+    );
+    assert.equal((await send('the next one')).status, 201);
+    stop();
+    assert.deepEqual(attempts, [bob.numberJid]);
   });
 
   it('an answer that is refused at both fails with that reason, and raises no risk', async () => {

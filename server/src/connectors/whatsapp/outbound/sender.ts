@@ -346,6 +346,7 @@ export class Sender {
     let isRepeated = false;
     let [target, ...others] = targetsOf(addresses, audience);
     let hasRenewed = false;
+    let isSecond = false;
     for (;;) {
       const socket = await link.whenOpen(Math.max(0, until - clock.now())).catch((cause: unknown) => {
         throw mayHaveBeenSent ? new AppError('send_failed', UNCONFIRMED, { cause }) : cause;
@@ -407,9 +408,12 @@ export class Sender {
         const [next, ...rest] = isAnswer || isStatus ? others : [];
         if (next === undefined) throw this.#refused(answer.refusal, chat, isAnswer);
         [target, others] = [next, rest];
+        isSecond = true;
         mayHaveBeenSent = progress.isUncertain;
         continue;
       }
+      // Each refused attempt can count as another new chat (WhiskeySockets/Baileys, `handleBadAck`).
+      if (isSecond && chat !== undefined) this.#addresses.prefer(chat, jid);
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
         keepSent(this.#session, messageId, made, addresses).catch((error) =>

@@ -1,4 +1,5 @@
 import type { BinaryNode, WASocket } from 'baileys';
+import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
 import type { NetworkChat } from '../../contract/messageKey.ts';
 import { isPlaceholder } from '../../contract/people.ts';
@@ -7,6 +8,9 @@ import type { Session } from '../session.ts';
 const PERSON = 's.whatsapp.net';
 const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
+const PREFERENCES_KEPT = 1000;
+/** An account may have been migrated to LIDs by then. */
+const PREFERENCES_MS = 24 * 3600 * 1000;
 /** Store type that Baileys uses for pairs of phone numbers and LIDs. */
 export const MAPPING = 'lid-mapping';
 
@@ -20,6 +24,8 @@ export class Addresses {
   /** LIDs for which a placeholder was used. */
   readonly #hidden = new Set<string>();
   readonly #identified = new Map<string, string>();
+  /** People who are addressed by number although the LID is known. */
+  readonly #byNumber = new LRUCache<string, true>({ max: PREFERENCES_KEPT, ttl: PREFERENCES_MS });
 
   constructor(session: Session) {
     const { link, host } = session;
@@ -109,9 +115,19 @@ export class Addresses {
     const socket = link.newest;
     if (chat.type === 'group' || isPlaceholder(chat.id) || socket === undefined) return [jid];
     // whatsmeow does the same with the own number (send.go, `SendMessage`).
-    if (self.is(jid)) return self.lidJid === '' ? [jid] : [self.lidJid, jid];
+    if (self.is(jid)) return self.lidJid === '' ? [jid] : this.#inOrder(chat.id, self.lidJid, jid);
     const lid = await lidOf(socket, chat.id);
-    return lid === undefined ? [jid] : [`${lid}@lid`, jid];
+    return lid === undefined ? [jid] : this.#inOrder(chat.id, `${lid}@lid`, jid);
+  }
+
+  /** Notes which address WhatsApp has accepted after it refused the other one. */
+  prefer({ type, id }: NetworkChat, address: string): void {
+    if (type === 'direct' && address === jidOf(id)) this.#byNumber.set(id, true);
+    else this.#byNumber.delete(id);
+  }
+
+  #inOrder(digits: string, lid: string, number: string): readonly [string, string] {
+    return this.#byNumber.has(digits) ? [number, lid] : [lid, number];
   }
 
   /** Returns an address without its device, and the other address of the same person if it is known. */
