@@ -41,6 +41,18 @@ it('creates a group, whose id Meta reports with a callback', async (t) => {
   assert.ok(renewed.inviteLink.endsWith(renewed.inviteCode));
 });
 
+it('lists groups that exist at Meta when the session connects', async (t) => {
+  const { graph, call, sessionId } = await cloudSession(t, { connects: false });
+  graph.groups.add({ subject: 'Old', participants: [{ wa_id: ADA }, { user_id: HIDDEN }] });
+  for (const _ of [1, 2]) {
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+    const { groupId } = await eventOf(call, 'group.created');
+    assert.equal((await membersOf(call, groupId)).length, 3);
+    await call('POST', `/sessions/${sessionId}/disconnect`);
+  }
+  assert.equal((await eventsOf(call, 'group.created')).length, 1);
+});
+
 it('refuses what Meta does not let a business do in groups', async (t) => {
   const { graph, call, sessionId } = await cloudSession(t);
   const added = await call('POST', '/groups', { subject: 'Garden', phoneNumbers: [ADA] });

@@ -17,6 +17,7 @@ import type { ProfileActions } from '../contract/profiles.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from '../contract/standing.ts';
 import { Graph, GraphError, type GraphSettings } from './graph.ts';
 import { CloudGroups } from './groups/groupActions.ts';
+import { GroupList } from './groups/groupList.ts';
 import { GroupReports } from './groups/groupReports.ts';
 import { CloudJoinRequests } from './groups/joinRequests.ts';
 import { PendingChanges } from './groups/pendingChanges.ts';
@@ -76,6 +77,7 @@ export class CloudConnection implements Connection {
     const pendingChanges = new PendingChanges(host.clock);
     const groupReports = new GroupReports(number, pendingChanges);
     this.groups = new CloudGroups(number, pendingChanges, groupReports);
+    const groupList = new GroupList(number, groupReports);
     this.joinRequests = new CloudJoinRequests(number);
     this.profiles = createProfileActions(number);
     this.templates = createTemplateActions(number);
@@ -89,6 +91,7 @@ export class CloudConnection implements Connection {
       void callbackUrl.set();
       void appData.send();
       details.check();
+      void groupList.read();
     });
   }
 

@@ -58,6 +58,9 @@ export class FakeGroups {
   readonly #hidden = new Map<string, Hidden>();
   readonly #post: (report: Report) => Promise<unknown>;
   readonly #refusals = new Map<Kind, { readonly code: number; readonly title: string }>();
+  /** Resolves with the first list, which a session reads once it is connected. */
+  readonly wasListed: Promise<void>;
+  readonly #onListed: () => void;
   /** Whether changes are reported by callbacks, as for an app that subscribes to them. */
   isReporting = true;
   /** The id in the answer to a creation. */
@@ -66,6 +69,7 @@ export class FakeGroups {
   /** @param post sends a callback after the answer */
   constructor(post: (report: Report) => Promise<unknown>) {
     this.#post = post;
+    ({ promise: this.wasListed, resolve: this.#onListed } = Promise.withResolvers<void>());
   }
 
   has(id: string): boolean {
@@ -171,6 +175,7 @@ export class FakeGroups {
   list({ searchParams }: URL): object {
     const limit = Number(searchParams.get('limit') ?? 25);
     if (!(limit >= 1 && limit <= 1024)) throw new ApiError(400, 100, 'Invalid parameter: limit');
+    this.#onListed();
     const all = [...this.#groups].map(([id, { subject, creation_timestamp: createdAt }]) => ({
       id,
       subject,

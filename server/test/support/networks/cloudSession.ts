@@ -31,7 +31,11 @@ export async function cloudSession(t: TestContext, { env = {}, connects = true, 
   const { body } = await call('POST', '/sessions', { connector: 'whatsapp-cloud', options: graph.options });
   const { sessionId, callbackUrl } = body;
   if (callbackUrl.startsWith('/')) graph.callBackAt(server.url + callbackUrl);
-  if (connects) assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  if (connects) {
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+    // Groups that the test adds are not among those that the session finds.
+    await graph.groups.wasListed;
+  }
   const send = (message: string, to = ADA) => call('POST', '/messages/send', { to, message });
   return { graph, clock, server, start, call, token, sessionId, send };
 }

@@ -15,6 +15,7 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
 import { postFile } from '../media.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
+import { listGroups } from './groupList.ts';
 import { type GroupReports, plain } from './groupReports.ts';
 import { codeOf, findGroup } from './networkGroup.ts';
 import type { ChangeKind, Outcome, PendingChange, PendingChanges } from './pendingChanges.ts';
@@ -29,8 +30,6 @@ const CONFIRM_WITHIN_MS = 10_000;
 const MAX_WAITING = 20;
 /** Meta's limit for one request, and the number of members that a group can have. */
 const MAX_REMOVED = 8;
-/** Groups of a number that are searched for a new one. Meta's largest page. */
-const LISTED = 1024;
 /** How much Meta's clock may differ from ours. */
 const CLOCK_SKEW_MS = 60_000;
 /** Meta's code for an object that does not exist, or no longer. */
@@ -49,19 +48,6 @@ const Accepted = Compile(
   }),
 );
 const Invite = Compile(Type.Object({ invite_link: Type.String({ pattern: '^https://.+/.+$' }) }));
-const Listed = Compile(
-  Type.Object({
-    data: Type.Object({
-      groups: Type.Array(
-        Type.Object({
-          id: Type.String(),
-          subject: Type.Optional(Type.String()),
-          created_at: Type.Union([Type.Integer(), Type.String({ pattern: '^[0-9]{1,12}$' })]),
-        }),
-      ),
-    }),
-  }),
-);
 
 /** The actions on groups that Meta offers to a business. */
 export class CloudGroups implements GroupActions {
@@ -260,14 +246,12 @@ export class CloudGroups implements GroupActions {
 
   /** Returns the only group with the name that was created since then, and that the host does not know. */
   async #findNew(subject: string, since: number): Promise<string | undefined> {
-    const { graph, host, monitor, options } = this.#number;
-    const path = `${options.phoneNumberId}/groups?limit=${LISTED}`;
-    const answer = await monitor.ask(() => graph.call('GET', path));
-    if (!Listed.Check(answer)) return undefined;
+    const { host, monitor } = this.#number;
+    const listed = await monitor.ask(() => listGroups(this.#number));
     const known = new Set((await host.groups()).map(({ networkId }) => networkId));
-    const found = answer.data.groups.filter(
-      ({ id, subject: name = '', created_at: createdAt }) =>
-        name.trim() === subject && Number(createdAt) * 1000 >= since - CLOCK_SKEW_MS && !known.has(id),
+    const found = listed.filter(
+      ({ id, subject: name, createdAt }) =>
+        name.trim() === subject && createdAt >= since - CLOCK_SKEW_MS && !known.has(id),
     );
     return found.length === 1 ? found[0]?.id : undefined;
   }
