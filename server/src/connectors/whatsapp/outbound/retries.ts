@@ -3,7 +3,7 @@ import { idsOf } from '../inbound/receipts.ts';
 import type { Addresses } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { Session } from '../session.ts';
-import { chatOfSent, dropCached, findSent } from './sentMessages.ts';
+import { audienceOfSent, chatOfSent, dropCached, findSent } from './sentMessages.ts';
 
 /**
  * Retries: a device requests a sent message that it cannot decrypt. Message ids are not secret on the network, so only
@@ -46,20 +46,24 @@ export class Retries {
   async #refuses({ attrs: { from = '', participant = from } }: BinaryNode, id: string): Promise<boolean> {
     // A message that was sent a moment ago is not kept yet.
     const chat = (await chatOfSent(this.#session, id)) ?? (await this.#addresses.bothOf(from));
-    if (await this.#mayHave({ remoteJid: from, participant }, chat)) return false;
+    if (await this.#mayHave({ id, remoteJid: from, participant }, chat)) return false;
     this.#session.host.log.warn({ message: id }, 'ignoring a request for a message from outside its chat');
     return true;
   }
 
   /** A member who left the group after the message gets it no longer. One who joined later does, as with whatsmeow. */
-  async #mayHave({ remoteJid, participant }: WAMessageKey, chat: readonly string[]): Promise<boolean> {
+  async #mayHave({ id, remoteJid, participant }: WAMessageKey, chat: readonly string[]): Promise<boolean> {
     const { baileys, self } = this.#session;
     if (!remoteJid) return false;
     const requester = participant || remoteJid;
     if (self.is(requester)) return true;
     const addresses = await this.#addresses.bothOf(remoteJid);
     if (!chat.some((address) => addresses.includes(address))) return false;
-    if (!baileys.isJidGroup(remoteJid)) return true;
-    return this.#groups.hasMember(remoteJid, await this.#addresses.bothOf(requester));
+    const isStatus = baileys.isJidStatusBroadcast(remoteJid);
+    if (!isStatus && !baileys.isJidGroup(remoteJid)) return true;
+    const both = await this.#addresses.bothOf(requester);
+    if (!isStatus) return this.#groups.hasMember(remoteJid, both);
+    const audience = id ? await audienceOfSent(this.#session, id) : [];
+    return audience.some((address) => both.includes(address));
   }
 }

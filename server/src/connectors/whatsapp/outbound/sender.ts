@@ -416,7 +416,7 @@ export class Sender {
       if (isSecond && chat !== undefined) this.#addresses.prefer(chat, jid);
       // Not awaited: it shares the transaction that stores the answer.
       if (made !== undefined)
-        keepSent(this.#session, messageId, made, addresses).catch((error) =>
+        keepSent(this.#session, messageId, made, addresses, audience?.flat()).catch((error) =>
           log.warn({ err: error }, 'failed to store a sent message for retries'),
         );
       return { timestamp: answer.timestamp, serverId: answer.serverId ?? null };

@@ -10,6 +10,10 @@ import { withText } from './richContent.ts';
 
 /** Per session. A message replaces the one in the place that its id hashes to: some 90 % of the last 1,000 are kept. */
 const PLACES = 10_000;
+/** Statuses, and their deletions, whose audience is kept: they disappear after a day. Each takes up to 50 KB. */
+const AUDIENCE_PLACES = 128;
+/** Addresses of one status: 1,000 people, the session's own number, and their other addresses. */
+const AUDIENCE = 2002;
 
 /**
  * A kept message: its id, its content, or null if it must not go out again, the ids of its edits, the id of its last
@@ -23,14 +27,31 @@ type Kept = readonly [
   chat?: readonly string[],
 ];
 
-/** @param chat the addresses of its chat: both of a person, as far as they are known */
+/**
+ * @param chat the addresses of its chat: both of a person, as far as they are known
+ * @param audience for a status, the addresses of the people who see it
+ */
 export async function keepSent(
   session: Session,
   wireId: string,
   message: proto.IMessage,
   chat: readonly string[],
+  audience?: readonly string[],
 ): Promise<void> {
-  await keep(session, [wireId, encode(session, message), [], '', chat]);
+  const kept: Kept = [wireId, encode(session, message), [], '', chat];
+  if (audience === undefined) return keep(session, kept);
+  const changes = new Map([
+    [audiencePlaceOf(wireId), JSON.stringify([wireId, audience.slice(0, AUDIENCE)])],
+    [placeOf(wireId), JSON.stringify(kept)],
+  ]);
+  await session.store.write(changes);
+}
+
+/** Returns the addresses of the people who see a status; none if it is not kept. */
+export async function audienceOfSent({ store }: Session, wireId: string): Promise<readonly string[]> {
+  const text = await store.get(audiencePlaceOf(wireId));
+  const [id, audience] = text === undefined ? [] : JSON.parse(text);
+  return id === wireId ? audience : [];
 }
 
 /** Returns the addresses of a kept message's chat; undefined if the message is not kept. */
@@ -132,7 +153,8 @@ export function dropCached({ link }: Session, wireId: string): void {
   link.socket?.messageRetryManager?.markRetrySuccess(wireId);
 }
 
-function placeOf(wireId: string): string {
-  const place = createHash('sha256').update(wireId).digest().readUInt32BE() % PLACES;
-  return `sent/${place}`;
-}
+const placeOf = (wireId: string): string => `sent/${hash(wireId) % PLACES}`;
+
+const audiencePlaceOf = (wireId: string): string => `audience/${hash(wireId) % AUDIENCE_PLACES}`;
+
+const hash = (wireId: string): number => createHash('sha256').update(wireId).digest().readUInt32BE();
