@@ -1,11 +1,15 @@
 import { KeyedQueue, Slots, settledWithin, sleep } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
+import { nameOf } from '../link/credentials.ts';
 import { boomOf } from '../link/errors.ts';
+import type { Baileys } from '../link/load.ts';
+import { MAPPING, unhosted } from '../people/addresses.ts';
+import { userOf } from '../people/mentionText.ts';
 import type { SecretEntry } from '../sealed/messageSecrets.ts';
 import type { Session } from '../session.ts';
 import type { HeldReceipts } from './heldReceipts.ts';
-import type { Journal, Received } from './journal.ts';
+import type { Attributes, Journal, Received } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import type { Undecrypted } from './undecrypted.ts';
 
@@ -18,6 +22,7 @@ const DOWNLOADS = 3;
 /** After some time offline, each of hundreds of chats may begin with a large video. */
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
+const LOOK_UPS = 'lids';
 /** Number of changes that wait for their message: of a session, and of one sender. */
 const WAITING = 200;
 const WAITING_OF_SENDER = 20;
@@ -47,7 +52,9 @@ export class Incoming {
   readonly #reader: MessageReader;
   readonly #heldReceipts: HeldReceipts;
   readonly #undecrypted: Undecrypted;
+  /** By the address of the chat: a person's LID, so that messages from both addresses stay in order. */
   readonly #chats = new KeyedQueue();
+  readonly #lookUps = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
   /** Changes that came before their message, oldest first. They stay in the journal. */
@@ -63,11 +70,25 @@ export class Incoming {
   }
 
   add(received: Received, attempts = ATTEMPTS): void {
-    const { from, recipient = from } = received.attrs;
-    // Without the device. A message that the own number sent elsewhere names its chat as the recipient.
-    const chat = this.#session.baileys.jidNormalizedUser(recipient);
+    const chat = chatIn(this.#session.baileys, received.attrs);
     // A chat waits only for its own messages: the download of a large video delays only other files.
-    void this.#chats.run(chat, () => this.#dispatch(received, attempts));
+    const run = (key: string) => void this.#chats.run(key, () => this.#dispatch(received, attempts));
+    const isKnown = !this.#session.baileys.isPnUser(chat);
+    if (isKnown && this.#lookUps.length(LOOK_UPS) === 0) run(chat);
+    // Later messages wait for the look-up, or they could overtake this one.
+    else void this.#lookUps.run(LOOK_UPS, async () => run(isKnown ? chat : await this.#withLid(chat)));
+  }
+
+  /** Returns the LID of a person, or the given address if it is unknown. */
+  async #withLid(number: string): Promise<string> {
+    const { store, host } = this.#session;
+    try {
+      const lid = await store.get(nameOf(MAPPING, userOf(number)));
+      return lid === undefined ? number : `${JSON.parse(lid)}@lid`;
+    } catch (error) {
+      host.log.warn({ err: error }, 'failed to look up the LID of a sender');
+      return number;
+    }
   }
 
   /** Retries the messages that were set aside, because a new connection may provide what they lacked. */
@@ -174,6 +195,19 @@ export class Incoming {
       this.add(received);
     }
   }
+}
+
+/** Returns the address of a message's chat without the device: of a person, the LID if the envelope has it. */
+function chatIn(baileys: Baileys, attrs: Attributes): string {
+  const { from = '', participant, recipient, sender_lid: senderLid, peer_recipient_lid: peerLid } = attrs;
+  const isList = baileys.isJidBroadcast(from) && !baileys.isJidStatusBroadcast(from);
+  // In a message from another device of the account, the chat is the recipient.
+  const [address, lid] =
+    recipient !== undefined
+      ? [recipient, attrs['recipient_lid'] ?? peerLid]
+      : [isList && participant ? participant : from, senderLid ?? (isList ? attrs['participant_lid'] : undefined)];
+  const chat = unhosted(baileys.jidNormalizedUser(address));
+  return lid !== undefined && baileys.isPnUser(chat) ? unhosted(baileys.jidNormalizedUser(lid)) : chat;
 }
 
 function hasFile(event: NetworkEvent): boolean {
