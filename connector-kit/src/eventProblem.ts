@@ -79,6 +79,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     timestamp: time,
     replyTo: nullable(id),
     expiresInSeconds: optional(Number.isSafeInteger),
+    address: optional(id),
   },
   identified: { standIn: digits, phoneNumber: digits },
   edited: { ...change, text },

@@ -1,10 +1,11 @@
 import { type Location, MAX_MENTIONS, type MessageContent, type Poll } from '../connectors/contract/content.ts';
 import type { RemoteFile } from '../connectors/contract/history.ts';
 import type { MediaFacts } from '../connectors/contract/media.ts';
+import type { ArrivedMessage } from '../connectors/contract/messageKey.ts';
 import type { NetworkMedia } from '../connectors/contract/networkMedia.ts';
 import type { MediaTable, MessageRow } from '../db/schema.ts';
 import { partsWithinLimits, searchTexts, shownParts } from '../events/contentParts/contentParts.ts';
-import { cut } from '../events/contentParts/limits.ts';
+import { cut, wholeId } from '../events/contentParts/limits.ts';
 import { liveWithinLimits } from '../events/contentParts/live.ts';
 import { cardWithinLimits } from '../events/contentParts/people.ts';
 import { factsOf, type Media } from '../media/media.ts';
@@ -17,6 +18,8 @@ export interface StoredContent extends Omit<MessageContent, 'type' | 'text' | 'm
   readonly remoteMedia?: Omit<RemoteFile, 'reference'>;
   /** URLs that the server fetches once the message is approved. */
   readonly toFetch?: ToFetch;
+  /** The network's address that the message arrived with, if the connector reported it. Never shown. */
+  readonly address?: string;
 }
 
 /** Requests that wait for the approval of a message, because a URL can carry data. */
@@ -62,7 +65,7 @@ export function contentColumn(content: StoredContent): string | null {
 export const adColumn = ({ referral }: StoredContent): string | null => (referral ? (referral.adId ?? '') : null);
 
 export function toNetworkContent(row: Omit<MessageRow, 'seq' | 'turn'>, media: Media): MessageContent {
-  const { media: stored, livePhoto: _, remoteMedia: __, toFetch: ___, ...content } = contentOf(row);
+  const { media: stored, livePhoto: _, remoteMedia: __, toFetch: ___, address: ____, ...content } = contentOf(row);
   return {
     type: row.type,
     text: row.body,
@@ -78,6 +81,12 @@ export function toNetworkMedia(
   const open = () => media.open(hash);
   const thumbnail = () => media.thumbnail(hash);
   return { mimeType, size, fileName, hash, open, ...(facts && { facts, thumbnail }) };
+}
+
+/** Returns the address that a message arrived with as part of its stored content. */
+export function addressPart({ address }: ArrivedMessage): Pick<StoredContent, 'address'> {
+  const kept = address === undefined ? undefined : wholeId(address);
+  return kept === undefined ? {} : { address: kept };
 }
 
 const NAME_CHARACTERS = 200;

@@ -59,6 +59,29 @@ describe('on accounts that are migrated to LIDs', () => {
     assert.deepEqual(whatsapp.troubles, []);
   });
 
+  it('shows reactions, replies and pins on a message that arrived from the number', async () => {
+    const { call } = setting;
+    const { me, bob, sessionId } = await write();
+    await bob.sendText(me.number, 'by number', { addressing: 'number' });
+    const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'by number');
+    assert.equal((await call('PUT', `/messages/${messageId}/reaction`, { emoji: '🔢' })).status, 200);
+    const reaction = await bob.messages.waitFor(({ message }) => message.reactionMessage?.text === '🔢');
+    assert.equal(reaction.message.reactionMessage?.key?.remoteJid, bob.numberJid);
+    const reply = { sessionId, to: bob.number, message: 'reply to the number', replyTo: messageId };
+    assert.equal((await call('POST', '/messages/send', reply)).status, 201);
+    const { message } = await arrived(bob, 'reply to the number');
+    const { participant, remoteJid } = message.extendedTextMessage?.contextInfo ?? {};
+    assert.deepEqual([participant, remoteJid], [bob.numberJid, null]);
+    assert.equal((await call('POST', `/messages/${messageId}/pin`, {})).status, 200);
+    await bob.messages.waitFor((one) => one.message.pinInChatMessage != null);
+    assert.deepEqual(bob.unshown.all, []);
+    const { body: shown } = await call('GET', `/messages/${messageId}`);
+    assert.equal('address' in shown, false);
+    const forwarded = await call('POST', `/messages/${messageId}/forward`, { to: bob.number });
+    assert.equal(forwarded.status, 201, JSON.stringify(forwarded.body));
+    assert.deepEqual(setting.whatsapp.troubles, []);
+  });
+
   it('receipts of the answer belong to it', async () => {
     const { call } = setting;
     const { me, bob, send } = await write();

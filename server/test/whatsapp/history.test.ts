@@ -126,6 +126,30 @@ describe('after linking', () => {
     assert.deepEqual(whatsapp.troubles, []);
   });
 
+  it('shows reactions to messages that others know by a number, in a group and in a direct chat', async () => {
+    const { whatsapp } = setting;
+    const [me, bob, carol] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob'), nextPhone(whatsapp, 'Carol')];
+    const group = bob.groups.create('Migrated since', [me.number, carol.number], 'number');
+    const sentAtS = daysAgo(1);
+    const inGroup = await carol.sendText(group, 'to all, by number', { sentAtS });
+    whatsapp.migrateGroup(group);
+    const direct = await carol.sendText(me.number, 'to me, by number', { sentAtS, addressing: 'number' });
+    const byNumber = { remoteJid: group, fromMe: false, id: inGroup, participant: carol.numberJid };
+    me.history.write(group, 'to all, by number', { id: inGroup, atS: sentAtS, info: { key: byNumber } });
+    me.history.write(group, 'to all, by LID', { from: carol.number, atS: sentAtS + 60 });
+    me.history.write(carol.numberJid, 'to me, by number', { id: direct, atS: sentAtS });
+    const sessionId = await linkSession(call, me);
+    assert.equal((await imported(sessionId)).state, 'complete');
+    const messages = await messagesOf(sessionId);
+    assert.equal(messages.length, 3);
+    for (const { messageId } of messages)
+      assert.equal((await call('PUT', `/messages/${messageId}/reaction`, { emoji: '📜' })).status, 200);
+    for (const id of [inGroup, direct])
+      await carol.messages.waitFor(({ message }) => message.reactionMessage?.key?.id === id);
+    assert.deepEqual([carol.unshown.all, bob.unshown.all], [[], []]);
+    assert.deepEqual(whatsapp.troubles, []);
+  });
+
   it('imports many parts, the newest first, and live messages meanwhile', async () => {
     const { whatsapp } = setting;
     const [me, bob] = [nextPhone(whatsapp, 'Me'), nextPhone(whatsapp, 'Bob')];

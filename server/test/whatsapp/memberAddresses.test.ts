@@ -129,6 +129,46 @@ it('learns a number from the notice that its owner joined', async () => {
   assert.deepEqual(mentions, [dave.number]);
 });
 
+it('finds messages from the second when the group was migrated by the addresses that they had', async () => {
+  const { whatsapp, call } = setting;
+  const { group, groupId, messageId, send } = await writeInGroup('number', 'within a second');
+  const sentAtS = Math.floor(Date.now() / 1000);
+  await bob.sendText(group, 'just before', { sentAtS });
+  const before = await eventOf(call, 'message.incoming', ({ message }) => message === 'just before');
+  whatsapp.migrateGroup(group);
+  await bob.sendText(group, 'just after', { sentAtS });
+  const after = await eventOf(call, 'message.incoming', ({ message }) => message === 'just after');
+  const messages = [
+    [messageId, bob.numberJid],
+    [before.messageId, bob.numberJid],
+    [after.messageId, bob.lidJid],
+  ] as const;
+  for (const [index, [id, participant]] of messages.entries()) {
+    assert.equal((await call('PUT', `/messages/${id}/reaction`, { emoji: '⏱️' })).status, 200);
+    const text = `to ${index} within a second`;
+    assert.equal((await send({ message: text, replyTo: id })).status, 201);
+    const reply = await carol.messages.waitFor((one) => textOf(one) === text);
+    assert.equal(reply.message.extendedTextMessage?.contextInfo?.participant, participant);
+    assert.equal((await call('POST', `/messages/${id}/pin`, {})).status, 200);
+    assert.equal((await call('DELETE', `/messages/${id}`)).status, 200);
+    const key = await carol.messages.waitFor(({ chat, message }) => {
+      const deleted = message.protocolMessage?.key;
+      return chat === group && deleted?.participant === participant;
+    });
+    assert.equal(key.message.protocolMessage?.key?.remoteJid, group);
+  }
+  await eventually(
+    async () => carol.messages.all.filter(({ chat, message }) => chat === group && message.protocolMessage != null),
+    ({ length }) => length === messages.length,
+  );
+  assert.deepEqual(
+    carol.unshown.all.filter(({ chat }) => chat === group),
+    [],
+  );
+  const { body: read } = await call('POST', `/chats/${groupId}/read`, { sessionId });
+  assert.equal(read.read, messages.length);
+});
+
 it('finds a message from before the group was migrated by the number that it had', async () => {
   const { whatsapp, call } = setting;
   const { group, messageId } = await writeInGroup('number', 'of the old days');

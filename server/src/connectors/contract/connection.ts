@@ -34,10 +34,7 @@ export interface Connection extends ChatParts {
    */
   takeCallback?(request: CallbackRequest): Promise<CallbackAnswer>;
   /** Sends read receipts to the senders of messages, of which there are at most 500. */
-  markRead?(
-    chat: NetworkChat,
-    messages: readonly { readonly networkId: string; readonly from: string }[],
-  ): Promise<void>;
+  markRead?(chat: NetworkChat, messages: readonly Omit<MessageKey, 'chat'>[]): Promise<void>;
   /** Shows the other side whether somebody is typing or recording. */
   setTyping?(chat: NetworkChat, state: TypingState): Promise<void>;
   /** @param emoji null removes the reaction */

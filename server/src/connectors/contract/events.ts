@@ -9,7 +9,7 @@ import type { EventAnswer, EventDetails } from './contentParts.ts';
 import type { JoinRequestEvent } from './groupActions.ts';
 import type { NetworkGroup } from './groups.ts';
 import type { HistoryEvent } from './history.ts';
-import type { NetworkChat } from './messageKey.ts';
+import type { ArrivedMessage, NetworkChat } from './messageKey.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 import type { Presence } from './presence.ts';
 import type { NetworkWarning, StandingEvent } from './standing.ts';
@@ -49,7 +49,7 @@ export type NetworkEvent =
   | { readonly type: 'connected'; readonly phoneNumber: string }
   | { readonly type: 'disconnected'; readonly reason: string; readonly willReconnect: boolean }
   | { readonly type: 'logged_out'; readonly reason: string }
-  | {
+  | (ArrivedMessage & {
       readonly type: 'message';
       /** A live location that is reported again with a higher `sequence` has moved. */
       readonly networkId: string;
@@ -70,7 +70,7 @@ export type NetworkEvent =
       readonly replyTo: string | null;
       /** After how many seconds it disappears. */
       readonly expiresInSeconds?: number;
-    }
+    })
   | ChatEvent
   /**
    * The number of a person has become known. Everything stored under the placeholder `standIn` belongs to that number.

@@ -1,5 +1,5 @@
 import type { MessageContent } from './content.ts';
-import type { NetworkChat } from './messageKey.ts';
+import type { ArrivedMessage, NetworkChat } from './messageKey.ts';
 
 /* The history of a phone, from before its session was linked: chats, contacts and messages. */
 
@@ -38,7 +38,7 @@ export interface RemoteFile {
   readonly reference: string;
 }
 
-export interface HistoryMessage {
+export interface HistoryMessage extends ArrivedMessage {
   readonly networkId: string;
   readonly chat: NetworkChat;
   /** Digits of the sender, or a placeholder. */
@@ -89,7 +89,7 @@ export type HistoryEvent =
   | { readonly type: 'contact_saved'; readonly phoneNumber: string; readonly name: string | null };
 
 /** The oldest known message of a chat, before which the network is asked for more. */
-export interface HistoryRequest {
+export interface HistoryRequest extends ArrivedMessage {
   readonly chat: NetworkChat;
   readonly networkId: string;
   /** Digits. */

@@ -17,4 +17,15 @@ export interface MessageKey {
   readonly from: string;
   /** Send time in ms, if known. */
   readonly timestamp?: number;
+  /** Address that the connector reported with the message (see `ArrivedMessage`). */
+  readonly address?: string;
+}
+
+/** A message that the network delivered. */
+export interface ArrivedMessage {
+  /**
+   * The network's address of the sender in a group message, or of the chat in a direct one, for networks where a person
+   * has several and a reference to the message needs the same one. Only reported if the connector cannot derive it later.
+   */
+  readonly address?: string;
 }

@@ -21,6 +21,8 @@ export interface OutgoingMessage {
     readonly text: string;
     /** Send time in ms. */
     readonly timestamp?: number;
+    /** Address that the connector reported with it. */
+    readonly address?: string;
   };
   /** When the network accepted it: only for messages of `SessionHost.undelivered`. */
   readonly sentAt?: number;

@@ -10,6 +10,7 @@ import { idAt, isGroupId } from '../../ids.ts';
 import { withoutCleared } from '../chats/clearedChats.ts';
 import {
   adColumn,
+  addressPart,
   contentColumn,
   contentOf,
   contentParts,
@@ -146,6 +147,7 @@ function rowMaker(
       ? {}
       : {
           ...parts,
+          ...addressPart(message),
           ...(file && { remoteMedia: { mimeType: file.mimeType, size: file.size, fileName: file.fileName } }),
         };
     const row = newRow({

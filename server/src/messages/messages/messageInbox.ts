@@ -3,6 +3,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import {
   adColumn,
+  addressPart,
   contentColumn,
   contentParts,
   type StoredContent,
@@ -58,6 +59,7 @@ async function storeReceived(
     ...parts,
     ...(quoted && { quoted: { ...(replied && { messageId: replied.message_id }), ...quoted } }),
     ...(file && { media: file }),
+    ...addressPart(event),
   };
   const now = clock.now();
   const row = newRow({

@@ -6,7 +6,7 @@ import type { MessageRow } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import { isGroupId } from '../../ids.ts';
 import type { Media } from '../../media/media.ts';
-import { toNetworkContent } from '../content.ts';
+import { addressPart, contentOf, toNetworkContent } from '../content.ts';
 import { findMessage, type NewRow, networkIdOfGroup, type SessionRef, sessionOf } from '../store.ts';
 
 /** Limits the unconfirmed messages that are reported to the network, which is several weeks of traffic. */
@@ -23,7 +23,13 @@ export async function chatOf(on: Queryable, session: SessionRef, chatId: string)
 /** @throws {AppError} `not_found` if its group is gone */
 export async function keyOf(on: Queryable, row: MessageRow): Promise<MessageKey> {
   const { network_id: networkId, from_number: from, timestamp } = row;
-  return { networkId, chat: await chatOf(on, sessionOf(row), row.chat_id), from, timestamp };
+  return {
+    networkId,
+    chat: await chatOf(on, sessionOf(row), row.chat_id),
+    from,
+    timestamp,
+    ...addressPart(contentOf(row)),
+  };
 }
 
 export async function toOutgoing(
@@ -40,7 +46,13 @@ export async function toOutgoing(
     replyTo: replied?.network_id ?? null,
     ...(row.expires_in !== null && { expiresInSeconds: row.expires_in }),
     ...(replied && {
-      quoted: { from: replied.from_number, type: replied.type, text: replied.body, timestamp: replied.timestamp },
+      quoted: {
+        from: replied.from_number,
+        type: replied.type,
+        text: replied.body,
+        timestamp: replied.timestamp,
+        ...addressPart(contentOf(replied)),
+      },
     }),
   };
 }

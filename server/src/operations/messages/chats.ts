@@ -37,6 +37,7 @@ import {
 } from '../../messages/chats/chatChanges.ts';
 import { namesOfChats } from '../../messages/chats/chatNames.ts';
 import { fewChatsWith, findLabel, hasLabel, labelsOfChats } from '../../messages/chats/labels.ts';
+import { addressPart, contentOf } from '../../messages/content.ts';
 import { finishIdentities } from '../../messages/identities/identities.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
@@ -343,7 +344,12 @@ export const markChatRead = defineOperation({
       if (unread.length > 0)
         await confirm?.(
           { type: chat.type, id: chat.network_id ?? chatId },
-          unread.map(({ network_id: networkId, from_number: from }) => ({ networkId, from })),
+          unread.map((row) => ({
+            networkId: row.network_id,
+            from: row.from_number,
+            timestamp: row.timestamp,
+            ...addressPart(contentOf(row)),
+          })),
         );
       if (isMarked) await unmark(ctx, session, chatId);
       isMarked = false;
@@ -362,7 +368,7 @@ const newestUnread = query((db, p: ChatRef) =>
 
 const unreadBetween = query((db, p: ChatRef & { after: string; upTo: string; limit: number }) =>
   unreadIn(db, p)
-    .select(['message_id', 'network_id', 'from_number'])
+    .select(['message_id', 'network_id', 'from_number', 'timestamp', 'content'])
     .where('message_id', '>', p.after)
     .where('message_id', '<=', p.upTo)
     .orderBy('message_id')

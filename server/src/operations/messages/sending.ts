@@ -201,7 +201,7 @@ export const forwardMessage = defineOperation({
       );
     if (stored.media !== undefined) await ctx.media.touch(await ctx.media.find(ctx.accountId, stored.media.mediaId));
     const { mentions: _, mentionsAll: _1, album: _2, choice: _3, quoted: _4, referral: _5, ...copied } = stored;
-    const { livePhoto: _6, ...content } = copied;
+    const { livePhoto: _6, address: _7, ...content } = copied;
     return send(
       { ...ctx, session: await resolveSession(ctx, row.session_id) },
       { to },

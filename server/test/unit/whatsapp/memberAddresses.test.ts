@@ -47,12 +47,14 @@ describe('addresses in a group', () => {
     clock.skip(DAY_MS);
     await members.noteMessage(GROUP, '15551111111@s.whatsapp.net', clock.now());
     assert.equal(await members.addressOf(GROUP, OWN), BY_NUMBER);
+    assert.equal(await members.addressOf(GROUP, OWN, clock.now() - 1), BY_LID);
     await list(members, '15551111111@s.whatsapp.net');
     assert.equal(await members.addressOf(GROUP, OWN), BY_NUMBER);
     clock.skip(DAY_MS);
     await list(members, '88@lid');
     assert.equal(await members.addressOf(GROUP, OWN), BY_LID);
     assert.equal(await members.addressOf(GROUP, OWN, clock.now() - 1), BY_NUMBER);
+    assert.equal(await members.addressOf(GROUP, OWN, clock.now() - 2 * DAY_MS), BY_LID);
   });
 
   it('are stored once for a group that is listed with each connection', async () => {

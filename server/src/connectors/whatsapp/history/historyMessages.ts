@@ -6,8 +6,10 @@ import { associationOf } from '../content/associations.ts';
 import { type Parsed, parseContent } from '../content/incomingContent.ts';
 import { quotedOf } from '../content/quoted.ts';
 import { mutedUntil } from '../inbound/activity.ts';
-import { mentionsIn, ownOrTheirs } from '../inbound/messageReader.ts';
+import { ownOrTheirs } from '../inbound/messageReader.ts';
 import { keepSent } from '../outbound/sentMessages.ts';
+import { numberAddress } from '../people/addresses.ts';
+import { mentionsIn } from '../people/mentionText.ts';
 import type { Session } from '../session.ts';
 
 type Info = proto.IWebMessageInfo;
@@ -77,6 +79,7 @@ export async function toHistoryMessage(
     ...(!isOwn && info.pushName && { senderName: info.pushName }),
     timestamp,
     ...(isOwn && { status: statusOf(info) }),
+    ...numberAddress(baileys, chat.type === 'group' ? sender : key.remoteJid),
   };
   if (info.messageStubType === baileys.WAMessageStubType.REVOKE) {
     const deletedAt = Number(info.revokeMessageTimestamp ?? 0) * 1000 || timestamp;

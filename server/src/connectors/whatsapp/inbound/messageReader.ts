@@ -1,7 +1,7 @@
 import type { proto, WAMessage, WAMessageKey } from 'baileys';
-import { MAX_MENTIONS, type MessageContent } from '../../contract/content.ts';
+import type { MessageContent } from '../../contract/content.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
-import type { NetworkChat } from '../../contract/messageKey.ts';
+import type { ArrivedMessage, NetworkChat } from '../../contract/messageKey.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { type Association, associationOf } from '../content/associations.ts';
 import { type Parsed, type ParsedMedia, parseContent } from '../content/incomingContent.ts';
@@ -11,10 +11,10 @@ import { readWire } from '../content/wireKinds.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { editSent, withdrawKept } from '../outbound/sentMessages.ts';
-import type { Addresses } from '../people/addresses.ts';
+import { type Addresses, numberAddress } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
-import { userOf, withMentions } from '../people/mentionText.ts';
+import { mentionsIn } from '../people/mentionText.ts';
 import { type SecretEntry, secretEntryOf } from '../sealed/messageSecrets.ts';
 import { openChange } from '../sealed/openedChanges.ts';
 import { keepPoll } from '../sealed/polls.ts';
@@ -86,9 +86,11 @@ export class MessageReader {
   async readAwaited(attrs: Attributes): Promise<Extract<NetworkEvent, { type: 'message' }> | undefined> {
     const { fullMessage, isOwn, chat, from, timestamp } = await this.#addressOf(attrs);
     if (chat === undefined) return undefined;
+    const address = await this.#arrivalAddress(fullMessage.key, chat, timestamp);
     if (chat.type === 'group') await this.#groups.know(chat.id);
     return {
       type: 'message',
+      ...address,
       networkId: ownOrTheirs(fullMessage.key.id, isOwn),
       chat,
       from,
@@ -113,7 +115,7 @@ export class MessageReader {
       return { event: await this.#readStatus({ key, whole, unknownKind, isOwn, fullMessage, withFile }) };
     const { chat, from, timestamp } = await this.#addressOf(attrs);
     if (chat === undefined) return {};
-    if (chat.type === 'group' && key.participant) await this.#members.noteMessage(chat.id, key.participant, timestamp);
+    const address = await this.#arrivalAddress(key, chat, timestamp);
     const layers = [whole, inner, decoded];
     const opened = await openChange(this.#session, whole, key);
     if (opened === 'unreadable') return this.#unreadable(key);
@@ -140,6 +142,7 @@ export class MessageReader {
     const { context } = parsed;
     const event: NetworkEvent = {
       type: 'message',
+      ...address,
       networkId: ownOrTheirs(key.id, isOwn),
       chat,
       from,
@@ -176,6 +179,20 @@ export class MessageReader {
     const from =
       isOwn || chat === undefined ? this.#session.self.phoneNumber : await this.#addresses.digitsOf(...author);
     return { fullMessage, isOwn, chat, from, timestamp: Number(fullMessage.messageTimestamp) * 1000 };
+  }
+
+  /** Returns the address that a reference to the message needs, if it is not the usual one of the sender or chat. */
+  async #arrivalAddress(
+    { remoteJid, participant }: WAMessageKey,
+    chat: NetworkChat,
+    timestamp: number,
+  ): Promise<ArrivedMessage> {
+    const { baileys } = this.#session;
+    if (chat.type === 'group') {
+      const address = participant ? await this.#members.noteMessage(chat.id, participant, timestamp) : undefined;
+      return address === undefined ? {} : { address };
+    }
+    return numberAddress(baileys, baileys.isJidBroadcast(remoteJid ?? '') ? participant : remoteJid);
   }
 
   #unreadable({ id }: WAMessageKey): Reading {
@@ -351,19 +368,6 @@ export class MessageReader {
   }
 }
 
-/** Returns a text with the mentioned people by the same digits as in `mentions`. Messages mention many by LID. */
-export async function mentionsIn(
-  text: string,
-  context: proto.IContextInfo | null | undefined,
-  digitsOf: (jid: string) => Promise<string>,
-): Promise<{ text: string; mentions: string[] }> {
-  const mentioned = (context?.mentionedJid ?? []).slice(0, MAX_MENTIONS);
-  const mentions = await Promise.all(mentioned.map(digitsOf));
-  return {
-    text: withMentions(text, new Map(mentioned.map((jid, index) => [userOf(jid), mentions[index] ?? '']))),
-    mentions,
-  };
-}
 const CAPTIONED: ReadonlySet<MessageContent['type']> = new Set(['image', 'video', 'document']);
 
 /** Returns undefined if the file cannot be fetched, or adds nothing: its parent stays as it is. */

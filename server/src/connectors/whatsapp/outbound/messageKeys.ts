@@ -13,7 +13,7 @@ import { toWireId } from './messageIds.ts';
 export async function keyOf(
   { self }: Session,
   members: MemberAddresses,
-  { networkId, chat, from, timestamp }: MessageKey,
+  { networkId, chat, from, timestamp, address }: MessageKey,
   remoteJid = jidOfChat(chat),
 ): Promise<WAMessageKey> {
   const fromMe = from === self.phoneNumber;
@@ -21,7 +21,8 @@ export async function keyOf(
     id: toWireId(networkId),
     remoteJid,
     fromMe,
-    ...(chat.type === 'group' && !fromMe && { participant: await members.addressOf(chat.id, from, timestamp) }),
+    ...(chat.type === 'group' &&
+      !fromMe && { participant: address ?? (await members.addressOf(chat.id, from, timestamp)) }),
   };
 }
 
@@ -34,17 +35,17 @@ export async function quotedOf(
 ): Promise<WAMessage | undefined> {
   if (replyTo === null) return undefined;
   const { self } = session;
-  const { text = '', timestamp } = quoted ?? {};
+  const { text = '', timestamp, address } = quoted ?? {};
   const from = quoted?.from ?? (chat.type === 'direct' ? chat.id : self.phoneNumber);
-  const own = remoteJid.endsWith('@lid') ? self.lidJid || self.jid : self.jid;
+  const own = (address ?? remoteJid).endsWith('@lid') ? self.lidJid || self.jid : self.jid;
   return {
     key: {
       id: toWireId(replyTo),
       remoteJid,
       // Otherwise Baileys puts our number into a quote of our message.
       fromMe: false,
-      ...(chat.type === 'group' && { participant: await members.addressOf(chat.id, from, timestamp) }),
-      ...(chat.type === 'direct' && from === self.phoneNumber && { participant: own }),
+      ...(chat.type === 'group' && { participant: address ?? (await members.addressOf(chat.id, from, timestamp)) }),
+      ...(chat.type === 'direct' && { participant: from === self.phoneNumber ? own : (address ?? remoteJid) }),
     },
     // Mentions stay numbers, which people can read: Baileys removes the list of them from a quote.
     message: { conversation: text },

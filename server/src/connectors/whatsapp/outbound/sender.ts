@@ -268,9 +268,10 @@ export class Sender {
 
   /** Sends a change of a message. Resolves when the server has acknowledged it. */
   #change(message: MessageKey, make: (key: WAMessageKey) => Change | Promise<Change>): Promise<void> {
-    return this.#sendChange(message.chat, async (address) =>
-      make(await keyOf(this.#session, this.#members, message, address)),
-    );
+    return this.#sendChange(message.chat, async (present) => {
+      const chatAddress = message.chat.type === 'direct' ? (message.address ?? present) : present;
+      return make(await keyOf(this.#session, this.#members, message, chatAddress));
+    });
   }
 
   #sendChange(chat: NetworkChat, make: (address: string) => Change | Promise<Change>): Promise<void> {

@@ -1,8 +1,9 @@
 import type { BinaryNode, WASocket } from 'baileys';
 import { LRUCache } from 'lru-cache';
 import { AppError } from '../../../errors.ts';
-import type { NetworkChat } from '../../contract/messageKey.ts';
+import type { ArrivedMessage, NetworkChat } from '../../contract/messageKey.ts';
 import { isPlaceholder } from '../../contract/people.ts';
+import type { Baileys } from '../link/load.ts';
 import type { Session } from '../session.ts';
 
 const PERSON = 's.whatsapp.net';
@@ -184,6 +185,13 @@ export async function lidOf(socket: Pick<WASocket, 'authState'>, phoneNumber: st
 
 /** Removes the mark (`hosted`) of a business whose messages are answered at Meta; the person is the same. */
 export const unhosted = (jid: string): string => jid.replace(/@hosted\.lid$/, '@lid').replace(/@hosted$/, `@${PERSON}`);
+
+/** Returns the address of a message that has a number as its address: references to others use the person's LID. */
+export function numberAddress(baileys: Baileys, jid: string | null | undefined): ArrivedMessage {
+  return !jid || isLidAddress(jid) ? {} : { address: unhosted(baileys.jidNormalizedUser(jid)) };
+}
+
+export const isLidAddress = (jid: string): boolean => /@(hosted\.)?lid$/.test(jid);
 
 /** The placeholder of a person, by the LID. */
 export const placeholderOf = (lid: string): string => PLACEHOLDER + (lid.split('@')[0] ?? '');

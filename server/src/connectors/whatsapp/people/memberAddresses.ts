@@ -2,14 +2,15 @@ import { createHash } from 'node:crypto';
 import type { BinaryNode, GroupMetadata, SignalDataSet, WASocket } from 'baileys';
 import { nameOf } from '../link/credentials.ts';
 import type { Session } from '../session.ts';
-import { type Addresses, jidOf, lidOf, MAPPING, placeholderOf } from './addresses.ts';
+import { type Addresses, isLidAddress, jidOf, lidOf, MAPPING, placeholderOf } from './addresses.ts';
 
 /** Address type of group members: LIDs today, numbers in groups that have not been migrated. */
 type Mode = 'lid' | 'number';
 
 interface Addressing {
   readonly mode: Mode;
-  /** End of the time in ms when messages were addressed by number, if they are known to have been. */
+  /** Time in ms between which messages were addressed by number, if they are known to have been. */
+  readonly numberSince?: number;
   readonly numberUntil?: number;
   /** Time in ms when the server first listed the group with LIDs. */
   readonly listedAt?: number;
@@ -55,17 +56,22 @@ export class MemberAddresses {
   /** Returns a person's address in a group message. `timestamp` is in ms, and defaults to now. */
   async addressOf(group: string, digits: string, timestamp?: number): Promise<string> {
     const { link, self } = this.#session;
-    const { mode, numberUntil = -1 } = await this.#addressingOf(group);
-    if (mode === 'number' || (timestamp !== undefined && timestamp <= numberUntil)) return jidOf(digits);
+    if (hasNumberAt(await this.#addressingOf(group), timestamp)) return jidOf(digits);
     if (digits === self.phoneNumber) return self.lidJid || self.jid;
     const socket = link.newest;
     const lid = socket && !this.#addresses.isHidden(digits) ? await lidOf(socket, digits) : undefined;
     return lid === undefined ? jidOf(digits) : `${lid}@lid`;
   }
 
-  /** Notes the participant address that a group message arrived with. */
-  async noteMessage(group: string, participant: string, timestamp: number): Promise<void> {
-    await this.#note(group, modeOf(participant), timestamp, false);
+  /**
+   * Notes the participant address that a group message arrived with. Returns it unless `addressOf` will find it: a LID in
+   * a group where no message has a number. Around a migration, times in seconds do not separate the two.
+   */
+  async noteMessage(group: string, participant: string, timestamp: number): Promise<string | undefined> {
+    const { mode, numberUntil } = await this.#note(group, modeOf(participant), timestamp, false);
+    return mode === 'lid' && numberUntil === undefined
+      ? undefined
+      : this.#session.baileys.jidNormalizedUser(participant);
   }
 
   /** Notes what the server tells about a group and its members. */
@@ -104,12 +110,12 @@ export class MemberAddresses {
     }
   }
 
-  async #note(group: string, mode: Mode, timestamp: number, isListed: boolean): Promise<void> {
+  async #note(group: string, mode: Mode, timestamp: number, isListed: boolean): Promise<Addressing> {
     const before = await this.#addressingOf(group);
     const addressing = addressingAfter(before, mode, timestamp, isListed);
-    if (addressing === before) return;
+    if (addressing === before) return before;
     await this.#session.store.set(`addressing/${group}`, JSON.stringify(addressing));
-    this.#keep(group, addressing);
+    return this.#keep(group, addressing);
   }
 
   async #addressingOf(group: string): Promise<Addressing> {
@@ -131,21 +137,30 @@ export class MemberAddresses {
 }
 
 function modeOf(participant: string): Mode {
-  return /@(hosted\.)?lid$/.test(participant) ? 'lid' : 'number';
+  return isLidAddress(participant) ? 'lid' : 'number';
+}
+
+/** @param timestamp now if omitted */
+function hasNumberAt({ mode, numberSince = 0, numberUntil = -1 }: Addressing, timestamp?: number): boolean {
+  if (timestamp === undefined) return mode === 'number';
+  return timestamp >= numberSince && (mode === 'number' || timestamp <= numberUntil);
 }
 
 /** @returns `before` if nothing changes */
 function addressingAfter(before: Addressing, mode: Mode, timestamp: number, isListed: boolean): Addressing {
-  const { numberUntil = -1, listedAt } = before;
+  const { numberSince, numberUntil = -1, listedAt } = before;
+  const since = numberSince === undefined ? {} : { numberSince };
   const listed = isListed ? { listedAt: timestamp } : {};
   if (mode === 'lid') {
-    if (before.mode === 'number') return { mode, numberUntil: timestamp - 1, ...listed };
+    if (before.mode === 'number') return { mode, ...since, numberUntil: timestamp - 1, ...listed };
     return isListed && listedAt === undefined ? { ...before, ...listed } : before;
   }
   // A message from before the migration can arrive after it.
   if (before.mode === 'number' || timestamp <= numberUntil) return before;
   const isOlder = !isListed && listedAt !== undefined && timestamp < listedAt;
-  return isOlder ? { ...before, numberUntil: timestamp } : { mode };
+  if (isOlder) return { ...before, numberUntil: timestamp };
+  // Until now, the group was known to have LIDs.
+  return { mode, ...(listedAt !== undefined && { numberSince: timestamp }) };
 }
 
 type Named = {

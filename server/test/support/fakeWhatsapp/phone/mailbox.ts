@@ -116,7 +116,11 @@ export function createMailbox(network: Network, account: Account): Mailbox {
   const unshown = createLog<ReceivedMessage>(`messages that ${account.number} does not see`, describeMessage);
   const receipts = createLog<ReceivedReceipt>(`receipts of ${account.number}`, (receipt) => JSON.stringify(receipt));
   const typings = createLog<ReceivedTyping>(`typing seen by ${account.number}`, (typing) => JSON.stringify(typing));
-  const sent = new Map<string, { to: string; message: proto.IMessage; options: SendOptions }>();
+  /** With the address that the account had in a group message then. */
+  const sent = new Map<
+    string,
+    { to: string; message: proto.IMessage; options: SendOptions; participant?: string | undefined }
+  >();
   const retries = new Map<string, number>();
   const hasSenderKey = new Set<string>();
   /** Files by message. A phone downloads them on arrival. */
@@ -205,8 +209,8 @@ export function createMailbox(network: Network, account: Account): Mailbox {
       const { from, participant, recipient } = received.stanza.attrs;
       return jidNormalizedUser(participant ?? (received.isOwn ? recipient : from));
     }
-    const group = network.groups.get(chat);
-    return group ? memberNames(group, me).jid : sent.get(id)?.to;
+    const { to, participant } = sent.get(id) ?? {};
+    return participant ?? to;
   }
 
   function sendReceipt(message: BinaryNode, type: string | undefined, content?: BinaryNode[]): void {
@@ -335,9 +339,10 @@ export function createMailbox(network: Network, account: Account): Mailbox {
   }
 
   async function sendToGroup(id: string, group: string, message: proto.IMessage, options: SendOptions): Promise<void> {
-    sent.set(id, { to: group, message, options });
+    const joined = network.groups.get(group);
+    sent.set(id, { to: group, message, options, participant: joined && memberNames(joined, me).jid });
     const audience = options.audience?.map((number) => requireAccount(network, number)) ?? [];
-    const members = network.groups.get(group)?.members.keys() ?? audience;
+    const members = joined?.members.keys() ?? audience;
     const { senderKey, ...encrypted } = await account.signal.encryptToGroup(group, account.lidJid, message);
     const parts: BinaryNode[] = [];
     for (const target of [...members].flatMap(devicesOf)) {
