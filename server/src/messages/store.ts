@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { JointWork, Tx } from '../db/commit.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { batch, listed, query, unindexed } from '../db/query.ts';
-import type { ChatTable, MessageRow, SessionTable } from '../db/schema.ts';
+import type { ChatTable, MessageRow, SessionTable, StatusTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
@@ -122,6 +122,23 @@ export async function findMessages(
 
 export function findSession(on: Queryable, session: SessionRef): Promise<SessionTable | undefined> {
   return sessionById.first(on, session);
+}
+
+/** Finds a status that the session received or posted. */
+export function findStatus(
+  { kysely }: Queryable,
+  { accountId, sessionId }: SessionRef,
+  networkId: string,
+  from: string,
+): Promise<Pick<StatusTable, 'status_id'> | undefined> {
+  return kysely
+    .selectFrom('statuses')
+    .select('status_id')
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('network_id', '=', networkId)
+    .where('from_number', '=', from)
+    .executeTakeFirst();
 }
 
 /** The network's id of the last incoming message of a chat; null if there is none. */

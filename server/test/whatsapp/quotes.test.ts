@@ -8,11 +8,12 @@ import { linkSession, nextPhone, useWhatsapp } from './support.ts';
 const setting = useWhatsapp({}, prepare);
 let me: Phone;
 let bob: Phone;
+let sessionId: string;
 
 async function prepare() {
   me = nextPhone(setting.whatsapp, 'Me');
   bob = nextPhone(setting.whatsapp, 'Bob');
-  await linkSession(setting.call, me);
+  sessionId = await linkSession(setting.call, me);
 }
 
 /** Bob replies. @returns the event of the reply */
@@ -50,6 +51,22 @@ it('marks a reply to a status that the session posted', async () => {
     text: 'open from 9',
     isStatus: true,
   });
+});
+
+it('identifies our message and our status in a reply by their ids on the network and here', async () => {
+  const { call } = setting;
+  const sent = await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'our question' });
+  const { body: original } = await call('GET', `/messages/${sent.body.messageId}`);
+  const answer = await reply('to our question', { stanzaId: original.networkId, participant: me.lidJid });
+  const { messageId, networkId } = original;
+  assert.deepEqual([answer.replyTo, answer.quoted], [messageId, { messageId, networkId, from: me.number }]);
+  const audience = { sessionId, message: 'open all night', phoneNumbers: [bob.number] };
+  const { body: status } = await call('POST', '/status', audience);
+  const seen = await bob.messages.waitFor(({ message }) => message.extendedTextMessage?.text === 'open all night');
+  const context = { stanzaId: seen.id, participant: me.lidJid, remoteJid: 'status@broadcast' };
+  const { quoted } = await reply('how nice', context);
+  const about = { statusId: status.statusId, networkId: seen.id, from: me.number, isStatus: true };
+  assert.deepEqual(quoted, about);
 });
 
 it('a reply to a stored message has its id, even without the content', async () => {

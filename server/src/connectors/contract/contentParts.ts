@@ -38,6 +38,9 @@ export interface ContentParts {
 export interface Quoted {
   /** Our id. The host sets it if the session has the message. */
   readonly messageId?: string;
+  /** Our id of a status. The host sets it if the session has the status. */
+  readonly statusId?: string;
+  /** The id that the network uses. */
   readonly networkId: string;
   /** Digits of its sender, or a placeholder. */
   readonly from?: string;

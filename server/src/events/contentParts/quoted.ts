@@ -7,6 +7,7 @@ import { definePart } from './part.ts';
 
 export const quotedFields = {
   messageId: Text('Id of the quoted message (`msg_…`), if the session has it.'),
+  statusId: Text('Id of the quoted status (`sts_…`), if the session has it.'),
   networkId: Text('Id of the quoted message on the network.'),
   from: Text('Phone number digits of its sender, or a placeholder of a person who hides the number.'),
   type: Type.Optional(
@@ -27,6 +28,7 @@ export const quotedPart = definePart({
   limit: (quoted: Quoted) => {
     const kept = limited(quoted, {
       messageId: wholeId,
+      statusId: wholeId,
       networkId: wholeId,
       from: digits,
       type: (type) => (allMessageTypes.includes(type) ? type : undefined),

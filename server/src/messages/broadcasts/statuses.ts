@@ -13,7 +13,7 @@ import { mediaPart, type StoredMedia } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import { placeOf } from '../people/activity.ts';
 import { noteContact } from '../people/contactChanges.ts';
-import { findSession, type SessionRef } from '../store.ts';
+import { findSession, findStatus, type SessionRef } from '../store.ts';
 
 /* Statuses (stories): what networks report about them. They are no messages, and are deleted after a day. */
 
@@ -71,23 +71,7 @@ export async function isNewStatus(
   now: number,
 ): Promise<boolean> {
   if (timestamp + STATUS_MS <= now) return false;
-  return (await findReceived(queryable, session, networkId, from)) === undefined;
-}
-
-function findReceived(
-  { kysely }: Queryable,
-  { accountId, sessionId }: SessionRef,
-  networkId: string,
-  from: string,
-): Promise<Pick<StatusTable, 'status_id'> | undefined> {
-  return kysely
-    .selectFrom('statuses')
-    .select('status_id')
-    .where('account_id', '=', accountId)
-    .where('session_id', '=', sessionId)
-    .where('network_id', '=', networkId)
-    .where('from_number', '=', from)
-    .executeTakeFirst();
+  return (await findStatus(queryable, session, networkId, from)) === undefined;
 }
 
 /** Emits that a person mentioned a group of the session, or its number, in a status. */
@@ -101,7 +85,7 @@ export async function emitStatusMention(
   if (place === undefined) return;
   const { from, status, timestamp } = event;
   const own = await findSession(tx, session);
-  const stored = status === null ? undefined : await findReceived(tx, session, status, from);
+  const stored = status === null ? undefined : await findStatus(tx, session, status, from);
   const data = {
     ...place.data,
     fromMe: own?.phone_number === from,

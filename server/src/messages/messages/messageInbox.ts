@@ -15,7 +15,7 @@ import type { InboxOptions } from '../inboxOptions.ts';
 import { noteContact } from '../people/contactChanges.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
-import { findSession, newRow, type SessionRef, storeMessages } from '../store.ts';
+import { findSession, findStatus, newRow, type SessionRef, storeMessages } from '../store.ts';
 import { replaceAwaited } from './awaitedMessages.ts';
 import { findByNetworkId } from './changes.ts';
 import { applyEarlyChanges, changeReports } from './earlyChanges.ts';
@@ -34,6 +34,17 @@ export const messageReports = (outgoing: OutgoingProgress): ReportHandlers<Messa
   },
   ...changeReports,
 });
+
+/** Returns our id of the status that a message replies to, if the session has it. */
+async function statusPart(
+  tx: Tx,
+  session: SessionRef,
+  { content: { quoted }, replyTo }: Report<'message'>,
+): Promise<{ statusId?: string }> {
+  if (quoted?.isStatus !== true || quoted.from === undefined || replyTo === null) return {};
+  const status = await findStatus(tx, session, replyTo, quoted.from);
+  return status === undefined ? {} : { statusId: status.status_id };
+}
 
 /** Stores a message that the session received, or that its own number sent from another device, with its event. */
 async function storeReceived(
@@ -57,7 +68,13 @@ async function storeReceived(
   const { type, text: body, media: _, quoted, ...parts } = withinLimits(event.content);
   const content: StoredContent = {
     ...parts,
-    ...(quoted && { quoted: { ...(replied && { messageId: replied.message_id }), ...quoted } }),
+    ...(quoted && {
+      quoted: {
+        ...(replied && { messageId: replied.message_id }),
+        ...(await statusPart(tx, session, event)),
+        ...quoted,
+      },
+    }),
     ...(file && { media: file }),
     ...addressPart(event),
   };

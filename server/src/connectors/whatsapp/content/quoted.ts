@@ -1,7 +1,6 @@
 import type { proto } from 'baileys';
 import type { Quoted } from '../../contract/contentParts.ts';
 import { STATUS } from '../inbound/statuses.ts';
-import { toOwnId } from '../outbound/messageIds.ts';
 import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
 
@@ -20,7 +19,7 @@ export async function quotedOf(
   const content = quotedMessage ? parseContent(baileys, quotedMessage)?.content : undefined;
   return {
     quoted: {
-      networkId: isOurs ? toOwnId(stanzaId) : stanzaId,
+      networkId: stanzaId,
       ...(participant && { from: isOurs ? self.phoneNumber : await digitsOf(participant) }),
       ...(content && { type: content.type, text: content.text }),
       ...(remoteJid === STATUS && { isStatus: true }),
