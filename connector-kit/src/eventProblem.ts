@@ -82,7 +82,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     address: optional(id),
   },
   identified: { standIn: digits, phoneNumber: digits },
-  edited: { ...change, text },
+  edited: { ...change, text, mentions: optional(listOf(digits)) },
   better_media: { ...change, chat, kind: oneOf('image', 'video'), media: file },
   live_photo: { ...change, chat, media: file },
   deleted: change,

@@ -83,6 +83,11 @@ export const optInEvents = {
         description: 'The new text, caption or event name. Empty if a caption was removed.',
         ...messageContent,
       }),
+      mentions: OptionalContent(
+        Type.Array(Digits('Phone number digits of a mentioned person.'), {
+          description: 'People whom the new text mentions. Absent if it mentions no one.',
+        }),
+      ),
       event: contentPartSchemas.event,
       ...Test,
     }),

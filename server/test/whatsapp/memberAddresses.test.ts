@@ -117,6 +117,46 @@ it('reads mentions by LID as numbers in texts, captions and edits, for members w
   assert.ok(JSON.stringify(body).includes(carol.number), JSON.stringify(body));
 });
 
+it('replaces the mentions of a message with the ones of its edit', async () => {
+  const { call } = setting;
+  const { group, send } = await writeInGroup('lid', 'before the edits');
+  const plain = await bob.send(group, { extendedTextMessage: { text: 'ask someone' } });
+  const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'ask someone');
+  const { MESSAGE_EDIT } = proto.Message.ProtocolMessage.Type;
+  const edit = async (text: string, mentioned: Phone[]) => {
+    const users = mentioned.map(({ lid }) => `@${lid}`).join(' ');
+    const contextInfo = { mentionedJid: mentioned.map(({ lidJid }) => lidJid) };
+    const editedMessage = { extendedTextMessage: { text: `${text} ${users}`, contextInfo } };
+    const key = { id: plain, remoteJid: group, fromMe: true };
+    await bob.send(group, { protocolMessage: { key, type: MESSAGE_EDIT, editedMessage } });
+    const event = await eventOf(call, 'message.edited', ({ message }) => message.startsWith(text));
+    const { body } = await call('GET', `/messages/${messageId}`);
+    return [event.mentions, body.mentions];
+  };
+  assert.deepEqual(await edit('ask', [carol]), [[carol.number], [carol.number]]);
+  assert.deepEqual(await edit('better ask', [me, carol]), [
+    [me.number, carol.number],
+    [me.number, carol.number],
+  ]);
+  assert.deepEqual(await edit('never mind', []), [undefined, undefined]);
+
+  const mentions = [carol.number, bob.number];
+  const { body: own } = await send({ message: `@${carol.number} or @${bob.number}`, mentions });
+  const edited = await call('PATCH', `/messages/${own.messageId}`, { message: `only @${bob.number}` });
+  assert.deepEqual(edited.body.mentions, [bob.number]);
+});
+
+it('reads the mentions in a quoted text as numbers', async () => {
+  const { call } = setting;
+  const { group } = await writeInGroup('lid', 'before the quote');
+  const original = { text: `hi @${carol.lid}`, contextInfo: { mentionedJid: [carol.lidJid] } };
+  const quotedMessage = { extendedTextMessage: original };
+  const contextInfo = { stanzaId: 'QUOTED', participant: carol.lidJid, quotedMessage };
+  await bob.send(group, { extendedTextMessage: { text: 'a quote with a mention', contextInfo } });
+  const { quoted } = await eventOf(call, 'message.incoming', ({ message }) => message === 'a quote with a mention');
+  assert.equal(quoted.text, `hi @${carol.number}`);
+});
+
 it('learns a number from the notice that its owner joined', async () => {
   const { call } = setting;
   const { group } = await writeInGroup('lid', 'before the joining');

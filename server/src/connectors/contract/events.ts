@@ -85,7 +85,13 @@ export type NetworkEvent =
       readonly change?: IdentityChange;
     }
   /** The sender has edited a message. `text` is the name of an edited event, and empty if a caption was removed. */
-  | (MessageChange & { readonly type: 'edited'; readonly text: string; readonly event?: EventDetails })
+  | (MessageChange & {
+      readonly type: 'edited';
+      readonly text: string;
+      /** Digits of the people whom the new text mentions. If omitted, the present ones that the text still has. */
+      readonly mentions?: readonly string[];
+      readonly event?: EventDetails;
+    })
   /**
    * The sender's app has uploaded the image or video of a message again, in a better quality. It replaces the first file.
    * The host ignores the report of anyone but the sender.

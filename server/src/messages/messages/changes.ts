@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { isoTime } from '../../clock.ts';
-import { mediaTypes } from '../../connectors/contract/content.ts';
+import { MAX_MENTIONS, mediaTypes } from '../../connectors/contract/content.ts';
 import type { EventDetails } from '../../connectors/contract/contentParts.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
@@ -41,12 +41,12 @@ export type StoreChange<T extends NetworkEvent['type']> = (
 
 /** Stores an edit if it comes from the sender of the message. */
 export const storeNetworkEdit: StoreChange<'edited'> = async (events, tx, session, event) => {
-  const { networkId, from, text } = event;
+  const { networkId, from, text, mentions } = event;
   const row = await findByNetworkId(tx, session, networkId, ({ from_number }) => from_number === from);
   if (row !== undefined && isAwaited(row)) return false;
   if (row?.deleted_at === null && (text !== '' || isMedia(row.type))) {
     const details = row.type === 'event' ? event.event : undefined;
-    await storeEdit(events, tx, row, text, await authorOf(tx, session, event), details);
+    await storeEdit(events, tx, row, text, await authorOf(tx, session, event), { details, mentions });
   }
   return row !== undefined;
 };
@@ -107,35 +107,52 @@ async function putVote({ kysely }: Tx, row: MessageRow, chosen: readonly string[
 
 const isMedia = (type: string): boolean => mediaTypes.some((one) => one === type);
 
-/** @param details the new details of an event; if omitted, they stay */
+/**
+ * @param details the new details of an event; if undefined, they stay
+ * @param mentions the people in the new text; if undefined, the present ones that the text still has
+ */
 export async function storeEdit(
   events: Events,
   tx: Tx,
   row: MessageRow,
   text: string,
   author: Author,
-  details?: EventDetails,
+  { details, mentions }: { details?: EventDetails | undefined; mentions?: readonly string[] | undefined } = {},
 ): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
   // The row may be older than another edit, or a deletion, that the network has reported meanwhile.
   const present = await findMessage(tx, accountId, messageId);
   if (present === undefined || present.deleted_at !== null || isReplaced(author, present.edited_at)) return;
   const before = contentOf(present);
-  const content = details === undefined ? before : { ...before, ...partsWithinLimits({ event: details }) };
+  const { mentions: _, ...rest } = before;
+  const content = {
+    ...rest,
+    ...mentionsPart(mentions ?? mentionedIn(text, before.mentions)),
+    ...(details && partsWithinLimits({ event: details })),
+  };
+  const isSameContent = isDeepStrictEqual(content, before);
   await tx.kysely
     .updateTable('messages')
     // Another node may have changed the content since it was read.
-    .set({ body: text, edited_at: author.at, ...(details && { content: contentColumn(content) }) })
+    .set({ body: text, edited_at: author.at, ...(!isSameContent && { content: contentColumn(content) }) })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .execute();
   await dropWords(tx, [seq]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(text, content) });
-  const isSame = text === present.body && isDeepStrictEqual(content, before);
+  const isSame = text === present.body && isSameContent;
   const { event } = details === undefined ? {} : shownParts(content);
-  if (!isSame)
-    emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), message: text, ...(event && { event }) });
+  const shown = { message: text, ...mentionsPart(content.mentions), ...(event && { event }) };
+  if (!isSame) emitChange(events, tx, row, 'message.edited', { ...changeOf(row, author), ...shown });
 }
+
+function mentionedIn(text: string, mentions: readonly string[] = []): string[] {
+  const found = new Set([...text.matchAll(/@(\d+)/g)].map(([, digits]) => digits));
+  return mentions.filter((digits) => found.has(digits));
+}
+
+const mentionsPart = (mentions: readonly string[] = []) =>
+  mentions.length === 0 ? {} : { mentions: mentions.slice(0, MAX_MENTIONS) };
 
 /** Deletes the content of a message for everyone. The message itself stays listed. */
 export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, author: Author): Promise<void> {

@@ -1,6 +1,7 @@
 import type { proto } from 'baileys';
 import type { Quoted } from '../../contract/contentParts.ts';
 import { STATUS } from '../inbound/statuses.ts';
+import { mentionsIn } from '../people/mentionText.ts';
 import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';
 
@@ -16,12 +17,15 @@ export async function quotedOf(
   const { stanzaId, participant, remoteJid, quotedMessage } = context ?? {};
   if (!stanzaId) return {};
   const isOurs = self.is(participant);
-  const content = quotedMessage ? parseContent(baileys, quotedMessage)?.content : undefined;
+  const parsed = quotedMessage ? parseContent(baileys, quotedMessage) : undefined;
   return {
     quoted: {
       networkId: stanzaId,
       ...(participant && { from: isOurs ? self.phoneNumber : await digitsOf(participant) }),
-      ...(content && { type: content.type, text: content.text }),
+      ...(parsed && {
+        type: parsed.content.type,
+        text: (await mentionsIn(parsed.content.text, parsed.context, digitsOf)).text,
+      }),
       ...(remoteJid === STATUS && { isStatus: true }),
     },
   };

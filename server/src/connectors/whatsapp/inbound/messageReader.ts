@@ -301,11 +301,12 @@ export class MessageReader {
       if (edited === undefined || edited.rawType !== undefined || !(edited.text || CAPTIONED.has(edited.type)))
         return undefined;
       if (id && key.fromMe === true) await editSent(this.#session, id, edited.text);
-      const { text } = await mentionsIn(edited.text, parsed?.context, this.#digitsOf);
+      const content = await mentionsIn(edited.text, parsed?.context, this.#digitsOf);
       // An app can edit the better file instead (`handlewhatsapp.go` of mautrix-whatsapp).
       const { parent } = (editedMessage && associationOf(baileys, editedMessage)) ?? association ?? {};
       const target = parent === undefined ? networkId : ownOrTheirs(parent, key.fromMe === true);
-      return { type: 'edited', networkId: target, from, text, ...(edited.event && { event: edited.event }), timestamp };
+      const event = edited.event && { event: edited.event };
+      return { type: 'edited', networkId: target, from, ...content, ...event, timestamp };
     }
     const mention = whole.groupStatusMentionMessage ?? whole.statusMentionMessage;
     if (mention) {
