@@ -60,6 +60,7 @@ export class NetworkIds {
     const places = placesOf(operation.input);
     // An operation that looks up LIDs has a field for them.
     if (!places.some(({ to }) => to === 'lid')) replaced = await this.#replacePeople(caller, places, replaced);
+    replaced = withMentionedDigits(input, replaced);
     for (const { path, to } of places)
       if (to === 'chats') replaced = await this.#replaceList(caller, path.slice(0, -1), replaced);
     return replaced;
@@ -241,6 +242,28 @@ function placeholderOf(text: unknown): string | undefined {
   if (typeof text !== 'string' || !(/^\s*\+?000|@lid$/.test(text) || isUserId(text.trim()))) return undefined;
   const digits = digitsOf(text);
   return digits !== undefined && isPlaceholder(digits) ? digits : undefined;
+}
+
+/** Fields with a text that can mention people. */
+const MENTIONING = ['message', 'caption'] as const;
+
+/**
+ * Returns the input with the same digits in its text as in its mentions, where those are LIDs: readers find the people
+ * whom a text mentions by these digits.
+ */
+function withMentionedDigits(given: Input, replaced: Input): Input {
+  const present = textsAt(replaced, ['mentions', '*']);
+  const digits = new Map(
+    textsAt(given, ['mentions', '*']).flatMap(({ text }, index) => {
+      const lid = /^\s*(\d+)(?::\d+)?@lid\s*$/.exec(text)?.[1];
+      const shown = digitsOf(present[index]?.text ?? '');
+      return lid === undefined || shown === undefined ? [] : [[lid, shown] as const];
+    }),
+  );
+  if (digits.size === 0) return replaced;
+  const mentioning = (text: string) =>
+    text.replace(/@(\d+)/g, (found, user) => (digits.has(user) ? `@${digits.get(user)}` : found));
+  return MENTIONING.reduce((changed, field) => changedAt(changed, [field], mentioning), replaced);
 }
 
 /** Not the recipients of a bulk message, each of which has a result of its own. */

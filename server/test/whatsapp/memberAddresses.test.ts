@@ -146,6 +146,18 @@ it('replaces the mentions of a message with the ones of its edit', async () => {
   assert.deepEqual(edited.body.mentions, [bob.number]);
 });
 
+it('sends mentions by LID, which the text repeats, and shows the number', async () => {
+  const { send } = await writeInGroup('lid', 'before the LID');
+  const { body } = await send({ message: `ask @${carol.lid}, not @${carol.lid}0`, mentions: [carol.lidJid] });
+  assert.deepEqual([body.message, body.mentions], [`ask @${carol.number}, not @${carol.lid}0`, [carol.number]]);
+  const got = await bob.messages.waitFor(({ id }) => id === wireIdOf(body.messageId));
+  assert.equal(textOf(got), `ask @${carol.lid}, not @${carol.lid}0`);
+  assert.deepEqual(got.message.extendedTextMessage?.contextInfo?.mentionedJid, [carol.lidJid]);
+  const hidden = '999888777666555';
+  const { body: unknown } = await send({ message: `and @${hidden}`, mentions: [`${hidden}@lid`] });
+  assert.deepEqual([unknown.message, unknown.mentions], [`and @000${hidden}`, [`000${hidden}`]]);
+});
+
 it('reads the mentions in a quoted text as numbers', async () => {
   const { call } = setting;
   const { group } = await writeInGroup('lid', 'before the quote');
