@@ -42,7 +42,7 @@ function prepare(plaintext: Uint8Array = new Uint8Array()) {
       get: async (key: string) => stored.get(key),
       set: async (key: string, value: string) => void stored.set(key, value),
     },
-    host: { options: {}, clock: { now: () => 1_700_000_000_000 }, log: { warn() {} } },
+    host: { options: {}, clock: { now: () => 1_700_000_000_000 }, log: { warn() {} }, onEvent: async () => {} },
   } as unknown as Session;
   const digitsOf = async (jid: string) => jid.split('@')[0] ?? '';
   const chatOf = async (jid: string) => ({ type: 'direct' as const, id: await digitsOf(jid) });
