@@ -252,7 +252,7 @@ export const optInEvents = {
       ),
       userId: Text('User id of the contact on the WhatsApp Cloud API, such as `US.13491208655302741918`.'),
       previousUserId: Text('User id of the contact until now. Only if it changed.'),
-      userName: Text('User name of the contact on the WhatsApp Cloud API, if the contact has one.'),
+      userName: Text("The contact's user name on the WhatsApp Cloud API, if there is one."),
       unidentified: Unidentified,
       timestamp: Timestamp('When the contact changed.'),
       ...Test,

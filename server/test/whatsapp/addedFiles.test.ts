@@ -9,7 +9,7 @@ import { type Answer, eventOf } from '../support/server.ts';
 import { eventsOf, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 /*
- * Files that a phone sends as messages of their own, and shows in another message: the HD version of a photo or video
+ * Files that a phone sends as separate messages, and shows in another message: the HD version of a photo or video
  * (mautrix/whatsapp#818) and the video of a live photo (waha#1757, mautrix/whatsapp#845). A part is wrapped in
  * `associatedChildMessage`, and its `messageContextInfo` names the parent (`handlewhatsapp.go` of mautrix-whatsapp).
  */
@@ -131,7 +131,7 @@ describe('an HD photo', () => {
     assert.equal((await stored(other.messageId)).media.mediaId, other.media.mediaId);
   });
 
-  it('is one message when the own phone sends it', async () => {
+  it('is one message when our phone sends it', async () => {
     const parent = await me.send(bob.number, image(picture(), { caption: 'own sea' }));
     const { messageId } = await eventOf(setting.call, 'message.sent', ({ message }) => message === 'own sea');
     await me.send(bob.number, partOf(parent, Type.HD_IMAGE_DUAL_UPLOAD, image(picture())));

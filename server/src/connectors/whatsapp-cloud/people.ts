@@ -269,7 +269,7 @@ export class People {
   }
 }
 
-/** Stores a user id that a caller passes. In a key of its own kind, because a callback can store more of the person meanwhile. */
+/** Stores a user id that a caller passes. In a separate kind of key, because a callback can store more of the person meanwhile. */
 export async function nameUser(userId: string, store: Pick<SessionStore, 'get' | 'set'>): Promise<boolean> {
   const placeholder = placeholderOfUserId(userId);
   if ((await findPerson(placeholder, store)) !== undefined) return false;

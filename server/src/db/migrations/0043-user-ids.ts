@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts';
 
-/** Stores the user ids and user names of contacts. A node of the previous release stores neither. */
+/** Stores each contact's user id and user name. A node of the previous release stores neither. */
 export const userIds: Migration = {
   version: 43,
   name: 'user ids of contacts',

@@ -38,7 +38,7 @@ export function storeLivePhoto(
   return add(options, tx, session, report, 'image', 'livePhoto');
 }
 
-/** Returns whether the session has the message of the file. */
+/** Returns whether the session has such a message. */
 async function add(
   options: InboxOptions,
   tx: Tx,

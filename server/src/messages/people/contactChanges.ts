@@ -26,7 +26,7 @@ interface Shown {
   readonly username?: string | null;
 }
 
-/** Adds the sender of a message to the contacts, under the latest name and ids. */
+/** Adds a sender to the contacts, under the latest name and ids. */
 export async function noteContact(
   parts: Parts,
   tx: Tx,

@@ -12,7 +12,7 @@ const ALWAYS = Number.POSITIVE_INFINITY;
 const HOUR_S = 3600;
 afterEach(() => setting.whatsapp.faults.answerQueries());
 
-describe('the list of groups', () => {
+describe('the group list', () => {
   it('is read again after the refusals at a connection', async (test) => {
     const { whatsapp } = setting;
     const clock = createFakeClock(Date.now());

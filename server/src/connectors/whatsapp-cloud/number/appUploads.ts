@@ -15,7 +15,7 @@ const Uploaded = Compile(Type.Object({ h: Type.String({ minLength: 1 }) }));
 
 /**
  * Uploads a file in one piece. Returns its handle.
- * @param name of the file at Meta
+ * @param name file name at Meta
  */
 export async function uploadToApp(
   { graph, options }: Pick<CloudNumber, 'graph' | 'options'>,

@@ -115,7 +115,7 @@ export async function toHistoryMessage(
   };
 }
 
-/** HD files of the messages of one chat, by `placeOf` their message. The HD file is the newer message, so it comes first. */
+/** HD files in one chat, by `placeOf` their message. The HD file is the newer message, so it comes first. */
 export class BetterFiles {
   readonly #session: Session;
   readonly #files = new Map<string, RemoteFile>();
@@ -149,7 +149,7 @@ export class BetterFiles {
 /** Per chat and part. */
 const BETTER_FILES = 1000;
 
-/** Only the sender of a message can improve its file. */
+/** Only the sender can improve a file. */
 const placeOf = ({ fromMe, participant }: NonNullable<Key>, id: string) => JSON.stringify([fromMe, participant, id]);
 
 const typeOf = (file: RemoteFile | undefined) => file?.mimeType.split('/')[0];

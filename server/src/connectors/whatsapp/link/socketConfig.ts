@@ -41,7 +41,7 @@ export function socketConfig(
     shouldIgnoreJid: (jid) => baileys.isJidNewsletter(jid) === true && host.options['channels'] !== true,
     patchMessageBeforeSending: (message, recipients) => {
       // Baileys sends the keys of statuses and LID groups to this device too (evolution-foundation/evolution-api#2303),
-      // and lists each device of the own number twice, or four times, in a message to it.
+      // and lists each device of our number twice, or four times, in a message to it.
       const others = [...new Set(recipients)].filter((jid) => jid !== creds.me?.lid && jid !== creds.me?.id);
       if (others.length === 0 || others.length === recipients?.length) return message;
       return others.map((recipientJid) => ({ recipientJid, message }));

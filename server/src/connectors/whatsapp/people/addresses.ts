@@ -115,7 +115,7 @@ export class Addresses {
     const { link, self } = this.#session;
     const socket = link.newest;
     if (chat.type === 'group' || isPlaceholder(chat.id) || socket === undefined) return [jid];
-    // whatsmeow does the same with the own number (send.go, `SendMessage`).
+    // whatsmeow does the same with our number (send.go, `SendMessage`).
     if (self.is(jid)) return self.lidJid === '' ? [jid] : this.#inOrder(chat.id, self.lidJid, jid);
     const lid = await lidOf(socket, chat.id);
     return lid === undefined ? [jid] : this.#inOrder(chat.id, `${lid}@lid`, jid);

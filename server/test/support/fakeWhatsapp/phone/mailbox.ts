@@ -100,7 +100,7 @@ export interface Mailbox {
   askAgain(message: ReceivedMessage): Promise<void>;
   /** A phone that is off receives and confirms nothing until it is on. */
   switchOff(): void;
-  /** Makes the keys of the phone, which take some milliseconds, before anyone asks for them. */
+  /** Makes the phone's keys, which take some milliseconds, before anyone asks for them. */
   makeKeys(): void;
   /** Sends its group keys to all members again. */
   forgetSenderKeys(): void;
