@@ -59,7 +59,7 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const keyChanges = new KeyChanges(auth.authenticator, subscriptionKeeper);
   const oauth = createOAuth(foundation, keyChanges);
   const files = createFiles(foundation, store, outgoing);
-  const messaging = createMessaging(foundation, cluster, files.media, emit, deletions);
+  const messaging = createMessaging(foundation, cluster, files.media, { emit, deletions, auth });
 
   const webhooks = { engine, deliver, targets, outgoing, callbackVerifier, subscriptionKeeper };
   const reading = { eventLog, filteredEventLog, addFields, feed };

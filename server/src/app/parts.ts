@@ -299,8 +299,11 @@ export function createMessaging(
   foundation: Foundation,
   cluster: Cluster,
   media: Media,
-  emit: Emit,
-  deletions: Deletions,
+  {
+    emit,
+    deletions,
+    auth,
+  }: { emit: Emit; deletions: Deletions; auth: Pick<ReturnType<typeof createAuth>, 'authenticator'> },
 ) {
   const { settings, database, clock, steady, log, tracing } = foundation;
   const sandbox = new Sandbox({
@@ -312,7 +315,14 @@ export function createMessaging(
   });
   cluster.signals.on('mailbox', (sessionId) => sandbox.mailboxes.wake(sessionId));
   cluster.signals.on('gap', () => void sandbox.mailboxes.poll());
-  const stored = createInbox({ ...foundation, deletions, media, emit, trace: () => tracing?.current() ?? null });
+  const stored = createInbox({
+    ...foundation,
+    deletions,
+    media,
+    emit,
+    trace: () => tracing?.current() ?? null,
+    keysChanged: (accountId) => auth.authenticator.changed(accountId),
+  });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
   const keyRefusal = createKeyRefusal(database.reader, clock);

@@ -64,13 +64,19 @@ export interface Inbox {
 /**
  * Stores most reports in one transaction. Reports of a session take effect in order, because its id is their commit key.
  * @param options.trace returns the `traceparent` of the running span, which joint work keeps for each item
+ * @param options.keysChanged called when the recipients of API keys follow a person
  */
 export function createInbox({
   database,
   trace,
+  keysChanged,
   ...options
-}: InboxOptions & { database: Database; trace: () => string | null }): Inbox {
-  const identities = new Identities({ ...options, database });
+}: InboxOptions & {
+  database: Database;
+  trace: () => string | null;
+  keysChanged: (accountId: string) => void;
+}): Inbox {
+  const identities = new Identities({ ...options, database, keysChanged });
   const outgoing = new OutgoingProgress(options);
   const sessions = new SessionInbox(options);
   const handlers = handlersOf(sessions, outgoing);

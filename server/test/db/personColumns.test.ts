@@ -90,7 +90,7 @@ async function columnsWithPlaceholder({ reader }: Database, columns: readonly Co
 function identify(database: Database, standIn = PLACEHOLDER) {
   const deletions = new Deletions({ database, clock: systemClock, log: createLog('silent', { write: () => {} }) });
   const options = { emit: () => {}, clock: systemClock } as unknown as InboxOptions;
-  const identities = new Identities({ ...options, database, deletions });
+  const identities = new Identities({ ...options, database, deletions, keysChanged: () => {} });
   return identities.identify(SESSION, { type: 'identified', standIn, phoneNumber: NUMBER });
 }
 

@@ -48,7 +48,7 @@ it('SQLite merges a hidden number without reading the other rows of its session'
   await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: standIn, message: 'hello' });
   const { database, deletions, clock, newId } = server.app.services;
   const options = { emit: () => {}, clock, newId } as unknown as InboxOptions;
-  const identities = new Identities({ ...options, database, deletions });
+  const identities = new Identities({ ...options, database, deletions, keysChanged: () => {} });
   const steps = await plansOf(test, server, () =>
     identities.identify({ accountId, sessionId }, { type: 'identified', standIn, phoneNumber: '551112345678' }),
   );

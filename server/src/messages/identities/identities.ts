@@ -91,6 +91,8 @@ export class Identities {
 
 interface IdentitiesOptions extends InboxOptions {
   readonly database: Database;
+  /** Called when the recipients of keys of this account follow a person, so that the keys reach the number immediately. */
+  readonly keysChanged: (accountId: string) => void;
 }
 
 /** The prefix of the recorded moves of a session. */
@@ -101,12 +103,12 @@ export const finishIdentities = (deletions: Deletions, { sessionId }: Pick<Sessi
   deletions.finish(identitiesOf(sessionId));
 
 /** Ends the identification of a person, in one transaction. */
-async function identify(options: InboxOptions, tx: Tx, person: Person, rows: PersonRows): Promise<void> {
+async function identify(options: IdentitiesOptions, tx: Tx, person: Person, rows: PersonRows): Promise<void> {
   const { accountId, sessionId, placeholder, phoneNumber, change } = person;
   const hadChat = await mergeChats(tx, person);
   const hadContact = await mergeContacts(tx, person);
   await moveCleared(tx, person, placeholder, phoneNumber);
-  await followPerson(tx, person);
+  if (await followPerson(tx, person)) tx.afterCommit(() => options.keysChanged(accountId));
   const fewer = await rows.moveRest(tx);
   await renameConversation(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   if (fewer !== undefined) await countAgain(tx, person, phoneNumber, fewer);

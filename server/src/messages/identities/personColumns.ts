@@ -71,12 +71,17 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   session_health: { phone_number: { by: 'nothing', reason: OWN } },
 };
 
-/** Lets the columns follow that need no code of their own. */
-export async function followPerson(tx: Tx, person: Person): Promise<void> {
+/** Lets the columns follow that need no code of their own. Returns whether the recipients of a key did. */
+export async function followPerson(tx: Tx, person: Person): Promise<boolean> {
+  let isAboutKeys = false;
   for (const [table, columns] of Object.entries(personColumns))
     for (const [column, follows] of Object.entries(columns))
       if (follows.by === 'key') await moveKeyed(tx, person, { table, column, ...follows });
-      else if (follows.by === 'json') await replaceInJson(tx, person, { table, column, ...follows });
+      else if (follows.by === 'json') {
+        const isReplaced = await replaceInJson(tx, person, { table, column, ...follows });
+        isAboutKeys ||= isReplaced && table === 'api_keys';
+      }
+  return isAboutKeys;
 }
 
 interface Column {
@@ -109,7 +114,7 @@ async function replaceInJson(
   { kysely }: Tx,
   { accountId, sessionId, placeholder, phoneNumber }: Person,
   { table, column, key, of, keepsNumbers }: Column & Extract<Follows, { by: 'json' }>,
-): Promise<void> {
+): Promise<boolean> {
   const [name, json, id] = [sql.table(table), sql.ref(column), sql.ref(key)];
   const isOfOwner = of === 'account' ? sql`account_id = ${accountId}` : sql`session_id = ${sessionId}`;
   const { rows } = await sql<{ id: string; json: string }>`
@@ -123,6 +128,7 @@ async function replaceInJson(
     const replaced = JSON.stringify(JSON.parse(row.json, followed));
     await sql`update ${name} set ${json} = ${replaced} where ${isOfOwner} and ${id} = ${row.id}`.execute(kysely);
   }
+  return rows.length > 0;
 }
 
 const isListWith = (value: unknown, digits: string): value is unknown[] =>
