@@ -38,7 +38,7 @@ describe('a client', () => {
   let client: BaileysClient;
 
   before(async () => {
-    whatsapp = await startFakeWhatsapp();
+    whatsapp = await startFakeWhatsapp({ isMigrated: false });
     me = whatsapp.phone(ME, 'Me');
     bob = whatsapp.phone(BOB, 'Bob');
     client = createBaileysClient(whatsapp.url);

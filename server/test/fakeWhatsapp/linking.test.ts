@@ -9,7 +9,7 @@ describe('linking', () => {
   const clients: BaileysClient[] = [];
 
   before(async () => {
-    whatsapp = await startFakeWhatsapp();
+    whatsapp = await startFakeWhatsapp({ isMigrated: false });
     me = whatsapp.phone('15550001000', 'Me');
   });
   after(async () => {

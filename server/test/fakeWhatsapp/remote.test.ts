@@ -4,7 +4,7 @@ import { forkFakeWhatsapp } from '../support/fakeWhatsapp/remote.ts';
 import { createBaileysClient } from '../support/networks/baileysClient.ts';
 
 it('behaves the same in a separate process', async () => {
-  const whatsapp = await forkFakeWhatsapp();
+  const whatsapp = await forkFakeWhatsapp({ isMigrated: false });
   const client = createBaileysClient(whatsapp.url);
   try {
     await client.linked(async ({ qr }) => whatsapp.call('scan', await qr(), '15550001000'));

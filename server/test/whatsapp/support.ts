@@ -21,12 +21,12 @@ export interface Setting {
 /**
  * Starts both before the tests of a file, and stops them afterwards.
  * @param prepare runs before the first test
- * @param network an account that has been migrated to LIDs, by default
+ * @param network options of the network
  */
 export function useWhatsapp(
   env: Record<string, string> = {},
   prepare: () => Promise<void> = async () => {},
-  network: FakeWhatsappOptions = { isMigrated: true },
+  network: FakeWhatsappOptions = {},
 ): Setting {
   let whatsapp: FakeWhatsapp;
   let server: TestServer;

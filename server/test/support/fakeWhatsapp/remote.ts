@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import { type Counters, type FakeWhatsapp, startFakeWhatsapp } from './index.ts';
+import { type Counters, type FakeWhatsapp, type FakeWhatsappOptions, startFakeWhatsapp } from './index.ts';
 
 /**
  * The fake in a separate process, so that its memory and CPU time do not count as those of a measured process.
@@ -45,8 +45,8 @@ interface Request {
 
 type Response = { readonly id: number } & ({ readonly result: unknown } | { readonly error: string });
 
-export async function forkFakeWhatsapp(): Promise<RemoteFakeWhatsapp> {
-  const child = fork(fileURLToPath(import.meta.url));
+export async function forkFakeWhatsapp(options: FakeWhatsappOptions = {}): Promise<RemoteFakeWhatsapp> {
+  const child = fork(fileURLToPath(import.meta.url), [JSON.stringify(options)]);
   const waiting = new Map<number, (response: Response) => void>();
   let lastId = 0;
   child.on('message', (response: Response) => {
@@ -78,7 +78,7 @@ export async function forkFakeWhatsapp(): Promise<RemoteFakeWhatsapp> {
 
 /** In the child, which lives as long as its parent listens. */
 async function serve(answer: (response: Response) => void): Promise<void> {
-  const started = startFakeWhatsapp();
+  const started = startFakeWhatsapp(JSON.parse(process.argv[2] ?? '{}'));
   process.on('disconnect', () => process.exit());
   process.on('message', async ({ id, name, args }: Request) => {
     try {

@@ -16,7 +16,8 @@ export interface Scene {
 }
 
 export async function startScene(): Promise<Scene> {
-  const whatsapp = await startFakeWhatsapp();
+  // Baileys itself does not look up the LIDs to which migrated accounts send.
+  const whatsapp = await startFakeWhatsapp({ isMigrated: false });
   whatsapp.trustMedia();
   const me = whatsapp.phone('15550001000', 'Me');
   const client = createBaileysClient(whatsapp.url);

@@ -12,7 +12,7 @@ export const whatsappUnderTest: NetworkUnderTest = {
   },
 
   async start(): Promise<FakeNetwork> {
-    const whatsapp = await startFakeWhatsapp({ isMigrated: true });
+    const whatsapp = await startFakeWhatsapp();
     whatsapp.trustMedia();
     const me = whatsapp.phone('15551000001', 'Me');
     const bob = whatsapp.phone('15551000002', 'Bob');

@@ -111,7 +111,7 @@ describe('a proxy that does not reach WhatsApp', () => {
 });
 
 it('reads the current version of the client through the proxy of the session', async (test) => {
-  const whatsapp = await startFakeWhatsapp({ isMigrated: true });
+  const whatsapp = await startFakeWhatsapp();
   test.after(() => whatsapp.close());
   whatsapp.faults.requireVersion([2, 3000, 1_999_999_999]);
   whatsapp.faults.stateRevision(1_999_999_999);
