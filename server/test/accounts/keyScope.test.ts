@@ -248,6 +248,17 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
       const answer = await scoped('POST', path, own);
       assert.ok(answer.status < 300, `${path}: ${JSON.stringify(answer.body)}`);
     }
+    // The sandbox has templates without files.
+    const header = { type: 'image', mediaId };
+    const named = { sessionId, name: 'forged', language: 'en' };
+    const template = { ...named, category: 'marketing', components: [{ type: 'HEADER' }], headerMediaId: mediaId };
+    for (const [path, input] of [
+      ['/messages/send-template', { ...named, to, header }],
+      [`/sessions/${sessionId}/templates`, template],
+    ] as const) {
+      const refused = await scoped('POST', path, input);
+      assert.deepEqual([refused.status, refused.body.detail], [404, `The file ${mediaId} does not exist`], path);
+    }
   });
 
   it('checks every field that names a file', () => {
@@ -260,7 +271,7 @@ describeOnEachDeployment('a key of some sessions', (_, database) => {
           collect(value, Array.isArray(schema) || ['items', 'anyOf', 'properties'].includes(key) ? name : key);
     };
     for (const { input } of guarded) collect(input);
-    assert.deepEqual([...names].toSorted(), ['image', 'mediaId', 'pictureMediaId']);
+    assert.deepEqual([...names].toSorted(), ['headerMediaId', 'image', 'mediaId', 'pictureMediaId']);
   });
 
   it('streams the events of its sessions, until its sessions change', async () => {

@@ -82,6 +82,18 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     assert.equal(body.data[0].unreadCount, 2);
   });
 
+  it('is found by the ad of the message that replaces it', async (test) => {
+    const { call } = await setUp(test);
+    const id = randomUUID();
+    await report(message(id, AWAITED));
+    await report(message(id, { ...text('I saw your ad'), referral: { adId: '1200' } }));
+    const { body } = await call('GET', '/messages?adId=1200');
+    assert.deepEqual(
+      body.data.map((one: { message: string }) => one.message),
+      ['I saw your ad'],
+    );
+  });
+
   it('changes nothing if it is reported again, or after the message', async (test) => {
     const { events, read } = await setUp(test);
     const id = randomUUID();

@@ -77,6 +77,20 @@ describeOnEachDatabase('a change that arrives after a newer one', (newHome) => {
     assert.deepEqual([(await read()).reactions ?? [], await count('message.reaction')], [[], 0]);
   });
 
+  it('does not undo one that was repeated since', async (test) => {
+    const { after, read } = await setUp(test, text);
+    const react = (seconds: number, emoji: string | null) => report({ type: 'reaction', ...after(seconds), emoji });
+    const emoji = async () => (await read()).reactions?.[0]?.emoji;
+    await react(10, '👍');
+    await react(30, '👍');
+    await react(20, null);
+    assert.equal(await emoji(), '👍');
+    await react(40, null);
+    await react(60, null);
+    await react(50, '👍');
+    assert.equal(await emoji(), undefined);
+  });
+
   it('does not replace a vote', async (test) => {
     const options = ['a', 'b'];
     const { after, read, count } = await setUp(test, {
@@ -86,6 +100,8 @@ describeOnEachDatabase('a change that arrives after a newer one', (newHome) => {
     });
     await report({ type: 'vote', ...after(20), options: ['b'] });
     await report({ type: 'vote', ...after(10), options: ['a'] });
+    await report({ type: 'vote', ...after(40), options: ['b'] });
+    await report({ type: 'vote', ...after(30), options: ['a'] });
     const votes = (await read()).poll.votes ?? (await read()).poll.results;
     assert.equal(await count('poll.vote'), 1, JSON.stringify(votes));
   });

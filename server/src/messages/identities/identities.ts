@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/commit.ts';
 import type { Database } from '../../db/database.ts';
+import type { ChatTable } from '../../db/schema.ts';
 import { AppError } from '../../errors.ts';
 import type { Deletions } from '../../jobs/deletions.ts';
 import { renameConversation } from '../../webhooks/log/renamedConversations.ts';
@@ -169,11 +170,17 @@ async function mergeChats(
     last_message_at,
     unread_count,
     marked_unread: Math.max(old.marked_unread, present?.marked_unread ?? 0),
-    disappearing_seconds: present?.disappearing_seconds ?? old.disappearing_seconds,
+    ...timerOf((present?.disappearing_seconds ?? null) === null ? old : (present ?? old)),
   };
   await kysely.insertInto('chats').values(merged).execute();
   return true;
 }
+
+/** A timer with the time of its last change. */
+const timerOf = ({ disappearing_seconds, disappearing_changed_at }: ChatTable) => ({
+  disappearing_seconds,
+  disappearing_changed_at,
+});
 
 /** Returns whether there was a contact under the placeholder. */
 async function mergeContacts(
@@ -200,7 +207,8 @@ async function mergeContacts(
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
   const saved_name = present?.saved_name ?? old.saved_name;
   const user_id = change?.userId ?? present?.user_id ?? old.user_id;
-  const user_name = present?.user_name ?? old.user_name;
+  // A user name belongs to its id.
+  const user_name = [present, old].find((contact) => contact?.user_id === user_id)?.user_name ?? null;
   const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked, user_id, user_name };
   await kysely.insertInto('contacts').values(merged).execute();
   return true;

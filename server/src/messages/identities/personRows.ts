@@ -183,7 +183,10 @@ async function moveMessages(tx: Tx, person: Person, ids: readonly string[]): Pro
 }
 
 interface Duplicate
-  extends Pick<MessageRow, 'seq' | 'message_id' | 'direction' | 'status' | 'starred_at' | 'pinned_until'> {
+  extends Pick<
+    MessageRow,
+    'seq' | 'message_id' | 'direction' | 'status' | 'starred_at' | 'pinned_until' | 'pin_changed_at'
+  > {
   /** The message that stays. */
   readonly twin_id: string;
   readonly twin_chat: string;
@@ -202,6 +205,7 @@ async function deleteDuplicates(
     sql`case when old.${sql.ref(column)} = ${placeholder} then ${phoneNumber} else old.${sql.ref(column)} end`;
   const { rows } = await sql<Duplicate>`
     select old.seq, old.message_id, old.direction, old.status, old.starred_at, old.pinned_until,
+      old.pin_changed_at,
       twin.message_id as twin_id, twin.chat_id as twin_chat
     from messages as old join messages as twin
       on twin.session_id = old.session_id and twin.network_id = old.network_id and twin.seq <> old.seq
@@ -214,11 +218,21 @@ async function deleteDuplicates(
   return new Map([...byChat].map(([chatId, duplicates]) => [chatId, unreadAmong(duplicates)]));
 }
 
-/** Moves reactions, votes, labels, star and pin, unless the message that stays has its own. */
+/**
+ * Moves reactions, votes, labels, star and pin, unless the message that stays has its own. Of two reactions or votes of
+ * a person, the later one counts.
+ */
 async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
   const keys = { reactions: 'from_number', poll_votes: 'from_number', message_labels: 'label_id' };
   for (const [name, key] of Object.entries(keys)) {
     const [table, column] = [sql.table(name), sql.ref(key)];
+    if (key === 'from_number')
+      await sql`
+        delete from ${table} as twin
+        where account_id = ${accountId} and message_id = ${twin_id} and exists (
+          select 1 from ${table} as moved
+          where moved.account_id = twin.account_id and moved.message_id = ${message_id}
+            and moved.from_number = twin.from_number and moved.at > twin.at)`.execute(kysely);
     await sql`
       update ${table} set message_id = ${twin_id}
       where account_id = ${accountId} and message_id = ${message_id} and ${column} not in (
@@ -229,6 +243,7 @@ async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_i
     .set(({ fn, val }) => ({
       starred_at: fn.coalesce('starred_at', val(old.starred_at)),
       pinned_until: fn.coalesce('pinned_until', val(old.pinned_until)),
+      pin_changed_at: fn.coalesce('pin_changed_at', val(old.pin_changed_at)),
     }))
     .where('account_id', '=', accountId)
     .where('message_id', '=', twin_id)

@@ -12,7 +12,7 @@ import { findByNetworkId, isAwaited } from './changes.ts';
 export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow): Promise<MessageRow | undefined> {
   if (isAwaited(given) || given.network_id === null) return undefined;
   const { from_number, chat_id, ...columns } = given;
-  const { type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference } = columns;
+  const { type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference, ad_id } = columns;
   const row = await findByNetworkId(
     tx,
     session,
@@ -23,7 +23,7 @@ export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow)
   const { account_id: accountId, message_id, seq } = row;
   await tx.kysely
     .updateTable('messages')
-    .set({ type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference })
+    .set({ type, body, content, reply_to, reply_network_id, expires_in, edited_at, file_reference, ad_id })
     .where('account_id', '=', accountId)
     .where('message_id', '=', message_id)
     .execute();

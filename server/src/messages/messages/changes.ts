@@ -88,12 +88,12 @@ export const storeEventAnswer: StoreChange<'event_answer'> = async (events, tx, 
 };
 
 /** Returns whether it is another one than before. */
-async function putVote({ kysely }: Tx, row: MessageRow, chosen: readonly string[], author: Author) {
-  const { from, at } = author;
+async function putVote(tx: Tx, { account_id, message_id }: MessageRow, chosen: readonly string[], author: Author) {
+  const { from: from_number, at } = author;
   const options = JSON.stringify(chosen);
-  const { numInsertedOrUpdatedRows } = await kysely
+  const { numInsertedOrUpdatedRows } = await tx.kysely
     .insertInto('poll_votes')
-    .values({ account_id: row.account_id, message_id: row.message_id, from_number: from, options, at })
+    .values({ account_id, message_id, from_number, options, at })
     .onConflict((conflict) =>
       conflict
         .columns(['account_id', 'message_id', 'from_number'])
@@ -102,7 +102,14 @@ async function putVote({ kysely }: Tx, row: MessageRow, chosen: readonly string[
         .where('poll_votes.at', '<=', latestReplaced(author)),
     )
     .executeTakeFirst();
-  return Boolean(numInsertedOrUpdatedRows);
+  if (numInsertedOrUpdatedRows) return true;
+  await tx.kysely
+    .updateTable('poll_votes')
+    .set({ at })
+    .where((eb) => eb.and({ account_id, message_id, from_number, options }))
+    .where('at', '<', at)
+    .execute();
+  return false;
 }
 
 const isMedia = (type: string): boolean => mediaTypes.some((one) => one === type);
@@ -206,7 +213,13 @@ async function removeReaction({ kysely }: Tx, row: MessageRow, author: Author): 
   await kysely
     .insertInto('reactions')
     .values({ account_id, message_id, from_number, emoji: NO_REACTION, at })
-    .onConflict((conflict) => conflict.doNothing())
+    .onConflict((conflict) =>
+      conflict
+        .columns(['account_id', 'message_id', 'from_number'])
+        .doUpdateSet({ at })
+        .where('reactions.emoji', '=', NO_REACTION)
+        .where('reactions.at', '<', at),
+    )
     .execute();
   return false;
 }
@@ -230,7 +243,14 @@ async function putReaction(
         .where('reactions.at', '<=', latestReplaced(author)),
     )
     .executeTakeFirst();
-  return numInsertedOrUpdatedRows !== 0n;
+  if (numInsertedOrUpdatedRows !== 0n) return true;
+  await kysely
+    .updateTable('reactions')
+    .set({ at })
+    .where((eb) => eb.and({ account_id, message_id, from_number, emoji }))
+    .where('at', '<', at)
+    .execute();
+  return false;
 }
 
 type Change =
