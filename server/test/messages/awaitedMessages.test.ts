@@ -82,7 +82,7 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     assert.equal(body.data[0].unreadCount, 2);
   });
 
-  it('is found by the ad of the message that replaces it', async (test) => {
+  it('is found by its ad once it is replaced', async (test) => {
     const { call } = await setUp(test);
     const id = randomUUID();
     await report(message(id, AWAITED));

@@ -21,7 +21,7 @@ export interface Setting {
 /**
  * Starts both before the tests of a file, and stops them afterwards.
  * @param prepare runs before the first test
- * @param network options of the network
+ * @param network options for the fake
  */
 export function useWhatsapp(
   env: Record<string, string> = {},

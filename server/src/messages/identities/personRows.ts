@@ -219,8 +219,8 @@ async function deleteDuplicates(
 }
 
 /**
- * Moves reactions, votes, labels, star and pin, unless the message that stays has its own. Of two reactions or votes of
- * a person, the later one counts.
+ * Moves reactions, votes, labels, star and pin, unless the message that stays has its own. A later reaction or vote of a
+ * person replaces the earlier one.
  */
 async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
   const keys = { reactions: 'from_number', poll_votes: 'from_number', message_labels: 'label_id' };

@@ -16,7 +16,7 @@ export interface Scene {
 }
 
 export async function startScene(): Promise<Scene> {
-  // Baileys itself does not look up the LIDs to which migrated accounts send.
+  // Baileys itself does not look up LIDs, and migrated accounts refuse numbers.
   const whatsapp = await startFakeWhatsapp({ isMigrated: false });
   whatsapp.trustMedia();
   const me = whatsapp.phone('15550001000', 'Me');
