@@ -45,22 +45,21 @@ export class SandboxPairing {
    */
   requestCode(): { code: string; expiresAt: number } {
     this.#requireWaiting();
-    this.#after(CODE_MS, () => this.#expire());
+    this.#after(CODE_MS, () => this.#expire('The pairing code was not entered in time'));
     const letters = Array.from({ length: 8 }, () => CODE_LETTERS[randomInt(CODE_LETTERS.length)]).join('');
     return { code: `${letters.slice(0, 4)}-${letters.slice(4)}`, expiresAt: this.#host.clock.now() + CODE_MS };
   }
 
   async #show(roundsLeft: number): Promise<void> {
-    if (roundsLeft === 0) return this.#expire();
+    if (roundsLeft === 0) return this.#expire('The QR code was not scanned in time');
     this.#isWaiting = true;
     const expiresAt = this.#host.clock.now() + QR_MS;
     await this.#host.onEvent({ type: 'pairing', qr: `sandbox:${randomUUID()}`, expiresAt });
     this.#after(QR_MS, () => this.#show(roundsLeft - 1));
   }
 
-  async #expire(): Promise<void> {
+  async #expire(reason: string): Promise<void> {
     this.#isWaiting = false;
-    const reason = 'The QR code was not scanned in time';
     await this.#host.onEvent({ type: 'disconnected', reason, willReconnect: false });
   }
 

@@ -444,13 +444,13 @@ async function quotedReader({ accountId, database }: Context, rows: readonly New
 
 const networkIdField = (networkId: string | undefined) => networkId !== undefined && { networkId };
 
-/** The recipient in fields of one meaning each, unlike `to`. */
 /** Returns the sender of an incoming message, or the recipient of another one in a direct chat. */
 function otherPersonOf({ session_id, direction, from_number, chat_id }: NewRow) {
   if (direction === 'incoming') return [{ session_id, phone_number: from_number }];
   return isGroupId(chat_id) ? [] : [{ session_id, phone_number: chat_id }];
 }
 
+/** The recipient in fields of one meaning each, unlike `to`. */
 function recipientOf({ chat_id: chatId, to_id: to }: NewRow) {
   return isGroupId(chatId) ? { toNumber: null, groupId: chatId } : { toNumber: to };
 }

@@ -1,9 +1,8 @@
 import type { BinaryNode, WAPatchName, WASocket } from 'baileys';
+import { QUERY_RETRIES_MS } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 
 const VERSION = 'app-state-sync-version';
-/** Waits before a collection is read again. The first one leaves Baileys time to read it. */
-const WAITS_MS = [30_000, 2 * 60_000, 10 * 60_000];
 
 interface Read {
   /** The newest version that the server has announced. */
@@ -45,7 +44,7 @@ export class StateReads {
 
   #schedule(socket: WASocket, name: WAPatchName, read: Read, failures: number): void {
     const { clock } = this.#session.host;
-    const waitMs = WAITS_MS[failures];
+    const waitMs = QUERY_RETRIES_MS[failures];
     if (waitMs === undefined) {
       this.#reads.delete(name);
       return;

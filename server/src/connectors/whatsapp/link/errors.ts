@@ -10,6 +10,9 @@ export function boomOf(error: unknown): { statusCode: number | undefined; data: 
   };
 }
 
+/** The waits before a query is repeated that the server refused, for example with `rate-overlimit`. */
+export const QUERY_RETRIES_MS = [30_000, 2 * 60_000, 10 * 60_000] as const;
+
 export function rateLimited(message: string, waitMs: number, cause?: unknown): AppError {
   return new AppError('rate_limited', message, { cause, retryAfterSeconds: Math.max(1, Math.ceil(waitMs / 1000)) });
 }

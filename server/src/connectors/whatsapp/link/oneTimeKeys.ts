@@ -1,8 +1,7 @@
 import type { WASocket } from 'baileys';
 import type { Session } from '../session.ts';
+import { QUERY_RETRIES_MS } from './errors.ts';
 
-/** Waits before the keys are uploaded again. */
-const WAITS_MS = [30_000, 2 * 60_000, 10 * 60_000];
 /** An error in the answer to any query. */
 const REFUSAL = 'CB:iq,type:error';
 
@@ -26,7 +25,7 @@ export class OneTimeKeys {
   }
 
   #scheduleIfRefused(socket: WASocket, attempts: number): void {
-    const waitMs = WAITS_MS[attempts];
+    const waitMs = QUERY_RETRIES_MS[attempts];
     if (waitMs !== undefined && this.#refused.has(socket.ws))
       this.#cancel = this.#session.host.clock.after(waitMs, () => void this.#upload(socket, attempts));
   }

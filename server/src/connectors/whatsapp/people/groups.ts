@@ -6,7 +6,7 @@ import type { GroupChange } from '../../../events/networkTypes.ts';
 import type { NetworkGroup } from '../../contract/groups.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { isPlaceholder } from '../../contract/people.ts';
-import { boomOf, translateErrors } from '../link/errors.ts';
+import { boomOf, QUERY_RETRIES_MS, translateErrors } from '../link/errors.ts';
 import type { Session } from '../session.ts';
 import { type Addresses, lidOfPlaceholder, unhosted } from './addresses.ts';
 import { ChangedGroups } from './changedGroups.ts';
@@ -19,8 +19,6 @@ const METADATA_KEPT = 200;
 const ALL_GROUPS_MS = 50_000;
 /** How long a message of an unknown group waits for a connection over which to read the group. */
 const OPEN_MS = 10_000;
-/** Waits before all groups are read again after a failure. */
-const RETRIES_MS = [30_000, 2 * 60_000, 10 * 60_000];
 const FORBIDDEN = 403;
 const NOT_FOUND = 404;
 
@@ -248,7 +246,7 @@ export class Groups {
       await this.#readAll(socket);
     } catch (error) {
       host.log.warn({ err: error, failures }, 'failed to read the groups');
-      const waitMs = RETRIES_MS[failures];
+      const waitMs = QUERY_RETRIES_MS[failures];
       if (waitMs !== undefined && link.newest === socket)
         this.#cancelRetry = host.clock.after(waitMs, () => void this.#readAllOrRetry(socket, failures + 1));
     } finally {
