@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { NetworkNumbers, shownNumbers } from '../../src/messages/people/networkNumbers.ts';
 import { describeOnEachDatabase, describeOnEachDeployment } from '../support/databases/databases.ts';
+import { eventually } from '../support/eventually.ts';
 import { FORMS } from '../support/numberForms.ts';
 import { type GuardedOperation, guarded, inputs, CHAT as TYPED_NUMBER } from '../support/operations/operationInputs.ts';
 import { requestOf } from '../support/operations/restRequest.ts';
@@ -177,6 +178,11 @@ describeOnEachDeployment('a number that the network gave', (_, database) => {
   it('means it even after a message was sent to the digits, unless it arrived', async () => {
     const { server, call } = await setUp();
     const { body } = await call('POST', '/messages/send', { to: '491701234567', message: 'hi' });
+    // A later receipt would replace what the test stores.
+    await eventually(
+      async () => (await call('GET', `/messages/${body.messageId}`)).body.status,
+      (status) => status === 'delivered',
+    );
     const { database } = server.app.services;
     const change = (values: object) =>
       database.commit(async ({ kysely }) => {
