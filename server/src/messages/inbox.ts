@@ -76,8 +76,8 @@ export function createInbox({
   trace: () => string | null;
   keysChanged: (accountId: string) => void;
 }): Inbox {
-  const identities = new Identities({ ...options, database, keysChanged });
   const outgoing = new OutgoingProgress(options);
+  const identities = new Identities({ ...options, database, outgoing, keysChanged });
   const sessions = new SessionInbox(options);
   const handlers = handlersOf(sessions, outgoing);
   const store = (tx: Tx, session: SessionRef, event: Report<ReportType>, file: StoredMedia | undefined) => {

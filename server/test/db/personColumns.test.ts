@@ -8,6 +8,7 @@ import { createLog } from '../../src/log.ts';
 import { Identities } from '../../src/messages/identities/identities.ts';
 import { personColumns } from '../../src/messages/identities/personColumns.ts';
 import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
+import { OutgoingProgress } from '../../src/messages/messages/outgoingProgress.ts';
 import { newHome } from '../support/databases/databases.ts';
 
 const PLACEHOLDER = '000123456780';
@@ -16,7 +17,8 @@ const NUMBER = '491702222223';
 const FORMER = '491702222224';
 const SESSION = { accountId: 'account_id-1', sessionId: 'session_id-1' };
 /** Names of columns that contain digits of people, or texts that may. */
-const ABOUT_PEOPLE = /number$|^chat_id$|^to_id$|^created_by$|audience|recipients|conversation|filters|^body$|^content$/;
+const ABOUT_PEOPLE =
+  /number$|^chat_id$|^to_id$|^created_by$|audience|recipients|conversation|filters|^body$|^content$|^receipt$/;
 /** The simulated network of the sandbox, which has no placeholders. */
 const OF_NETWORK = /^sandbox_/;
 
@@ -57,6 +59,9 @@ async function insertRows(database: Database, columns: readonly Column[], digits
   const tables = Map.groupBy(columns, ({ table }) => table);
   const valueIn = ({ table, name, type }: Column) => {
     const follows = followsOf({ table, name });
+    if (table === 'early_receipts' && name === 'status') return `read ${digits}`;
+    if (name === 'receipt')
+      return JSON.stringify({ status: 'read', isEarly: true, chat: { type: 'direct', id: digits } });
     if (name === 'conversation') return `${SESSION.sessionId}/${digits}`;
     if (follows?.by === 'json') return JSON.stringify([digits]);
     if (follows !== undefined && follows.by !== 'nothing') return digits;
@@ -90,7 +95,13 @@ async function columnsWithPlaceholder({ reader }: Database, columns: readonly Co
 function identify(database: Database, standIn = PLACEHOLDER) {
   const deletions = new Deletions({ database, clock: systemClock, log: createLog('silent', { write: () => {} }) });
   const options = { emit: () => {}, clock: systemClock } as unknown as InboxOptions;
-  const identities = new Identities({ ...options, database, deletions, keysChanged: () => {} });
+  const identities = new Identities({
+    ...options,
+    database,
+    deletions,
+    outgoing: new OutgoingProgress(options),
+    keysChanged: () => {},
+  });
   return identities.identify(SESSION, { type: 'identified', standIn, phoneNumber: NUMBER });
 }
 

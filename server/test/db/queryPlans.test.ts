@@ -4,6 +4,7 @@ import { it, type TestContext } from 'node:test';
 import type { Store } from '../../src/db/dialect.ts';
 import { Identities } from '../../src/messages/identities/identities.ts';
 import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
+import { OutgoingProgress } from '../../src/messages/messages/outgoingProgress.ts';
 import { startReceiver } from '../support/connections/receiver.ts';
 import { newHome } from '../support/databases/databases.ts';
 import { eventually } from '../support/eventually.ts';
@@ -48,7 +49,13 @@ it('SQLite merges a hidden number without reading the other rows of its session'
   await call('POST', `/sessions/${sessionId}/simulate`, { action: 'incoming', from: standIn, message: 'hello' });
   const { database, deletions, clock, newId } = server.app.services;
   const options = { emit: () => {}, clock, newId } as unknown as InboxOptions;
-  const identities = new Identities({ ...options, database, deletions, keysChanged: () => {} });
+  const identities = new Identities({
+    ...options,
+    database,
+    deletions,
+    outgoing: new OutgoingProgress(options),
+    keysChanged: () => {},
+  });
   const steps = await plansOf(test, server, () =>
     identities.identify({ accountId, sessionId }, { type: 'identified', standIn, phoneNumber: '551112345678' }),
   );

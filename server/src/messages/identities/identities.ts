@@ -7,6 +7,7 @@ import { renameConversation } from '../../webhooks/log/renamedConversations.ts';
 import { countAgain } from '../chats/chatRemoval.ts';
 import { moveCleared } from '../chats/clearedChats.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import type { OutgoingProgress } from '../messages/outgoingProgress.ts';
 import { emitContact } from '../people/contactChanges.ts';
 import type { Report } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
@@ -92,6 +93,7 @@ export class Identities {
 
 interface IdentitiesOptions extends InboxOptions {
   readonly database: Database;
+  readonly outgoing: Pick<OutgoingProgress, 'followPerson'>;
   /** Called when the recipients of keys of this account follow a person, so that the keys reach the number immediately. */
   readonly keysChanged: (accountId: string) => void;
 }
@@ -111,6 +113,7 @@ async function identify(options: IdentitiesOptions, tx: Tx, person: Person, rows
   await moveCleared(tx, person, placeholder, phoneNumber);
   if (await followPerson(tx, person)) tx.afterCommit(() => options.keysChanged(accountId));
   const fewer = await rows.moveRest(tx);
+  await options.outgoing.followPerson(tx, person);
   await renameConversation(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   if (fewer !== undefined) await countAgain(tx, person, phoneNumber, fewer);
   // Networks repeat the report.

@@ -42,6 +42,7 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   reactions: { from_number: { by: 'code' } },
   poll_votes: { from_number: { by: 'code' } },
   message_receipts: { phone_number: { by: 'code' }, chat_id: { by: 'nothing', reason: 'it is always a group' } },
+  early_receipts: { receipt: { by: 'code' } },
   early_changes: { from_number: { by: 'key', others: ['network_id', 'kind'] } },
   groups: { created_by: { by: 'code' } },
   group_participants: { phone_number: { by: 'code' } },

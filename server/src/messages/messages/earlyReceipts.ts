@@ -1,58 +1,109 @@
 import { sql } from 'kysely';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
-import { batch } from '../../db/query.ts';
+import { batch, query } from '../../db/query.ts';
 import type { SessionRef } from '../store.ts';
 
 /*
- * Receipts that arrive before their message: of a message that the phone has just sent, or whose acknowledgement is
- * still on its way. They wait in the database for the message, because the network may not repeat them. Receipts of
- * messages that never arrive, such as those of another program with the same number, are deleted.
+ * Receipts that cannot take effect yet. They wait in the database, because the network may not repeat them, for 24 hours:
+ * - The message may still come: the phone has just sent it, or its acknowledgement is on its way.
+ * - The person may still prove to be the recipient: one of both is known by a placeholder, whose number is not known yet.
  */
 
 export type Receipt = Extract<NetworkEvent, { type: 'receipt' }>;
 
-interface Early {
+export interface EarlyReceipt {
   readonly session: SessionRef;
   readonly networkId: string;
-  readonly receipt: Receipt;
+  readonly receipt: Omit<Receipt, 'type' | 'networkIds'>;
+  /** Time at which it arrived. */
+  readonly createdAt: number;
 }
 
 const KEPT_MS = 24 * 3_600_000;
 const MAX_PER_SESSION = 2000;
+/** Otherwise one stranger could displace the receipts of everyone else. */
+const MAX_PER_PERSON = 100;
 const ID_CHARACTERS = 300;
 
-/** Stores those that may still find their message. */
-export async function keepEarlyReceipts(tx: Tx, all: readonly Early[], now: number): Promise<void> {
-  const early = all.filter(({ receipt, networkId }) => receipt.isEarly === true && networkId.length <= ID_CHARACTERS);
+interface OfPerson {
+  readonly sessionId: string;
+  readonly digits: string;
+}
+
+/** Stores receipts that may still find their message. */
+export async function keepEarlyReceipts(tx: Tx, all: readonly EarlyReceipt[], now: number): Promise<void> {
+  const early = all.filter(({ networkId }) => networkId.length <= ID_CHARACTERS);
   if (early.length === 0) return;
   await insertReceipts.run(
     tx,
-    early.map(({ session, networkId, receipt: { status, timestamp, chat, error, pricing, warning } }) => ({
+    early.map(({ session, networkId, createdAt, receipt }) => ({
       session_id: session.sessionId,
       network_id: networkId,
-      status,
+      status: keyOf(receipt),
       account_id: session.accountId,
-      receipt: JSON.stringify({ status, timestamp, chat, error, pricing, warning }),
-      created_at: now,
+      receipt: JSON.stringify(receipt),
+      created_at: createdAt,
     })),
   );
+  const people = new Map<string, OfPerson>();
+  for (const { session, receipt } of early)
+    if (receipt.isEarly !== true && receipt.chat !== undefined) {
+      const person = { sessionId: session.sessionId, digits: receipt.chat.id };
+      people.set(`${person.sessionId} ${person.digits}`, person);
+    }
+  for (const person of people.values()) await removeOldestOfPerson.run(tx, person);
   for (const sessionId of new Set(early.map(({ session }) => session.sessionId))) await prune(tx, sessionId, now);
 }
+
+/** Otherwise the receipt of a stranger could take the place of the recipient's. */
+const keyOf = ({ status, chat }: Pick<Receipt, 'status' | 'chat'>): string =>
+  chat?.type === 'direct' ? `${status} ${chat.id}` : status;
 
 /** Removes and returns the receipts that wait for messages, in the order in which they arrived. */
 export async function takeEarlyReceipts(
   tx: Tx,
   messages: readonly { readonly session_id: string; readonly network_id: string }[],
-): Promise<{ sessionId: string; networkId: string; receipt: Omit<Receipt, 'type' | 'networkIds'> }[]> {
+): Promise<EarlyReceipt[]> {
   const rows = await deleteReceipts.all(
     tx,
     messages.map(({ session_id, network_id }) => ({ session_id, network_id })),
   );
-  return rows
-    .toSorted((one, other) => Number(one.created_at) - Number(other.created_at))
-    .map((row) => ({ sessionId: row.session_id, networkId: row.network_id, receipt: JSON.parse(row.receipt) }));
+  return receiptsIn(rows);
 }
+
+/** Removes and returns the waiting receipts from a person, under both names, with the number that has become known. */
+export async function takeReceiptsOfPerson(
+  tx: Tx,
+  { sessionId, placeholder, phoneNumber }: { sessionId: string; placeholder: string; phoneNumber: string },
+): Promise<EarlyReceipt[]> {
+  const [former, current] = [
+    await deleteReceiptsOfPerson.all(tx, { sessionId, digits: placeholder }),
+    await deleteReceiptsOfPerson.all(tx, { sessionId, digits: phoneNumber }),
+  ];
+  return receiptsIn([...former, ...current]).map((early) => {
+    const { chat } = early.receipt;
+    return { ...early, receipt: { ...early.receipt, ...(chat && { chat: { ...chat, id: phoneNumber } }) } };
+  });
+}
+
+interface Row {
+  session_id: string;
+  network_id: string;
+  account_id: string;
+  receipt: string;
+  created_at: number;
+}
+
+const receiptsIn = (rows: readonly Row[]): EarlyReceipt[] =>
+  rows
+    .map((row) => ({
+      session: { accountId: row.account_id, sessionId: row.session_id },
+      networkId: row.network_id,
+      receipt: JSON.parse(row.receipt),
+      createdAt: Number(row.created_at),
+    }))
+    .toSorted((one, other) => one.createdAt - other.createdAt);
 
 async function prune({ kysely }: Tx, sessionId: string, now: number): Promise<void> {
   const ofSession = kysely.deleteFrom('early_receipts').where('session_id', '=', sessionId);
@@ -86,7 +137,27 @@ const insertReceipts = batch(
 
 const deleteReceipts = batch(
   { session_id: 'text', network_id: 'text' },
-  ({ row, from }) => sql<{ session_id: string; network_id: string; receipt: string; created_at: number }>`
+  ({ row, from }) => sql<Row>`
     delete from early_receipts where (session_id, network_id) in (select ${row.session_id}, ${row.network_id} ${from})
-    returning session_id, network_id, receipt, created_at`,
+    returning session_id, network_id, account_id, receipt, created_at`,
+);
+
+const STATUSES: readonly Receipt['status'][] = ['sent', 'delivered', 'read', 'failed'];
+
+/** Keys of all receipts from a person, as `keyOf` makes them. */
+const keysOf = (digits: string) =>
+  sql.join(STATUSES.map((status) => sql`${sql.lit(`${status} `)} || cast(${digits} as text)`));
+
+const deleteReceiptsOfPerson = query(
+  (_, p: OfPerson) => sql<Row>`
+    delete from early_receipts where session_id = ${p.sessionId} and status in (${keysOf(p.digits)})
+    returning session_id, network_id, account_id, receipt, created_at`,
+);
+
+const removeOldestOfPerson = query(
+  (_, p: OfPerson) => sql`
+    delete from early_receipts where session_id = ${p.sessionId} and (network_id, status) in (
+      select network_id, status from early_receipts
+      where session_id = ${p.sessionId} and status in (${keysOf(p.digits)})
+      order by created_at desc limit ${sql.lit(MAX_PER_SESSION)} offset ${sql.lit(MAX_PER_PERSON)})`,
 );

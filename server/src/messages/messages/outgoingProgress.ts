@@ -3,6 +3,7 @@ import { isoTime } from '../../clock.ts';
 import type { Connection } from '../../connectors/contract/connection.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
+import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { batch, query, unindexed } from '../../db/query.ts';
 import type { MessageRow, Schema } from '../../db/schema.ts';
@@ -14,7 +15,7 @@ import { nextTurn } from '../sendOrder.ts';
 import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
 import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
-import { keepEarlyReceipts, takeEarlyReceipts } from './earlyReceipts.ts';
+import { type EarlyReceipt, keepEarlyReceipts, takeEarlyReceipts, takeReceiptsOfPerson } from './earlyReceipts.ts';
 import { type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
 
 export type SentMessage = Pick<
@@ -111,11 +112,12 @@ export class OutgoingProgress {
 
   /** Applies the receipts that arrived before these messages. */
   async catchUp(tx: Tx, messages: readonly { session_id: string; network_id: string }[]): Promise<void> {
-    for (const { sessionId, networkId, receipt } of await takeEarlyReceipts(tx, messages)) {
-      const [row] = await sentByNetworkId.all(tx, [{ session_id: sessionId, network_id: networkId }]);
-      if (row !== undefined && (await isInChat(tx, row, receipt.chat)))
-        await this.#apply(tx, [{ row, receipt, trace: null }]);
-    }
+    await this.#applyOrKeep(tx, await takeEarlyReceipts(tx, messages));
+  }
+
+  /** Applies the receipts that waited for the number of a person. Their messages have it already. */
+  async followPerson(tx: Tx, person: Parameters<typeof takeReceiptsOfPerson>[1]): Promise<void> {
+    await this.#applyOrKeep(tx, await takeReceiptsOfPerson(tx, person));
   }
 
   async refuse(tx: Tx, { account_id, message_id }: SentMessage, { code, message }: AppError): Promise<void> {
@@ -156,22 +158,30 @@ export class OutgoingProgress {
 
   /** Stores receipts of outgoing messages. A field, like `acknowledge`. */
   readonly receipts = async (tx: Tx, items: readonly Received[]): Promise<undefined[]> => {
-    const reported = items.flatMap(({ session, event, trace }) =>
-      event.networkIds.map((networkId) => ({ session, networkId, receipt: event, trace })),
+    const createdAt = this.#options.clock.now();
+    const reported = items.flatMap(({ session, event: { type: _, networkIds, ...receipt }, trace }) =>
+      networkIds.map((networkId) => ({ session, networkId, receipt, createdAt, trace })),
     );
-    const rows = await sentAs(tx, reported);
+    await this.#applyOrKeep(tx, reported);
+    return items.map(() => undefined);
+  };
+
+  async #applyOrKeep(tx: Tx, receipts: readonly (EarlyReceipt & { readonly trace?: string | null })[]): Promise<void> {
+    const rows = await sentAs(tx, receipts);
+    const groupIds: GroupIds = new Map();
     const found: Reported[] = [];
-    const unknown: typeof reported = [];
-    for (const [index, { receipt, trace, ...rest }] of reported.entries()) {
-      const row = rows[index];
-      if (row === undefined) unknown.push({ receipt, trace, ...rest });
-      else if (await isInChat(tx, row, receipt.chat)) found.push({ row, receipt, trace });
+    const early: EarlyReceipt[] = [];
+    for (const [index, { trace = null, ...one }] of receipts.entries()) {
+      const [row, { receipt }] = [rows[index], one];
+      if (row === undefined) {
+        if (receipt.isEarly === true) early.push(one);
+      } else if (await isInChat(tx, row, receipt.chat, groupIds)) found.push({ row, receipt, trace });
+      else if (mayBeFromRecipient(row, receipt.chat)) early.push(one);
     }
     await this.#apply(tx, found);
     await storeMemberReceipts(tx, found.flatMap(memberReceiptOf));
-    await keepEarlyReceipts(tx, unknown, this.#options.clock.now());
-    return items.map(() => undefined);
-  };
+    await keepEarlyReceipts(tx, early, this.#options.clock.now());
+  }
 
   async #apply(tx: Tx, reported: readonly Reported[]): Promise<void> {
     const changed = new Set<ReportedRow>();
@@ -265,12 +275,22 @@ async function changeWaiting(
 }
 
 /** Message ids are not secret on the network: without this, anyone could report that a message was read. */
-async function isInChat(tx: Tx, row: ReportedRow, chat: NetworkChat | undefined): Promise<boolean> {
+async function isInChat(tx: Tx, row: ReportedRow, chat: NetworkChat | undefined, groupIds: GroupIds): Promise<boolean> {
   if (chat === undefined) return true;
   const { account_id: accountId, session_id: sessionId, chat_id, to_id } = row;
   if (chat.type === 'direct') return !isGroupId(chat_id) && [chat_id, to_id].includes(chat.id);
-  return isGroupId(chat_id) && chat_id === (await groupIdOf(tx, { accountId, sessionId }, chat.id));
+  if (!isGroupId(chat_id)) return false;
+  const key = `${sessionId} ${chat.id}`;
+  if (!groupIds.has(key)) groupIds.set(key, await groupIdOf(tx, { accountId, sessionId }, chat.id));
+  return chat_id === groupIds.get(key);
 }
+
+/** Group ids by session and network id: one stanza can have the receipts of 1,024 members. */
+type GroupIds = Map<string, string | undefined>;
+
+/** Whether the number of one of both is unknown, so that the receipt can come from the recipient under another name. */
+const mayBeFromRecipient = ({ chat_id }: ReportedRow, chat: NetworkChat | undefined): boolean =>
+  chat?.type === 'direct' && !isGroupId(chat_id) && (isPlaceholder(chat.id) || isPlaceholder(chat_id));
 
 /** Finds them by the network's id, or by ours, with which they were sent. A message named twice is the same object. */
 async function sentAs(
