@@ -26,6 +26,7 @@ async function prepare() {
 
 const sentElsewhere = (text: string) => eventOf(setting.call, 'message.sent', ({ message }) => message === text);
 const read = async (messageId: string) => (await setting.call('GET', `/messages/${messageId}`)).body;
+const nowS = () => String(Math.floor(Date.now() / 1000));
 /** An id in the format of phones. */
 const phoneId = () => randomBytes(16).toString('hex').toUpperCase();
 
@@ -206,6 +207,32 @@ it('a receipt that arrives before its message is stored waits for it', async () 
   whatsapp.faults.refuseDownloads(undefined);
   const { messageId } = await sentElsewhere('slow to come');
   await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
+});
+
+it('a receipt from the LID belongs to a message from the phone that showed the number', async () => {
+  const { whatsapp, call } = setting;
+  const carol = nextPhone(whatsapp, 'Carol');
+  carol.switchOff();
+  whatsapp.faults.refuseDownloads(503);
+  const id = await me.sendFile(carol.number, 'image', picture(), { caption: 'first message to Carol' });
+  whatsapp.inject(me.number, stanza('receipt', { from: carol.lidJid, id, t: nowS() }));
+  whatsapp.faults.refuseDownloads(undefined);
+  const { messageId, chatId } = await sentElsewhere('first message to Carol');
+  assert.equal(chatId, carol.number);
+  await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
+});
+
+it('a receipt shows the number of a person whose chat has a placeholder', async () => {
+  const { whatsapp, call } = setting;
+  const dave = nextPhone(whatsapp, 'Dave');
+  dave.profile.hidesNumber = true;
+  dave.switchOff();
+  const id = await me.sendText(dave.number, 'first message to Dave');
+  const { messageId, chatId } = await sentElsewhere('first message to Dave');
+  assert.equal(chatId, `000${dave.lid}`);
+  whatsapp.inject(me.number, stanza('receipt', { from: dave.lidJid, sender_pn: dave.numberJid, id, t: nowS() }));
+  const delivered = await eventOf(call, 'message.delivered', (data) => data.messageId === messageId);
+  assert.equal(delivered.chatId, dave.number);
 });
 
 it('a receipt of several messages does not wait for one without content', async () => {

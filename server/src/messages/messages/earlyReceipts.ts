@@ -16,7 +16,7 @@ export interface EarlyReceipt {
   readonly session: SessionRef;
   readonly networkId: string;
   readonly receipt: Omit<Receipt, 'type' | 'networkIds'>;
-  /** Time at which it arrived. */
+  /** Arrival time in milliseconds. */
   readonly createdAt: number;
 }
 
@@ -60,7 +60,7 @@ export async function keepEarlyReceipts(tx: Tx, all: readonly EarlyReceipt[], no
 const keyOf = ({ status, chat }: Pick<Receipt, 'status' | 'chat'>): string =>
   chat?.type === 'direct' ? `${status} ${chat.id}` : status;
 
-/** Removes and returns the receipts that wait for messages, in the order in which they arrived. */
+/** Removes and returns the receipts that wait for messages, in their order of arrival. */
 export async function takeEarlyReceipts(
   tx: Tx,
   messages: readonly { readonly session_id: string; readonly network_id: string }[],

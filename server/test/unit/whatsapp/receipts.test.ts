@@ -53,7 +53,7 @@ describe('a WhatsApp receipt', () => {
     assert.equal(read({ id: 'A' })?.timestamp, NOW);
   });
 
-  it('reports the member of a group, or each member if the server joins their receipts', () => {
+  it('reports the member of a group, each member if the server joins their receipts, and the other address', () => {
     const member = '15550001@lid';
     const receipts = readAll({ id: 'A', from: '1@g.us', participant: member, participant_pn: FRIEND });
     assert.deepEqual(
@@ -61,6 +61,11 @@ describe('a WhatsApp receipt', () => {
       [[member, FRIEND]],
     );
     assert.equal(readAll({ id: 'A', from: FRIEND })?.[0]?.member, undefined);
+    assert.equal(readAll({ id: 'A', from: member, sender_pn: FRIEND })?.[0]?.alternative, FRIEND);
+    assert.equal(
+      readAll({ id: 'A', from: '1@g.us', participant: member, sender_pn: FRIEND })?.[0]?.alternative,
+      undefined,
+    );
     const user = (jid: string, t?: string) => ({ tag: 'user', attrs: { jid, ...(t !== undefined && { t }) } });
     const joined = readAll({ id: 'A', from: '1@g.us', type: 'read', t: '1' }, [
       { tag: 'participants', attrs: { key: toWireId(OURS) }, content: [user(member, '2'), user(OWN, '2')] },

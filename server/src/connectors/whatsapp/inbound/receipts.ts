@@ -16,7 +16,7 @@ export interface WireReceipt {
   readonly from: string;
   /** Address of the member of a group who received or read the messages. */
   readonly member?: string;
-  /** Other address of the member, if the network has reported it. */
+  /** Other address of the member, or of the person of a direct chat, if the network has reported it. */
   readonly alternative?: string;
 }
 
@@ -48,12 +48,17 @@ export function receiptsOf(
         from,
         member: jid,
       }));
-  const alternative = attrs['participant_pn'] ?? attrs['participant_lid'];
+  // whatsmeow reads the same attributes (message.go, `parseMessageSource`).
+  const alternative =
+    attrs['participant_pn'] ??
+    attrs['participant_lid'] ??
+    (isGroup ? undefined : (attrs['sender_pn'] ?? attrs['sender_lid']));
   return [
     {
       receipt: { ...receipt, networkIds: idsOf(node).map(toOwnId) },
       from,
-      ...(isGroup && participant !== undefined && { member: participant, ...(alternative && { alternative }) }),
+      ...(isGroup && participant !== undefined && { member: participant }),
+      ...(alternative !== undefined && { alternative }),
     },
   ];
 }

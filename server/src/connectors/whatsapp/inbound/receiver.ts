@@ -141,37 +141,40 @@ export class Receiver {
   }
 
   /** Returns the chat that a receipt arrived from; undefined if the session ended before it was known. */
-  async #chatOf(from: string): Promise<NetworkChat | undefined> {
+  async #chatOf({ from, member, alternative }: WireReceipt): Promise<NetworkChat | undefined> {
     const { self, reporter } = this.#session;
     if (self.is(from)) return { type: 'direct', id: self.phoneNumber };
     let chat: NetworkChat | undefined;
     await reporter.keep('chat', async () => {
-      chat = await this.#addresses.chatOf(from);
+      chat = await this.#addresses.chatOf(from, member === undefined ? alternative : undefined);
     });
     return chat;
   }
 
-  /**
-   * Waits for messages that are still being stored. Returns false if the session ended before that. Anyone can send a
-   * receipt with any id, so it counts only for messages in its chat.
-   */
+  /** Waits for messages that are still being stored. Returns false if the session ended before that. */
   async #report(wire: WireReceipt): Promise<boolean> {
-    const { reporter, baileys } = this.#session;
-    const { networkIds, timestamp } = wire.receipt;
-    const isOfChat = !baileys.isJidBroadcast(wire.from) && !baileys.isJidNewsletter(wire.from);
-    const chat = isOfChat ? await this.#chatOf(wire.from) : undefined;
-    this.#acknowledgements.onReceipt(networkIds, chat?.id ?? wire.from, timestamp);
-    if (chat === undefined) return !isOfChat;
-    const receipt = { ...wire.receipt, chat, ...(await this.#memberOf(wire)) };
-    const held = receipt.networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));
-    const due = receipt.networkIds.filter((id) => !held.includes(id));
-    const reported = due.length > 0 ? reporter.report({ ...receipt, networkIds: due }) : undefined;
+    const { networkIds } = wire.receipt;
+    const held = networkIds.filter((id) => this.#heldReceipts.isHeld(toWireId(id)));
+    const due = networkIds.filter((id) => !held.includes(id));
     const later = held.map(async (id) => {
       const isSettled = await this.#heldReceipts.whenSettled(toWireId(id));
-      if (isSettled) await reporter.report({ ...receipt, networkIds: [id] });
-      return isSettled;
+      return isSettled && (await this.#pass(wire, [id]));
     });
-    await reported;
-    return (await Promise.all(later)).every((isSettled) => isSettled);
+    const areReported = await Promise.all([due.length === 0 || this.#pass(wire, due), ...later]);
+    return areReported.every((isReported) => isReported);
+  }
+
+  /**
+   * Reports a receipt, with the chat that its messages have by then: one can show the person's number. Anyone can send a
+   * receipt with any id, so it counts only for messages in its chat.
+   */
+  async #pass(wire: WireReceipt, networkIds: readonly string[]): Promise<boolean> {
+    const { reporter, baileys } = this.#session;
+    const isOfChat = !baileys.isJidBroadcast(wire.from) && !baileys.isJidNewsletter(wire.from);
+    const chat = isOfChat ? await this.#chatOf(wire) : undefined;
+    this.#acknowledgements.onReceipt(networkIds, chat?.id ?? wire.from, wire.receipt.timestamp);
+    if (chat === undefined) return !isOfChat;
+    await reporter.report({ ...wire.receipt, networkIds, chat, ...(await this.#memberOf(wire)) });
+    return true;
   }
 }

@@ -10,6 +10,7 @@ const PERSON = 's.whatsapp.net';
 const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
 const PREFERENCES_KEPT = 1000;
+const SHOWN_KEPT = 1000;
 /** An account may have been migrated to LIDs by then. */
 const PREFERENCES_MS = 24 * 3600 * 1000;
 /** Store type that Baileys uses for pairs of phone numbers and LIDs. */
@@ -27,6 +28,9 @@ export class Addresses {
   readonly #identified = new Map<string, string>();
   /** People who are addressed by number although the LID is known. */
   readonly #byNumber = new LRUCache<string, true>({ max: PREFERENCES_KEPT, ttl: PREFERENCES_MS });
+
+  /** LIDs with the number that an envelope had. Baileys does not store the recipient's number of an own message. */
+  readonly #shown = new LRUCache<string, string>({ max: SHOWN_KEPT });
 
   constructor(session: Session) {
     const { link, host } = session;
@@ -64,7 +68,9 @@ export class Addresses {
     if (!isLidUser(jid)) return this.#userOf(jid);
     const lid = this.#userOf(jid);
     const isNumber = alternative && !isLidUser(unhosted(alternative));
-    const known = isNumber ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
+    if (isNumber) this.#shown.set(lid, alternative);
+    const stored = isNumber ? alternative : await link.newest?.signalRepository.lidMapping.getPNForLID(jid);
+    const known = stored || this.#shown.get(lid);
     if (!known) {
       if (!this.#hidden.has(lid)) {
         await store.set(HIDDEN_PREFIX + lid, '');
@@ -101,6 +107,7 @@ export class Addresses {
   noteChange(former: string, current: string): void {
     this.#identified.delete(current);
     this.#identified.delete(former);
+    for (const [lid, number] of this.#shown.entries()) if (this.#userOf(number) === former) this.#shown.delete(lid);
     for (const [digits, phoneNumber] of this.#identified)
       if (isPlaceholder(digits) && phoneNumber === former) this.#identified.set(digits, current);
   }
