@@ -4,7 +4,7 @@ import { proto } from 'baileys';
 import { storeOf } from '../../src/sessions/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Answer, bearer, eventOf } from '../support/server.ts';
-import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
 
 const setting = useWhatsapp();
 
@@ -317,6 +317,28 @@ it('keeps the chat of a person whose change of number was not stored before a cr
   const changed = await changedTo(bobLater.number);
   assert.equal(changed.previousPhoneNumber, bob.number);
   assert.deepEqual(await chatIds(sessionId), [bobLater.number]);
+});
+
+it('forgets which number the LID of a person had before a change without LIDs', async () => {
+  const { whatsapp, server, call } = setting;
+  const [me, bob, bobLater] = ['Me', 'Bob', 'Bob'].map((name) => nextPhone(whatsapp, name));
+  assert.ok(me && bob && bobLater);
+  const sessionId = await linkSession(call, me);
+  const store = storeOf(server.app.services.database, sessionId);
+  await store.set('changed/491700000001@s.whatsapp.net', '1');
+  await bob.sendText(me.number, 'with the first number');
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'with the first number');
+  await call('POST', '/messages/send', { sessionId, to: bob.number, message: 'hi' });
+  bob.moveTo(bobLater.number, { hasLids: false });
+  await changedTo(bobLater.number);
+  bob.profile.hidesNumber = true;
+  await bob.sendText(me.number, 'without a number');
+  const { chatId } = await eventOf(call, 'message.incoming', ({ message }) => message === 'without a number');
+  assert.equal(chatId, `000${bob.lid}`);
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  await call('POST', `/sessions/${sessionId}/connect`);
+  await inStatus(call, sessionId, 'connected');
+  assert.deepEqual([...(await store.list('changed/')).keys()], [`changed/${bob.numberJid}`]);
 });
 
 it('ignores a notice about the number of the session', async () => {

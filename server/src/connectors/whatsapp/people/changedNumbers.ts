@@ -10,6 +10,8 @@ const PENDING = 'changing/';
 const DONE = 'changed/';
 /** Changes in one notification; the server sends one. */
 const MAX_CHANGES = 20;
+/** The server repeats a notification to a client that was offline, which it unlinks after 14 days. */
+const DONE_S = 30 * 24 * 3600;
 
 /** A change in the form of the store, with addresses without the device. */
 interface Change {
@@ -54,7 +56,11 @@ export class ChangedNumbers {
   }
 
   async start(): Promise<void> {
-    const stored = await this.#session.store.list(PENDING);
+    const { store, host } = this.#session;
+    const expiresS = host.clock.now() / 1000 - DONE_S;
+    for (const [key, at] of await store.list(DONE))
+      if (Number(at) > 0 && Number(at) < expiresS) await store.delete(key);
+    const stored = await store.list(PENDING);
     this.#left = [...stored.values()].map((text) => JSON.parse(text));
   }
 
@@ -117,10 +123,16 @@ export class ChangedNumbers {
     const userOf = (jid: string) => baileys.jidDecode(jid)?.user ?? '';
     const { lidMapping } = signalRepository;
     if (baileys.isPnUser(from)) {
-      await authState.keys.set({ [MAPPING]: { [userOf(from)]: null } });
+      const number = userOf(from);
+      const { [number]: lid = '' } = await authState.keys.get(MAPPING, [number]);
+      const reverse = `${lid}_reverse`;
+      const { [reverse]: owner } = await authState.keys.get(MAPPING, [reverse]);
+      // Otherwise messages from the LID would go on to belong to the former number, without LIDs in the notification.
+      await authState.keys.set({ [MAPPING]: { [number]: null, ...(owner === number && { [reverse]: null }) } });
       // Baileys keeps the pair in memory, and has no call that forgets it.
       const { mappingCache } = lidMapping as unknown as { readonly mappingCache?: Map<string, string> };
-      mappingCache?.delete(`pn:${userOf(from)}`);
+      mappingCache?.delete(`pn:${number}`);
+      if (mappingCache?.get(`lid:${lid}`) === number) mappingCache.delete(`lid:${lid}`);
     }
     if (!baileys.isPnUser(to)) return;
     if (toLid !== undefined) await lidMapping.storeLIDPNMappings([{ lid: toLid, pn: to }]);
