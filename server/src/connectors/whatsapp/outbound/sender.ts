@@ -397,10 +397,10 @@ export class Sender {
       }
       if ('refusal' in answer) {
         const renewed =
-          answer.hasOutdatedLid && !hasRenewed ? await this.#renewedAddress(socket, chat, jid) : undefined;
+          answer.hasOutdatedLid && !hasRenewed ? await this.#renewedAddresses(socket, chat, jid) : undefined;
         hasRenewed ||= answer.hasOutdatedLid;
         if (renewed !== undefined) {
-          [target, others] = [{ jid: renewed }, []];
+          [target, ...others] = targetsOf(renewed, undefined);
           mayHaveBeenSent = progress.isUncertain;
           continue;
         }
@@ -424,12 +424,16 @@ export class Sender {
     }
   }
 
-  /** Returns the address of a chat whose LID was outdated; undefined if it has not changed. */
-  async #renewedAddress(socket: WASocket, chat: NetworkChat | undefined, jid: string): Promise<string | undefined> {
+  /** Returns the addresses of a chat whose LID was outdated; undefined if the first one has not changed. */
+  async #renewedAddresses(
+    socket: WASocket,
+    chat: NetworkChat | undefined,
+    jid: string,
+  ): Promise<Delivery['addresses'] | undefined> {
     if (chat?.type !== 'direct') return undefined;
     await this.#outdatedLids.renew(socket, jid);
-    const [address] = await this.#addresses.addressesOf(chat);
-    return address === jid ? undefined : address;
+    const addresses = await this.#addresses.addressesOf(chat);
+    return addresses[0] === jid ? undefined : addresses;
   }
 
   /** Whether the person of a direct chat has written to the session. */
