@@ -159,6 +159,31 @@ describe('on accounts that are migrated to LIDs', () => {
     assert.deepEqual(bob.messages.all.length, 1);
   });
 
+  it('the LID is read once an hour while the marked one is still the same', async () => {
+    const { whatsapp, call } = setting;
+    const { me, bob, sessionId, send } = await write();
+    const carol = nextPhone(whatsapp, 'Carol');
+    await carol.sendText(me.number, 'hello from Carol');
+    await eventOf(call, 'message.incoming', ({ message }) => message === 'hello from Carol');
+    const toCarol = { sessionId, to: carol.number, message: 'known' };
+    for (const { status } of [await send('known'), await call('POST', '/messages/send', toCarol)])
+      assert.equal(status, 201);
+    const count = () => whatsapp.counters.queries['usync'] ?? 0;
+    const before = count();
+    const hasRead = (more: number) =>
+      eventually(
+        async () => count() - before,
+        (reads) => reads >= more,
+      );
+    whatsapp.faults.markLid(bob.lid);
+    await send('marked');
+    await hasRead(1);
+    for (const text of ['still marked', 'and still']) await send(text);
+    whatsapp.faults.markLid(carol.lid);
+    await call('POST', '/messages/send', toCarol);
+    assert.equal(await hasRead(2), 2);
+  });
+
   it('a message to its own number goes to the LID, once per device', async () => {
     const { call, whatsapp } = setting;
     const { me, sessionId } = await write();
@@ -232,6 +257,22 @@ describe('on accounts that are not', () => {
     assert.equal((await send('the next one')).status, 201);
     stop();
     assert.deepEqual(attempts, [bob.numberJid]);
+  });
+
+  it('an answer that WhatsApp refuses at the renewed LID as well goes to the number', async () => {
+    const { whatsapp } = setting;
+    const { me, bob, send } = await write();
+    const lidJid = bob.beginNewAccount();
+    const attempts: (string | undefined)[] = [];
+    const stop = whatsapp.watchMessages(
+      (number, { attrs }) => void (number === me.number && attempts.push(attrs['to'])),
+    );
+    for (let time = 0; time < 2; time++) whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { status, body } = await send('at the third address');
+    stop();
+    assert.equal(status, 201, JSON.stringify(body));
+    assert.deepEqual(attempts.slice(1), [lidJid, bob.numberJid]);
+    await arrived(bob, 'at the third address');
   });
 
   it('an answer that is refused at both fails with that reason, and raises no risk', async () => {

@@ -1,9 +1,13 @@
 import type { BinaryNode, WASocket } from 'baileys';
+import { LRUCache } from 'lru-cache';
+import { LostSocketError } from '../link/requests.ts';
 import type { Session } from '../session.ts';
 import { lidOf, unhosted } from './addresses.ts';
 
 /** People whose LID is read at a time. An acknowledgement for each message to them repeats the mark. */
 const READ_AT_ONCE = 20;
+const CURRENT_KEPT = 1000;
+const CURRENT_MS = 3_600_000;
 
 /**
  * Reads the LID of a person again when WhatsApp marks it as outdated (`refresh_lid` in an acknowledgement): the number
@@ -13,26 +17,33 @@ const READ_AT_ONCE = 20;
 export class OutdatedLids {
   readonly #session: Session;
   readonly #running = new Map<string, Promise<void>>();
+  /** Addresses by number whose LID was still the same, or was not returned: the mark comes with each message. */
+  readonly #current = new LRUCache<string, true>({ max: CURRENT_KEPT, ttl: CURRENT_MS });
 
   constructor(session: Session) {
     const { link } = session;
     this.#session = session;
     link.on('socket', (socket) => {
       socket.ws.on('CB:ack,class:message', ({ attrs }: BinaryNode) => {
-        if (isMarked(attrs)) void this.renew(socket, attrs['from'] ?? '');
+        if (isMarked(attrs)) void this.#renew(socket, attrs['from'] ?? '', (number) => !this.#current.has(number));
       });
     });
     link.on('lost', () => this.#running.clear());
   }
 
-  /** Resolves once the LID was read, or could not be. */
-  async renew(socket: WASocket, address: string): Promise<void> {
+  /** Resolves once the LID was read, or could not be. After a refusal, it is read even if it was the same before. */
+  renew(socket: WASocket, address: string): Promise<void> {
+    return this.#renew(socket, address, () => true);
+  }
+
+  async #renew(socket: WASocket, address: string, isDue: (number: string) => boolean): Promise<void> {
     const number = await this.#numberOf(socket, address);
-    if (number === undefined) return;
+    if (number === undefined || !isDue(number)) return;
     const running = this.#running.get(number);
     if (running !== undefined) return running;
     if (this.#running.size >= READ_AT_ONCE) return;
     const work = this.#read(socket, number).catch((error) => {
+      if (!(error instanceof LostSocketError)) this.#current.set(number, true);
       this.#session.host.log.warn({ err: error }, 'failed to renew an outdated LID');
     });
     this.#running.set(number, work);
@@ -56,9 +67,9 @@ export class OutdatedLids {
     const query = new baileys.USyncQuery().withLIDProtocol().withContext('background').withUser(user);
     const answer = await requests.run(socket, () => socket.executeUSyncQuery(query));
     const lid = answer?.list.find(({ id }) => id === number)?.['lid'];
-    if (typeof lid !== 'string' || !baileys.isLidUser(lid)) return;
     const digits = baileys.jidDecode(number)?.user ?? '';
-    if (`${await lidOf(socket, digits)}@lid` === lid) return;
+    if (typeof lid !== 'string' || !baileys.isLidUser(lid) || `${await lidOf(socket, digits)}@lid` === lid)
+      return void this.#current.set(number, true);
     await socket.signalRepository.lidMapping.storeLIDPNMappings([{ lid, pn: number }]);
     host.log.info('a phone number belongs to another WhatsApp account than before; using its new LID');
   }
