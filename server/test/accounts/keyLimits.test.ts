@@ -126,7 +126,6 @@ const REACH_NOBODY = [
   'groups.revoke_invite_link',
   'groups.join',
   'groups.leave',
-  'groups.delete',
   'communities.create', // it has no members yet
   'communities.unlink_group',
 ];
@@ -137,6 +136,7 @@ const REACH_EVERYBODY = ['sessions.update_profile'];
 /** Handlers that check the people whom they reach, or answer somebody who calls at this moment. */
 const CHECK_THEMSELVES = [
   'groups.update',
+  'groups.delete',
   'communities.link_group',
   'messages.preflight',
   'status.post',
@@ -227,6 +227,9 @@ describeOnEachDeployment('a key of some recipients', (_, database) => {
     const people = { action: 'add', phoneNumbers: [to, '491707654322'] };
     assert.equal((await limited('POST', `/groups/${side.groupId}/participants`, people)).status, 403);
     assert.equal((await limited('POST', '/groups', { subject: 'new', phoneNumbers: ['493012345678'] })).status, 201);
+    assert.equal((await limited('DELETE', `/groups/${other.groupId}`)).body.code, 'permission_denied');
+    assert.equal((await call('GET', `/groups/${other.groupId}`)).body.participants.length, 2);
+    assert.equal((await limited('DELETE', `/groups/${side.groupId}`)).status, 200);
   });
 
   it('refuses single recipients of a bulk message', async () => {

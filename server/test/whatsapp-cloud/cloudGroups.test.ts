@@ -3,7 +3,7 @@ import { it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
 import { upload } from '../support/media/media.ts';
 import { ADA, cloudSession, eventsOf, GRACE, passUntil } from '../support/networks/cloudSession.ts';
-import { type Answer, type Call, eventOf } from '../support/server.ts';
+import { type Answer, bearer, type Call, eventOf } from '../support/server.ts';
 
 /*
  * Groups of the Cloud API: https://developers.facebook.com/documentation/business-messaging/whatsapp/groups/reference and
@@ -80,6 +80,21 @@ it('refuses what Meta does not let a business do in groups', async (t) => {
   for (const name of ['groups', 'group_delete', 'group_join_requests']) assert.ok(capabilities.includes(name), name);
   for (const name of ['group_add_members', 'group_admins', 'group_settings', 'group_join', 'group_leave'])
     assert.ok(!capabilities.includes(name), name);
+});
+
+it('rejects group creation and deletion when the key has allowedRecipients', async (t) => {
+  const { graph, call, server } = await cloudSession(t);
+  const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden' })).body;
+  const key = { name: 'limited', permissions: ['groups:write'], allowedRecipients: [ADA] };
+  const limited = bearer(server.url, (await call('POST', '/api-keys/create', key)).body.key);
+  const refused = [
+    await limited('POST', '/groups', { subject: 'Orchard' }),
+    await limited('DELETE', `/groups/${groupId}`),
+  ];
+  for (const { status, body } of refused)
+    assert.deepEqual([status, body.code], [403, 'permission_denied'], JSON.stringify(body));
+  assert.equal(graph.groups.has(networkGroupId), true);
+  assert.equal((await eventsOf(call, 'group.created')).length, 1);
 });
 
 it('reports why Meta did not create a group', async (t) => {

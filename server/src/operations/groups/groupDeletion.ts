@@ -1,6 +1,7 @@
 import { AppError } from '../../errors.ts';
 import { object, onlyTrue } from '../../invoke/input/fields.ts';
 import { defineOperation } from '../../invoke/operation.ts';
+import { requireRecipient } from '../../invoke/recipients.ts';
 import { changing, GroupId, reachGroup } from './groups.ts';
 
 export const deleteGroup = defineOperation({
@@ -14,6 +15,7 @@ export const deleteGroup = defineOperation({
   output: object({ groupId: GroupId, deleted: onlyTrue() }),
   async run(ctx, { groupId }) {
     const { row, groups } = await reachGroup(ctx, groupId);
+    requireRecipient(ctx, groupId);
     await ctx.liveSessions.requireCapability({ accountId: ctx.accountId, sessionId: row.session_id }, 'group_delete');
     if (groups.remove === undefined) throw new AppError('not_supported');
     await groups.remove(row.network_id);

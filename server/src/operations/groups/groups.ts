@@ -32,7 +32,7 @@ import { PhoneNumberList } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
 import { keysOf, pageInput, pageOf, readPage } from '../../invoke/pages.ts';
-import { requireRecipient } from '../../invoke/recipients.ts';
+import { requireAnyRecipient, requireRecipient } from '../../invoke/recipients.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { PictureMediaId, pictureOf } from '../shared/pictures.ts';
 import {
@@ -194,6 +194,8 @@ export const createGroup = defineOperation({
     if (phoneNumbers.length > 0) await ctx.liveSessions.requireCapability(session, 'group_add_members');
     else if (ctx.liveSessions.supports(session, 'group_add_members'))
       throw invalidField('phoneNumbers', 'is required on this network', 'required');
+    // No key can list a group that does not exist yet, and anyone with its invite link sees its texts.
+    else requireAnyRecipient(ctx, 'A new group that people join with an invite link');
     const wishes = {
       ...(description !== undefined && { description }),
       ...(joinApproval !== undefined && { joinApproval }),
