@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { describe, it, type TestContext } from 'node:test';
 import { startReceiver } from '../support/connections/receiver.ts';
 import { eventually } from '../support/eventually.ts';
-import { ADA, cloudSession, eventsOf } from '../support/networks/cloudSession.ts';
+import { ADA, cloudSession, eventsOf, passUntil } from '../support/networks/cloudSession.ts';
 import { bearer, startServer } from '../support/server.ts';
 
 const U1 = 'DE.999888';
 const U2 = 'DE.777666';
+const PARENT = 'DE.ENT.555444';
 const text = (body: string) => ({ type: 'text', text: { body } });
 const idsOf = ({ userId, userName }: { userId?: string; userName?: string }) => [userId, userName];
 
@@ -164,6 +165,41 @@ describe('user ids of the Cloud API', () => {
     assert.equal((await ofId(U1)).body.to, ADA);
     await clock.advance(60_000); // until keys are read again
     assert.deepEqual(await tries(), [201, 403, 201]);
+  });
+
+  it('lets a key that is limited to an id reach a person whom a later session meets by number', async (t) => {
+    const { graph, call, clock, server, sessionId } = await site(t);
+    assert.equal((await call('DELETE', `/sessions/${sessionId}`)).status, 200);
+    const keyFor = async (userId: string) => {
+      const permissions = ['messages:send', 'messages:edit'];
+      const key = { name: 'limited', permissions, allowedRecipients: [userId] };
+      const { status, body } = await call('POST', '/api-keys/create', key);
+      assert.equal(status, 201);
+      return bearer(server.url, body.key);
+    };
+    const keys = [await keyFor(U1), await keyFor(PARENT)];
+    const options = { connector: 'whatsapp-cloud', options: graph.options };
+    const { body: session } = await call('POST', '/sessions', options);
+    graph.callBackAt(new URL(session.callbackUrl, server.url).href);
+    assert.equal((await call('POST', `/sessions/${session.sessionId}/connect`)).body.status, 'connected');
+    await graph.incoming(ADA, text('it is me'), { userId: U1, parentUserId: PARENT });
+    const [{ messageId }] = (await call('GET', '/messages')).body.data;
+    for (const [nth, key] of keys.entries()) {
+      assert.equal((await key('PUT', `/messages/${messageId}/reaction`, { emoji: '👍' })).status, 200);
+      const sendAt = new Date(clock.now() + 60_000).toISOString();
+      const sent = await key('POST', '/messages/send', { to: ADA, message: 'later', sendAt });
+      assert.equal(sent.status, 201, JSON.stringify(sent.body));
+      const { status } = await passUntil(
+        clock,
+        async () => (await call('GET', `/messages/${sent.body.messageId}`)).body,
+        (message) => !['scheduled', 'queued'].includes(message.status),
+      );
+      assert.notEqual(status, 'failed', `key ${nth}`);
+    }
+    assert.deepEqual(
+      (await eventsOf(call, 'contact.updated')).map(({ data }: { data: object }) => 'previousPhoneNumber' in data),
+      [false],
+    );
   });
 
   it('matches a webhook filter with an id once the number is known', async (t) => {

@@ -187,8 +187,13 @@ export class People {
   /** Joins what is stored under the placeholder, or under another number of the same id, to the number. */
   async #show(placeholder: string, known: Person | undefined, phoneNumber: string): Promise<void> {
     await this.#release(phoneNumber, placeholder);
-    if (known === undefined) return;
-    await this.#join(known.phoneNumber ?? placeholder, phoneNumber);
+    if (known !== undefined) await this.#join(known.phoneNumber ?? placeholder, phoneNumber);
+    else await this.#reportMet(placeholder, phoneNumber);
+  }
+
+  /** Reports the digits of a person who is new to the session: the account can have keys and filters with the id. */
+  async #reportMet(placeholder: string, phoneNumber: string): Promise<void> {
+    await this.#host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber });
   }
 
   /** Takes a number from the person who had it before. */
@@ -244,8 +249,7 @@ export class People {
     const placeholder = placeholderOfUserId(userId);
     const known = await findPerson(placeholder, this.#host.store);
     if (!isUserId(userId) || known?.phoneNumber === digits || placeholder === digits) return;
-    if (known !== undefined && known.phoneNumber === undefined)
-      await this.#host.onEvent({ type: 'identified', standIn: placeholder, phoneNumber: digits });
+    if (known?.phoneNumber === undefined) await this.#reportMet(placeholder, digits);
     const { store } = this.#host;
     const person = JSON.stringify({ ...known, userId, phoneNumber: digits });
     const choice = await movedChoice(placeholder, digits, store);
