@@ -1,3 +1,4 @@
+import type { SessionStore } from '../connectors/contract/host.ts';
 import { type NetworkPerson, placeholderOfUserId } from '../connectors/contract/people.ts';
 import type { Database } from '../db/database.ts';
 import type { SessionRef } from '../messages/store.ts';
@@ -35,9 +36,13 @@ export class People {
     if (connector?.nameUser === undefined) return false;
     const store = storeOf(this.#database, sessionId);
     for (const userId of userIds) {
-      if (!(await connector.nameUser(userId, store))) continue;
       const named = { ...session, phoneNumber: placeholderOfUserId(userId), userId };
-      await this.#database.commit((tx) => insertNamed.run(tx, named), sessionId);
+      const set: SessionStore['set'] = async (key, value) => {
+        // First: an id that the network has stored is not named again, even if we stopped before the contact was stored.
+        await this.#database.commit((tx) => insertNamed.run(tx, named), sessionId);
+        await store.set(key, value);
+      };
+      await connector.nameUser(userId, { get: store.get, set });
     }
     return true;
   }
