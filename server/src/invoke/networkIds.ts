@@ -68,14 +68,16 @@ export class NetworkIds {
 
   /**
    * Lets networks reach the people whom a call refers to by user ids. Bulk messages name their recipients themselves.
+   * Calls that ask no network, such as changes of keys and filters, store nothing: sessions report the people they meet.
    * @throws {AppError} `not_supported` if the network of the call's session has no such ids
    */
-  async name(operation: Pick<Operation, 'input' | 'effect'>, ctx: Named, given: Input): Promise<void> {
+  async name(operation: Pick<Operation, 'input' | 'effect' | 'owner'>, ctx: Named, given: Input): Promise<void> {
     if (operation.effect === 'read') return;
     const userIds = userIdsIn(operation, given);
     if (userIds.length === 0) return;
     const { people } = this.#services.sessions;
     if (ctx.session !== undefined) return requireNamed(people, ctx.session, userIds);
+    if (operation.owner === undefined) return;
     const { accountId } = ctx.caller;
     const sessions = await this.#sessionsWith(ctx.caller, undefined, NONE);
     let left = MAX_LOOK_UPS;

@@ -208,6 +208,7 @@ describe('user ids of the Cloud API', () => {
     const hook = { webhookUrl: 'https://example.com/hook', events: ['message.incoming'], filters };
     const { status, body } = await call('POST', '/webhooks/endpoints', hook);
     assert.equal(status, 201);
+    assert.deepEqual((await call('GET', '/contacts')).body.data, [], 'a filter adds no contact');
     await graph.incoming(ADA, text('it is me'), { userId: U1 });
     assert.deepEqual((await call('GET', `/webhooks/endpoints/${body.webhookId}`)).body.filters.chats, [ADA]);
   });
