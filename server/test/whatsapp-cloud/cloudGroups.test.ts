@@ -327,6 +327,38 @@ it('deletes a group for everyone', async (t) => {
   );
 });
 
+it('keeps a deleted group as it is when reports from before its deletion arrive later', async (t) => {
+  const { graph, call } = await cloudSession(t);
+  const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden', description: 'Plants' }))
+    .body;
+  await graph.groups.join(networkGroupId, { wa_id: ADA });
+  assert.equal((await call('DELETE', `/groups/${groupId}`)).status, 200);
+  const before = (await call('GET', `/groups/${groupId}`)).body;
+  const [created, updated] = [await eventsOf(call, 'group.created'), await eventsOf(call, 'group.updated')];
+  const timestamp = graph.now();
+  const message = {
+    id: 'wamid.late',
+    from: ADA,
+    group_id: networkGroupId,
+    timestamp,
+    type: 'text',
+    text: { body: 'Bye' },
+  };
+  assert.equal(await graph.post({ messages: [message] }), 200);
+  const report = (fields: object) => ({ group_id: networkGroupId, timestamp, ...fields });
+  const left = report({ type: 'group_participants_remove', removed_participants: [{ wa_id: ADA }] });
+  assert.equal(await graph.post({ field: 'group_participants_update', groups: [left] }), 200);
+  const settings = { group_subject: { text: 'Orchard', update_successful: true } };
+  const changed = report({ type: 'group_settings_update', ...settings });
+  assert.equal(await graph.post({ field: 'group_settings_update', groups: [changed] }), 200);
+  const again = report({ type: 'group_create', subject: 'Garden' });
+  assert.equal(await graph.post({ field: 'group_lifecycle_update', groups: [again] }), 200);
+  assert.equal((await eventOf(call, 'message.incoming')).groupId, groupId);
+  assert.deepEqual((await call('GET', `/groups/${groupId}`)).body, before);
+  assert.deepEqual((await call('GET', '/groups')).body.data, []);
+  assert.deepEqual([await eventsOf(call, 'group.created'), await eventsOf(call, 'group.updated')], [created, updated]);
+});
+
 it('lists who received and read a message to a group', async (t) => {
   const { graph, call } = await cloudSession(t);
   const { groupId, networkGroupId } = (await call('POST', '/groups', { subject: 'Garden' })).body;

@@ -69,4 +69,6 @@ export interface NetworkGroup extends CommunityPlace {
   readonly settings: GroupSettings;
   readonly inviteCode: string | null;
   readonly picture: NetworkMedia | null;
+  /** Present if the network does not return the group, so that only its id is known. Changes no group that is stored. */
+  readonly isPlaceholder?: true;
 }

@@ -31,7 +31,7 @@ async function storeGroup(
   const { accountId, sessionId } = session;
   const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
   if (present !== undefined) {
-    if (present.left_at !== null) await storeReturn(options, tx, session, group);
+    if (present.left_at !== null && group.isPlaceholder !== true) await storeReturn(options, tx, session, group);
     return;
   }
   const groupId = options.newId('grp');
@@ -92,7 +92,7 @@ async function storeUpdate(
   const present = await groupByNetworkId.first(tx, { ...session, networkId: group.networkId });
   // The session was added to a group that it did not know.
   if (present === undefined) return storeGroup(options, tx, session, group, changeId);
-  if (changeId !== undefined && changeId === present.last_change_id) return;
+  if (group.isPlaceholder === true || (changeId !== undefined && changeId === present.last_change_id)) return;
   const groupId = present.group_id;
   const own = await findSession(tx, session);
   const isMember = group.participants.some(({ phoneNumber }) => phoneNumber === own?.phone_number);

@@ -43,7 +43,7 @@ export async function findGroup({ host, graph, people }: Members, id: string): P
   const found = await graph.call('GET', `${encodeURIComponent(id)}?fields=${FIELDS}`);
   if (!Group.Check(found)) throw new AppError('fetch_failed', 'WhatsApp did not return the group');
   const { subject, description, participants = [], creation_timestamp: createdAt } = found;
-  const placeholder = placeholderGroup(host, id);
+  const empty = emptyGroup(host, id);
   const members = new Set<string>();
   for (const participant of participants) {
     const person = withKnownParts(OnePerson, participant, {});
@@ -51,20 +51,25 @@ export async function findGroup({ host, graph, people }: Members, id: string): P
     if (digits !== undefined && digits !== host.phoneNumber) members.add(digits);
   }
   return {
-    ...placeholder,
+    ...empty,
     subject,
     description: description || null,
-    createdAt: createdAt === undefined ? placeholder.createdAt : Number(createdAt) * 1000,
+    createdAt: createdAt === undefined ? empty.createdAt : Number(createdAt) * 1000,
     participants: [
-      ...placeholder.participants,
+      ...empty.participants,
       ...[...members].map((phoneNumber) => ({ phoneNumber, role: 'member' as const })),
     ],
-    settings: { ...placeholder.settings, joinApproval: isApprovalRequired(found.join_approval_mode) },
+    settings: { ...empty.settings, joinApproval: isApprovalRequired(found.join_approval_mode) },
   };
 }
 
 /** A placeholder for a group that Meta does not return, because its messages need one. */
-export function placeholderGroup({ phoneNumber, clock }: CloudNumber['host'], id: string): NetworkGroup {
+export const placeholderGroup = (host: CloudNumber['host'], id: string): NetworkGroup => ({
+  ...emptyGroup(host, id),
+  isPlaceholder: true,
+});
+
+function emptyGroup({ phoneNumber, clock }: CloudNumber['host'], id: string): NetworkGroup {
   const owner = phoneNumber ?? '';
   return {
     networkId: id,
