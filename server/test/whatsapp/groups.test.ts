@@ -56,6 +56,22 @@ it('a created group is reported once, and accepts messages both ways', async () 
   assert.equal(created.filter(({ data }) => data.groupId === group.groupId).length, 1);
 });
 
+it('returns a new group whose description or approval WhatsApp refuses', async () => {
+  const { call, whatsapp } = setting;
+  const wanted = { sessionId, subject: 'Incomplete', phoneNumbers: [bob.number], description: 'D', joinApproval: true };
+  whatsapp.faults.limitQueries('description', 1);
+  const first = await call('POST', '/groups', wanted);
+  assert.equal(first.status, 201, JSON.stringify(first.body));
+  assert.deepEqual([first.body.description, first.body.settings.joinApproval], [null, true]);
+  whatsapp.faults.limitQueries('membership_approval_mode', 1);
+  const second = await call('POST', '/groups', wanted);
+  assert.deepEqual(
+    [second.status, second.body.description, second.body.settings?.joinApproval],
+    [201, 'D', false],
+    JSON.stringify(second.body),
+  );
+});
+
 it('changes of subject, description and settings are reported once each', async () => {
   const { call } = setting;
   const { groupId } = await createGroup('Before');

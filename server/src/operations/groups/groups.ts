@@ -157,7 +157,7 @@ export const createGroup = defineOperation({
   thirdPartyText: true,
   summary: 'Create a group',
   description:
-    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added; compare `participants` in the result.',
+    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added, and a network can refuse a field of the new group; compare the result.',
   status: 201,
   idempotent: true,
   input: {
@@ -202,7 +202,7 @@ export const createGroup = defineOperation({
     };
     // The network reports the new group to the session, which stores it and emits the event.
     const group = await groups.create(input.subject, phoneNumbers, wishes);
-    await complete(groups, group, wishes);
+    await complete(ctx, groups, group, wishes);
     return toGroup(ctx, await groupOnNetwork(ctx, session, group.networkId));
   },
 });
@@ -387,14 +387,19 @@ export const leaveGroup = defineOperation({
   },
 });
 
-/** Sets what a network could not set while it created the group. */
+/**
+ * Sets what a network could not set while it created the group. If this fails, the caller gets the group as it is: an
+ * error would let the caller create it again.
+ */
 async function complete(
+  { log }: Context,
   groups: GroupActions,
   { networkId, description: given, settings }: NetworkGroup,
   { description = given, joinApproval = settings.joinApproval }: NewGroup,
 ): Promise<void> {
-  if ((description ?? '') !== (given ?? '')) await groups.setDescription(networkId, description);
-  if (joinApproval !== settings.joinApproval) await groups.setSettings(networkId, { joinApproval });
+  const warn = (err: unknown) => log.warn({ err, group: networkId }, 'failed to set up a new group completely');
+  if ((description ?? '') !== (given ?? '')) await groups.setDescription(networkId, description).catch(warn);
+  if (joinApproval !== settings.joinApproval) await groups.setSettings(networkId, { joinApproval }).catch(warn);
 }
 
 /** The group, and the actions of its session on groups. */

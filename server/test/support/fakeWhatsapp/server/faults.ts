@@ -51,10 +51,10 @@ export interface Faults {
   /** Ignores the queries of this namespace, such as `w:g2`, for all numbers. */
   ignoreQueries(namespace: string): void;
   /**
-   * Answers the next queries of this namespace with 429 `rate-overlimit` (WhiskeySockets/Baileys#797, #1061, #1261), for
-   * all numbers.
+   * Answers the next queries of this namespace, or with this question such as `description`, with 429 `rate-overlimit`
+   * (WhiskeySockets/Baileys#797, #1061, #1261), for all numbers.
    */
-  limitQueries(namespace: string, times: number): void;
+  limitQueries(name: string, times: number): void;
   /** Answers the queries of this namespace with an empty result, for all numbers. */
   emptyAnswers(namespace: string): void;
   /** Withholds the responses to this query, such as `participating`, for all numbers, so that they become outdated. */
@@ -90,7 +90,7 @@ export interface FaultState {
   downloadLocation: string | undefined;
   readonly markedLids: Set<string>;
   readonly ignoredQueries: Set<string>;
-  /** Number of queries to reject with 429, by namespace. */
+  /** Number of queries to reject with 429, by namespace or question. */
   readonly limitedQueries: Map<string, number>;
   readonly emptiedQueries: Set<string>;
   /** By query, the functions that send its withheld responses. */
@@ -203,7 +203,7 @@ export function createFaults(
       state.areStateKeysWithheld = areWithheld;
     },
     ignoreQueries: (namespace) => void state.ignoredQueries.add(namespace),
-    limitQueries: (namespace, times) => void state.limitedQueries.set(namespace, times),
+    limitQueries: (name, times) => void state.limitedQueries.set(name, times),
     emptyAnswers: (namespace) => void state.emptiedQueries.add(namespace),
     withholdAnswers: (question) => void state.withheldAnswers.set(question, []),
     answerQueries() {

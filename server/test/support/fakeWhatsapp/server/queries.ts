@@ -38,9 +38,10 @@ export async function answerQuery(handlers: Readonly<Record<string, AnswerQuery>
   const reply = (type: 'result' | 'error', content: Answer) =>
     connection.send(stanza('iq', { from: to ?? SERVER_JID, id, type }, content));
   if (network.faults.emptiedQueries.has(namespace)) return reply('result', undefined);
-  const limited = network.faults.limitedQueries.get(namespace) ?? 0;
-  if (limited > 0) {
-    network.faults.limitedQueries.set(namespace, limited - 1);
+  const { limitedQueries } = network.faults;
+  const limited = [namespace, ask?.tag ?? ''].find((name) => (limitedQueries.get(name) ?? 0) > 0);
+  if (limited !== undefined) {
+    limitedQueries.set(limited, (limitedQueries.get(limited) ?? 0) - 1);
     return reply('error', [stanza('error', { code: '429', text: 'rate-overlimit' })]);
   }
   try {
