@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { it } from 'node:test';
 import { eventually } from '../support/eventually.ts';
+import { ApiError } from '../support/fakeGraph/businessNodes.ts';
 import { upload } from '../support/media/media.ts';
 import { ADA, cloudSession, eventsOf, GRACE, passUntil } from '../support/networks/cloudSession.ts';
 import { type Answer, bearer, type Call, eventOf } from '../support/server.ts';
@@ -51,6 +52,34 @@ it('lists groups that exist at Meta when the session connects', async (t) => {
     await call('POST', `/sessions/${sessionId}/disconnect`);
   }
   assert.equal((await eventsOf(call, 'group.created')).length, 1);
+});
+
+it('lists groups again after an outage, and not after a refusal', async (t) => {
+  const { graph, call, clock, sessionId } = await cloudSession(t, { connects: false });
+  const { groups } = graph;
+  groups.add({ subject: 'Old' });
+  const connect = async () =>
+    assert.equal((await call('POST', `/sessions/${sessionId}/connect`)).body.status, 'connected');
+  const checks = () => graph.calls.filter((one) => one.endsWith(`/${graph.options.phoneNumberId}`)).length;
+  const check = (isMet: () => boolean) =>
+    eventually(async () => {
+      await clock.advance(5 * 60_000);
+      return isMet();
+    }, Boolean);
+  groups.listFaults.push(new ApiError(403, 10, 'Groups are for official business accounts'));
+  await connect();
+  const before = checks();
+  await check(() => checks() >= before + 3);
+  assert.equal(groups.lists, 1);
+  await call('POST', `/sessions/${sessionId}/disconnect`);
+  groups.listFaults.push(new ApiError(503, 2, 'Service temporarily unavailable'));
+  await connect();
+  await check(() => groups.lists >= 3);
+  assert.equal((await eventOf(call, 'group.created')).subject, 'Old');
+  const { lists } = groups;
+  const then = checks();
+  await check(() => checks() >= then + 3);
+  assert.equal(groups.lists, lists);
 });
 
 it('refuses what Meta does not let a business do in groups', async (t) => {

@@ -63,6 +63,10 @@ export class FakeGroups {
   readonly #onListed: () => void;
   /** Whether changes are reported by callbacks, as for an app that subscribes to them. */
   isReporting = true;
+  /** Errors of the next lists, one each. */
+  readonly listFaults: ApiError[] = [];
+  /** Number of lists. */
+  lists = 0;
   /** The id in the answer to a creation. */
   answersWith: 'request_id' | 'id' | 'nothing' = 'request_id';
 
@@ -176,6 +180,9 @@ export class FakeGroups {
     const limit = Number(searchParams.get('limit') ?? 25);
     if (!(limit >= 1 && limit <= 1024)) throw new ApiError(400, 100, 'Invalid parameter: limit');
     this.#onListed();
+    this.lists++;
+    const fault = this.listFaults.shift();
+    if (fault !== undefined) throw fault;
     const all = [...this.#groups].map(([id, { subject, creation_timestamp: createdAt }]) => ({
       id,
       subject,

@@ -1,5 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { AppError } from '../../../errors.ts';
+import { verdictOf } from '../errors.ts';
+import { GraphError } from '../graph.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
 import type { GroupReports } from './groupReports.ts';
 import { findGroup } from './networkGroup.ts';
@@ -56,7 +59,7 @@ export async function listGroups({ graph, options }: Pick<CloudNumber, 'graph' |
   return found;
 }
 
-/** Reports the groups that were created elsewhere, once for each connection. */
+/** Reports the groups that were created elsewhere, once for each connection. After an outage, the next check tries again. */
 export class GroupList {
   readonly #number: CloudNumber;
   readonly #reports: GroupReports;
@@ -67,10 +70,10 @@ export class GroupList {
     this.#reports = reports;
   }
 
-  /** Most numbers cannot have groups, so an error is no fault. */
+  /** Most numbers cannot have groups, so a refusal is no fault. */
   async read(): Promise<void> {
     if (this.#isRead) return;
-    this.#isRead = true;
+    this.#isRead = true; // The next check does not wait for this one.
     const { host, monitor } = this.#number;
     try {
       const listed = await listGroups(this.#number);
@@ -78,10 +81,26 @@ export class GroupList {
       const known = new Set((await host.groups()).map(({ networkId }) => networkId));
       for (const { id } of listed.filter((group) => !known.has(group.id)).slice(0, MAX_NEW)) {
         if (monitor.isClosed) return;
-        await this.#reports.created(await findGroup(this.#number, id));
+        await this.#report(id);
       }
     } catch (err) {
-      host.log.debug({ err }, 'failed to list the groups of the number');
+      this.#isRead = isRefusal(err);
+      host.log.debug({ err, willRetry: !this.#isRead }, 'failed to list the groups of the number');
+    }
+  }
+
+  /** Leaves out a group that Meta does not return, such as one that was deleted in the meantime. */
+  async #report(id: string): Promise<void> {
+    try {
+      await this.#reports.created(await findGroup(this.#number, id));
+    } catch (err) {
+      if (!isRefusal(err)) throw err;
+      this.#number.host.log.debug({ err, group: id }, 'left out a group that WhatsApp does not return');
     }
   }
 }
+
+/** Whether the same request will be refused again. */
+const isRefusal = (error: unknown): boolean =>
+  (error instanceof GraphError && ['refused', 'permission'].includes(verdictOf(error))) ||
+  (error instanceof AppError && error.code === 'fetch_failed');
