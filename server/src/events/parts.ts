@@ -99,14 +99,14 @@ export const Unidentified = Type.Optional(
   }),
 );
 
+export const userNameOf = (whose: string) => `User name of ${whose} on the WhatsApp Cloud API, if there is one.`;
+
 /** Ids of a person, on a network that has them besides the phone number. */
 export const userIdFields = (whose: string) => ({
   userId: Text(
     `User id of ${whose} on the WhatsApp Cloud API, such as \`DE.13491208655302741918\`, accepted as \`to\`.`,
   ),
-  userName: OptionalContent(
-    Type.String({ description: `User name of ${whose} on the WhatsApp Cloud API, if there is one.` }),
-  ),
+  userName: OptionalContent(Type.String({ description: userNameOf(whose) })),
 });
 
 export const SenderIds = userIdFields('the sender');

@@ -6,7 +6,7 @@ import { contains } from '../../db/contains.ts';
 import { query } from '../../db/query.ts';
 import type { ContactTable } from '../../db/schema.ts';
 import { noSuch } from '../../errors.ts';
-import { userIdFields } from '../../events/parts.ts';
+import { userIdFields, userNameOf } from '../../events/parts.ts';
 import {
   boolean,
   entries,
@@ -45,7 +45,9 @@ const Contact = named('Contact', {
   blocked: boolean('Whether the session has blocked the contact.'),
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
   checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
-  ...userIdFields('the contact'),
+  userId: userIdFields('the contact').userId,
+  // Whoever may read contacts sees their names, even without their messages.
+  userName: optional(string(userNameOf('the contact'))),
   unidentified: optional(onlyTrue('Present if the contact hides the number: `phoneNumber` is then a placeholder.')),
 });
 
