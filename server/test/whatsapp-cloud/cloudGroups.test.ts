@@ -181,7 +181,7 @@ it('stores a group whose confirmation comes after the caller has given up', asyn
     (answer) => answer !== undefined,
   );
   assert.equal((await creating).body.code, 'send_failed');
-  assert.match((await creating).body.detail, /must subscribe to `group_lifecycle_update`/);
+  assert.match((await creating).body.detail, /subscribe the app at Meta to `group_lifecycle_update`/);
   const group = { type: 'group_create', group_id: 'late', subject: 'Garden', timestamp: graph.now() };
   assert.equal(await graph.post({ field: 'group_lifecycle_update', groups: [group] }), 200);
   assert.equal((await eventOf(call, 'group.created')).subject, 'Garden');

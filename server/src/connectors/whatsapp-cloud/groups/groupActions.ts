@@ -364,7 +364,7 @@ const FIELDS: Readonly<Record<ChangeKind, string>> = {
 const unconfirmed = (kind: ChangeKind) =>
   new AppError(
     'send_failed',
-    `WhatsApp has not confirmed the change of the group in time. It may still be made, and is stored once WhatsApp reports it, so check the group before you repeat it. The app at Meta must subscribe to \`${FIELDS[kind]}\``,
+    `WhatsApp has not confirmed the change of the group in time. It may still be made, and is stored once WhatsApp reports it, so check the group before you repeat it. If it never arrives, subscribe the app at Meta to \`${FIELDS[kind]}\``,
   );
 
 /** @throws {AppError} `not_supported` */
