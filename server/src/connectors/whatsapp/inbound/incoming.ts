@@ -12,6 +12,7 @@ import type { HeldReceipts } from './heldReceipts.ts';
 import type { Attributes, Journal, Received } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import type { Undecrypted } from './undecrypted.ts';
+import { WaitingChanges } from './waitingChanges.ts';
 
 const RETRY_MS = 500;
 const MAX_RETRY_MS = 30_000;
@@ -23,19 +24,8 @@ const DOWNLOADS = 3;
 const FILES_AT_ONCE = 4;
 const STOP_MS = 3000;
 const LOOK_UPS = 'lids';
-/** Number of changes that wait for their message: of a session, and of one sender. */
-const WAITING = 200;
-const WAITING_OF_SENDER = 20;
 /** Maximum age of a change that waits, in milliseconds. */
 const WAIT_MS = 86_400_000;
-
-/** A sealed change, vote or answer that came before its message. */
-interface Waiting {
-  readonly received: Received;
-  readonly waitsFor: string;
-  /** Address without the device. */
-  readonly sender: string;
-}
 
 interface Parts {
   readonly session: Session;
@@ -57,8 +47,7 @@ export class Incoming {
   readonly #lookUps = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);
   #setAside: Received[] = [];
-  /** Changes that came before their message, oldest first. They stay in the journal. */
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new WaitingChanges();
   #isStopped = false;
 
   constructor({ session, journal, reader, heldReceipts, undecrypted }: Parts) {
@@ -163,18 +152,13 @@ export class Incoming {
     const { t = '0', id = '', from = '', participant = from } = received.attrs;
     this.#heldReceipts.settle(id);
     const sender = this.#session.baileys.jidNormalizedUser(participant);
-    this.#waiting.set(received.key, { received, waitsFor, sender });
     const isOld = Number(t) * 1000 < this.#session.host.clock.now() - WAIT_MS;
-    const all = [...this.#waiting.values()];
-    // A sender whose changes never open must not displace the changes of others.
-    const theirs = all.filter((waiting) => waiting.sender === sender);
-    const oldest = theirs.at(-WAITING_OF_SENDER - 1) ?? all.at(-WAITING - 1);
-    if (isOld) this.#giveUp(received);
-    else if (oldest !== undefined) this.#giveUp(oldest.received);
+    const displaced = isOld ? { received } : this.#waiting.add({ received, waitsFor, sender });
+    if (displaced !== undefined) this.#giveUp(displaced.received);
   }
 
   #giveUp(received: Received): void {
-    this.#waiting.delete(received.key);
+    this.#waiting.delete(received);
     const { host } = this.#session;
     host.log.debug(
       { message: received.attrs['id'] },
@@ -189,11 +173,7 @@ export class Incoming {
 
   /** Reads changes again whose message has arrived. */
   #release(hasArrived: (waitsFor: string) => boolean): void {
-    for (const [key, { received, waitsFor }] of [...this.#waiting]) {
-      if (!hasArrived(waitsFor)) continue;
-      this.#waiting.delete(key);
-      this.add(received);
-    }
+    for (const received of this.#waiting.take(hasArrived)) this.add(received);
   }
 }
 
