@@ -170,6 +170,41 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
     assert.equal(await waiting(), 2);
   });
 
+  it('adds no file that is not wanted: of a deleted message, or of too many unknown ones', async (test) => {
+    const { read, waiting } = await setUp(test);
+    let opened = 0;
+    const media = {
+      mimeType: 'image/png',
+      size: 6,
+      fileName: null,
+      async open() {
+        opened++;
+        return Readable.from([Buffer.from('better')]);
+      },
+    };
+    const add = (from: string, networkId: string) =>
+      report({
+        type: 'better_media',
+        ...at(from, networkId),
+        chat: { type: 'direct', id: from },
+        kind: 'image',
+        media,
+      });
+    const [deleted, image] = [randomUUID(), randomUUID()];
+    await report(message(deleted, BOB, { type: 'image', text: '' }));
+    await report({ type: 'deleted', ...at(BOB, deleted) });
+    await add(BOB, deleted);
+    assert.deepEqual([opened, await waiting()], [0, 0]);
+    for (let n = 0; n < 52; n++) await add(MALLORY, `none-${n}`);
+    assert.deepEqual([opened, await waiting()], [50, 50]);
+    await report(message(image, MALLORY, { type: 'image', text: '' }));
+    for (const from of [MALLORY, BOB]) await add(from, image);
+    assert.deepEqual([opened, await waiting()], [52, 51]);
+    assert.equal((await read(image)).media.size, 6);
+    await report(message('none-0', MALLORY, { type: 'image', text: '' }));
+    assert.equal((await read('none-0')).media.size, 6);
+  });
+
   it('of a person who may not make it is ignored, and stays for a message of that person with the id', async (test) => {
     const { call, read, events } = await setUp(test);
     const networkId = randomUUID();

@@ -1,5 +1,6 @@
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { isAddedFileWanted } from '../messages/earlyChanges.ts';
 import type { ReportHandlers, ReportType } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
 import { isNewPost, noteFigures, storeChannel, storeReceivedPost } from './channels.ts';
@@ -19,7 +20,7 @@ export const broadcastReports: ReportHandlers<Extract<ReportType, `status${strin
   channel_figures: (_, tx, session, event) => noteFigures(tx, session, event),
 };
 
-/** Whether the file of a report is worth fetching. Other people decide how often they repeat a status or a post. */
+/** Whether the file of a report is worth fetching. Other people decide how often they send or repeat one. */
 export async function isFileWanted(
   on: Queryable,
   session: SessionRef,
@@ -28,5 +29,6 @@ export async function isFileWanted(
 ): Promise<boolean> {
   if (event.type === 'status') return isNewStatus(on, session, event, now);
   if (event.type === 'channel_post') return isNewPost(on, session, event);
+  if (event.type === 'better_media' || event.type === 'live_photo') return isAddedFileWanted(on, session, event);
   return true;
 }

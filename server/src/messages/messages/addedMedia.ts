@@ -1,5 +1,6 @@
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
+import type { Queryable } from '../../db/dialect.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { isGroupId } from '../../ids.ts';
 import { contentColumn, contentOf, mediaPart, type StoredMedia } from '../content.ts';
@@ -13,10 +14,30 @@ import { authorOf, changeOf, emitChange, findByNetworkId } from './changes.ts';
  * seconds or minutes later, or never; `message.media` reports the file. So a program that answers messages answers once.
  */
 
+type AddedType = 'better_media' | 'live_photo';
+
 /** A report with its file, which has been stored before. */
-type Added<T extends 'better_media' | 'live_photo'> = Extract<NetworkEvent, { type: T }> & {
+type Added<T extends AddedType> = Extract<NetworkEvent, { type: T }> & {
   readonly file?: StoredMedia;
 };
+
+/** Returns the message that a file belongs to; undefined if the session has none by this person. */
+export async function findParent(
+  on: Queryable,
+  session: SessionRef,
+  report: Added<AddedType>,
+): Promise<MessageRow | undefined> {
+  const { networkId, from, chat } = report;
+  const type = report.type === 'better_media' ? report.kind : 'image';
+  const groupId = chat.type === 'group' ? await groupIdOf(on, session, chat.id) : undefined;
+  return findByNetworkId(
+    on,
+    session,
+    networkId,
+    (one) =>
+      one.from_number === from && one.type === type && (isGroupId(one.chat_id) ? one.chat_id === groupId : !groupId),
+  );
+}
 
 /** Replaces the image or video of a message by a better version. */
 export function storeBetterMedia(
@@ -25,7 +46,7 @@ export function storeBetterMedia(
   session: SessionRef,
   report: Added<'better_media'>,
 ): Promise<boolean> {
-  return add(options, tx, session, report, report.kind, 'media');
+  return add(options, tx, session, report, 'media');
 }
 
 /** Adds the video of a live photo to its image. */
@@ -35,7 +56,7 @@ export function storeLivePhoto(
   session: SessionRef,
   report: Added<'live_photo'>,
 ): Promise<boolean> {
-  return add(options, tx, session, report, 'image', 'livePhoto');
+  return add(options, tx, session, report, 'livePhoto');
 }
 
 /** Returns whether the session has such a message. */
@@ -43,19 +64,10 @@ async function add(
   options: InboxOptions,
   tx: Tx,
   session: SessionRef,
-  { file, ...report }: Added<'better_media' | 'live_photo'>,
-  type: MessageRow['type'],
+  { file, ...report }: Added<AddedType>,
   field: 'media' | 'livePhoto',
 ): Promise<boolean> {
-  const { networkId, from, chat } = report;
-  const groupId = chat.type === 'group' ? await groupIdOf(tx, session, chat.id) : undefined;
-  const row = await findByNetworkId(
-    tx,
-    session,
-    networkId,
-    (one) =>
-      one.from_number === from && one.type === type && (isGroupId(one.chat_id) ? one.chat_id === groupId : !groupId),
-  );
+  const row = await findParent(tx, session, report);
   if (row === undefined) return false;
   const content = contentOf(row);
   if (row.deleted_at !== null || file === undefined || content[field]?.hash === file.hash) return true;

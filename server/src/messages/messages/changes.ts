@@ -5,6 +5,7 @@ import type { EventDetails } from '../../connectors/contract/contentParts.ts';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
+import type { Queryable } from '../../db/dialect.ts';
 import { query } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { partsWithinLimits, shownParts } from '../../events/contentParts/contentParts.ts';
@@ -310,12 +311,12 @@ const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
 
 /** Finds a message by the network's id. Several senders may use the same id: returns the oldest that matches. */
 export async function findByNetworkId(
-  tx: Tx,
+  on: Queryable,
   session: SessionRef,
   networkId: string,
   matches: (row: MessageRow) => boolean = () => true,
 ): Promise<MessageRow | undefined> {
-  return (await byNetworkId.all(tx, { ...session, networkId })).find(matches);
+  return (await byNetworkId.all(on, { ...session, networkId })).find(matches);
 }
 
 /** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */

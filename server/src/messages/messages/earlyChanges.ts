@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Clock } from '../../clock.ts';
 import type { NetworkChat } from '../../connectors/contract/messageKey.ts';
 import type { Tx } from '../../db/commit.ts';
+import type { Queryable } from '../../db/dialect.ts';
 import { batch, query } from '../../db/query.ts';
 import type { EarlyChangeTable } from '../../db/schema.ts';
 import type { Cleaning } from '../../jobs/cleaning.ts';
@@ -9,7 +10,7 @@ import type { StoredMedia } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
-import { storeBetterMedia, storeLivePhoto } from './addedMedia.ts';
+import { findParent, storeBetterMedia, storeLivePhoto } from './addedMedia.ts';
 import {
   storeEventAnswer,
   storeNetworkDeletion,
@@ -80,8 +81,28 @@ async function applyOrKeep(
 ): Promise<void> {
   const change = { ...report, ...(file && { file }) };
   if (await apply(options, tx, session, change)) return;
+  // Its file was not wanted: see `isAddedFileWanted`.
+  if (hasAddedFile(change) && file === undefined) return;
   const { networkId } = change;
   if (networkId !== '' && networkId.length <= ID_CHARACTERS) await keep(tx, session, change, options.clock.now());
+}
+
+const hasAddedFile = ({ type }: { readonly type: string }) => type === 'better_media' || type === 'live_photo';
+
+/**
+ * Whether to fetch a file that a message gets later. Anyone can send files for a message that does not exist, and a
+ * deleted message needs none. The files of a person that wait for their message have the limit of changes.
+ */
+export async function isAddedFileWanted(
+  on: Queryable,
+  session: SessionRef,
+  report: Report<'better_media' | 'live_photo'>,
+): Promise<boolean> {
+  const parent = await findParent(on, session, report);
+  if (parent !== undefined) return parent.deleted_at === null;
+  const { networkId, from, type } = report;
+  const waiting = await filesOf.all(on, { sessionId: session.sessionId, from });
+  return waiting.length < MAX_PER_PERSON || waiting.some((one) => one.network_id === networkId && one.kind === type);
 }
 
 function apply(options: InboxOptions, tx: Tx, session: SessionRef, change: Change): Promise<boolean> {
@@ -150,6 +171,13 @@ const changesOf = batch(
     select c.session_id, c.network_id, c.kind, c.from_number, c.account_id, c.report, c.at, c.created_at
     from early_changes c ${join}
     where c.session_id = ${row.session_id} and c.network_id = ${row.network_id}`,
+);
+
+const filesOf = query(
+  (_, p: { sessionId: string; from: string }) => sql<Pick<EarlyChangeTable, 'network_id' | 'kind'>>`
+    select network_id, kind from early_changes
+    where session_id = ${p.sessionId} and from_number = ${p.from} and kind in ('better_media', 'live_photo')
+    limit ${sql.lit(MAX_PER_PERSON)}`,
 );
 
 /** Deletes changes whose message has not come. */
