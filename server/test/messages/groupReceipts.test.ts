@@ -5,7 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
 import { Steps } from '../../src/jobs/cleaning.ts';
+import type { InboxOptions } from '../../src/messages/inboxOptions.ts';
 import { prunesReceipts, RECEIPT_DAYS } from '../../src/messages/messages/groupReceipts.ts';
+import { OutgoingProgress } from '../../src/messages/messages/outgoingProgress.ts';
 import { describeOnEachDatabase } from '../support/databases/databases.ts';
 import { PUPPET_NUMBER, puppet } from '../support/networks/puppet.ts';
 import { type Answer, startServer } from '../support/server.ts';
@@ -25,7 +27,7 @@ describeOnEachDatabase('message receipts', (newHome) => {
       await server.stop();
       await home.remove();
     });
-    const { call } = await server.account();
+    const { call, accountId } = await server.account();
     const { sessionId } = (await call('POST', '/sessions', { connector: 'puppet' })).body;
     await call('POST', `/sessions/${sessionId}/connect`);
     const networkId = `${randomUUID()}@g.us`;
@@ -50,7 +52,7 @@ describeOnEachDatabase('message receipts', (newHome) => {
     const receive = (messageId: string, status: 'delivered' | 'read', timestamp: number, by?: string) =>
       report({ type: 'receipt', networkIds: [messageId], status, timestamp, ...(by !== undefined && { by }) });
     const list = (messageId: string, query = '') => call('GET', `/messages/${messageId}/receipts${query}`);
-    return { server, call, sessionId, groupId, send, receive, list };
+    return { server, call, accountId, networkId, sessionId, groupId, send, receive, list };
   }
   const shown = ({ body }: Answer) =>
     body.data.map((one: { phoneNumber: string; deliveredAt: string; readAt: string | null }) => [
@@ -58,6 +60,38 @@ describeOnEachDatabase('message receipts', (newHome) => {
       Date.parse(one.deliveredAt),
       one.readAt && Date.parse(one.readAt),
     ]);
+
+  it('of many members in one batch look the group up once', async (test) => {
+    const { server, sessionId, accountId, networkId, groupId, send } = await setUp(test);
+    const messageId = await send(groupId);
+    const { database, clock } = server.app.services;
+    const progress = new OutgoingProgress({ emit: () => {}, clock } as unknown as InboxOptions);
+    const items = [BOB, CAROL, HIDDEN].map((by) => ({
+      session: { accountId, sessionId },
+      trace: null,
+      event: {
+        type: 'receipt' as const,
+        networkIds: [messageId],
+        status: 'read' as const,
+        timestamp: 1000,
+        chat: { type: 'group' as const, id: networkId },
+        by,
+      },
+    }));
+    let lookUps = 0;
+    await database.commit(async (tx) => {
+      const { connection } = tx;
+      const counting: typeof connection = {
+        ...connection,
+        query: (text, ...rest) => {
+          if (text.includes('from "groups"')) lookUps++;
+          return connection.query(text, ...rest);
+        },
+      };
+      await progress.receipts({ ...tx, connection: counting }, items);
+    });
+    assert.equal(lookUps, 1);
+  });
 
   it('in a group show each member once with both times, and the events show the first one', async (test) => {
     const { call, groupId, send, receive, list } = await setUp(test);
