@@ -117,7 +117,10 @@ export type NetworkEvent =
       readonly networkIds: readonly string[];
       readonly status: 'sent' | 'delivered' | 'read' | 'failed';
       readonly timestamp: number;
-      /** Chat that it arrived from. If given, the host ignores it for messages of other chats. */
+      /**
+       * Chat that it arrived from. If given, the host ignores it for messages of other chats. If one of both chats is a
+       * placeholder, the receipt waits for the number.
+       */
       readonly chat?: NetworkChat;
       /** Digits of the person who received or read the messages. Only needed in groups. */
       readonly by?: string;
