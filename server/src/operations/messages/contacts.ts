@@ -46,7 +46,7 @@ const Contact = named('Contact', {
   onNetwork: orNull(Type.Boolean(), 'Whether the number is on the network; null if it was never checked.'),
   checkedAt: orNull(time(), 'When the number was last checked; null if never.'),
   userId: userIdFields('the contact').userId,
-  // Names of contacts are no message content.
+  // Like a name, this is no message content.
   userName: optional(string(userNameOf('the contact'))),
   unidentified: optional(onlyTrue('Present if the contact hides the number: `phoneNumber` is then a placeholder.')),
 });
