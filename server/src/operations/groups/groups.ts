@@ -157,7 +157,7 @@ export const createGroup = defineOperation({
   thirdPartyText: true,
   summary: 'Create a group',
   description:
-    'Create a group with the session as its owner, and add participants. People whose privacy settings forbid it are not added, and a network can refuse a field of the new group; compare the result.',
+    'Create a group that the session owns, with these participants. People whose privacy settings forbid it are left out, and a network can refuse a field; compare the result.',
   status: 201,
   idempotent: true,
   input: {
