@@ -217,6 +217,23 @@ it('reports calls of people, in every form that Meta documents', async (t) => {
   for (const odd of [byTheNumber, { id: 7 }, { ...begun, id: 'i'.repeat(300) }, { id: 'wacid.5', event: 'connect' }])
     assert.equal(await graph.reportCall(odd), 200);
   assert.equal((await eventsOf(call, 'call.incoming')).length, 2);
+  const byId = { id: 'wacid.6', from: HIDDEN, to: own, event: 'connect', timestamp: SECONDS };
+  assert.equal(await graph.reportCall(byId), 200);
+  assert.match((await eventOf(call, 'call.incoming', ({ callId }) => callId === 'wacid.6')).from, /^000\d+$/);
+});
+
+it('reports the start and the end of a call once, and no start after the end', async (t) => {
+  const { graph, call } = await cloudSession(t);
+  const report = async (id: string, event: string) => {
+    const about = { id, from: ADA, to: graph.phoneNumber, direction: 'USER_INITIATED', timestamp: SECONDS };
+    assert.equal(await graph.reportCall({ ...about, event, status: 'COMPLETED' }), 200);
+  };
+  for (const event of ['connect', 'connect', 'terminate', 'terminate', 'connect']) await report('wacid.1', event);
+  for (const event of ['terminate', 'connect']) await report('wacid.2', event);
+  const idsOf = async (kind: string) =>
+    (await eventsOf(call, kind)).map(({ data }: { data: { callId: string } }) => data.callId).toSorted();
+  assert.deepEqual(await idsOf('call.incoming'), ['wacid.1']);
+  assert.deepEqual(await idsOf('call.ended'), ['wacid.1', 'wacid.2']);
 });
 
 /** https://developers.facebook.com/documentation/business-messaging/whatsapp/calling/user-call-permissions */

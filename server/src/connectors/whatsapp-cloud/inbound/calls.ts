@@ -51,7 +51,8 @@ export async function readCall(
 }
 
 function callerOf({ from, to, from_user_id: userId }: Static<typeof Call>, contacts: readonly Contact[], own: string) {
-  const digits = [from, to].map((party) => party?.replace(/\D/g, '') ?? '');
-  const other = digits.find((party) => party !== '' && party !== own);
+  // A person who hides the number may be in them by id.
+  const parties = [from, to].map((party = '') => (/[a-z]/i.test(party) ? party : party.replace(/\D/g, '')));
+  const other = parties.find((party) => party !== '' && party !== own);
   return other ?? userId ?? (contacts.length === 1 ? contacts[0]?.user_id : undefined);
 }

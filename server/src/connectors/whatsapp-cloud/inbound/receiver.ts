@@ -41,6 +41,7 @@ export class Receiver {
   readonly #details: NumberDetails;
   readonly #marketing: MarketingChoices;
   readonly #approaches: LastIds;
+  readonly #calls: LastIds;
   readonly #moves: LastIds;
   readonly #groups: GroupReports;
 
@@ -51,6 +52,7 @@ export class Receiver {
     this.#marketing = marketing;
     this.#groups = groups;
     this.#approaches = new LastIds(number.host.store, 'approaches');
+    this.#calls = new LastIds(number.host.store, 'calls');
     this.#moves = new LastIds(number.host.store, 'moves');
   }
 
@@ -169,7 +171,11 @@ export class Receiver {
     const { host } = this.#number;
     const call = await readCall(given, contacts, host.phoneNumber ?? '', this.#lookUps);
     if (call === undefined) return this.#ignore('a call by the number, or of an unknown shape');
-    await host.onEvent(call);
+    const report = () => host.onEvent(call);
+    if (call.type === 'call') return this.#calls.once(call.callId, report);
+    await this.#calls.once(`${call.callId} ended`, report);
+    // Its start may arrive later, or again.
+    await this.#calls.once(call.callId, async () => {});
   }
 
   async #storePreference(given: unknown): Promise<void> {
