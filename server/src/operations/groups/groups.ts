@@ -1,12 +1,6 @@
 import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
-import type {
-  GroupActions,
-  GroupInvite,
-  GroupSettings,
-  NetworkGroup,
-  NewGroup,
-} from '../../connectors/contract/groups.ts';
+import type { GroupActions, GroupSettings, NetworkGroup, NewGroup } from '../../connectors/contract/groups.ts';
 import { contains } from '../../db/contains.ts';
 import { query, unindexed } from '../../db/query.ts';
 import type { GroupParticipantTable, GroupTable } from '../../db/schema.ts';
@@ -43,7 +37,6 @@ import {
   SessionId,
 } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
-import { InviteInput } from './groupInvites.ts';
 
 export const GroupId = string('Id of the group (`grp_…`).', { ...ref('group'), maxLength: 100 });
 export const Subject = string('Name of the group.', { minLength: 1, maxLength: 100 });
@@ -293,83 +286,6 @@ export const updateParticipants = defineOperation({
   },
 });
 
-const Invite = named('GroupInvite', {
-  groupId: GroupId,
-  inviteCode: string('Code at the end of the link. `groups.join` accepts the code or the link.'),
-  inviteLink: string('Link to send to people. Anyone with the link can join.'),
-});
-
-export const getInviteLink = defineOperation({
-  id: 'groups.get_invite_link',
-  route: 'GET /groups/{groupId}/invite-link',
-  ...changing,
-  permission: 'groups:invite',
-  effect: 'write',
-  isRepeatable: true,
-  tool: true,
-  summary: 'Get the invite link of a group',
-  description:
-    'Get the invite link of a group, or create it. Anyone with the link can join. The session must be an admin.',
-  input: { groupId: GroupId },
-  output: Invite,
-  async run(ctx, { groupId }) {
-    const { row, groups } = await reachGroup(ctx, groupId);
-    return toInvite(groupId, await groups.invite(row.network_id));
-  },
-});
-
-export const revokeInviteLink = defineOperation({
-  id: 'groups.revoke_invite_link',
-  route: 'DELETE /groups/{groupId}/invite-link',
-  ...changing,
-  summary: 'Revoke the invite link of a group',
-  description:
-    'Replace the invite link of a group with a new one, which is returned. The previous invite link stops working. The session must be an admin.',
-  input: { groupId: GroupId },
-  output: Invite,
-  async run(ctx, { groupId }) {
-    const { row, groups } = await reachGroup(ctx, groupId);
-    return toInvite(groupId, await groups.renewInvite(row.network_id));
-  },
-});
-
-export const joinGroup = defineOperation({
-  id: 'groups.join',
-  route: 'POST /groups/join',
-  owner: { field: 'sessionId' },
-  permission: 'groups:write',
-  scope: 'sessionId',
-  effect: 'write',
-  reachesStrangers: true,
-  isRepeatable: true,
-  tool: true,
-  thirdPartyText: true,
-  summary: 'Join a group',
-  description:
-    'Join a group with an invite link or the code after its last slash. If the status is `requested`, an admin must approve first.',
-  input: {
-    sessionId: OptionalSessionId,
-    invite: InviteInput,
-  },
-  output: object({
-    status: oneOf(['joined', 'requested'], '`requested`: an admin must approve first.'),
-    group: orNull(Group, 'The group. Null until an admin approves; then `groups.list` has it.'),
-  }),
-  errors: ['not_found', 'session_required', 'session_not_connected', 'send_failed', 'not_supported'],
-  example: { invite: 'sandbox:join/Zm9vYmFyYmF6cXV4MTIzNA' },
-  async run(ctx, { invite }) {
-    const { session } = ctx;
-    const groups = await ctx.liveSessions.part(session, 'groups');
-    await ctx.liveSessions.requireCapability(session, 'group_join');
-    const joined = await groups.join(invite);
-    if (joined === null) return { status: 'requested' as const, group: null };
-    return {
-      status: 'joined' as const,
-      group: await toGroup(ctx, await groupOnNetwork(ctx, session, joined.networkId)),
-    };
-  },
-});
-
 export const leaveGroup = defineOperation({
   id: 'groups.leave',
   route: 'POST /groups/{groupId}/leave',
@@ -426,10 +342,6 @@ export function groupOnNetwork(
     .where('session_id', '=', sessionId)
     .where('network_id', '=', networkId)
     .executeTakeFirstOrThrow();
-}
-
-function toInvite(groupId: string, { code, link }: GroupInvite) {
-  return { groupId, inviteCode: code, inviteLink: link };
 }
 
 function changedSettings(row: GroupTable, wanted: Partial<GroupSettings> = {}): Partial<GroupSettings> {
