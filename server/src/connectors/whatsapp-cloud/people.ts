@@ -273,7 +273,7 @@ export class People {
   }
 }
 
-/** Stores a user id that a caller passes. In a separate kind of key, because a callback can store more of the person meanwhile. */
+/** Stores a user id that a caller passes. It has a separate key, because a callback can store more about the person at the same time. */
 export async function nameUser(userId: string, store: Pick<SessionStore, 'get' | 'set'>): Promise<boolean> {
   const placeholder = placeholderOfUserId(userId);
   if ((await findPerson(placeholder, store)) !== undefined) return false;

@@ -72,7 +72,7 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   session_health: { phone_number: { by: 'nothing', reason: OWN } },
 };
 
-/** Lets the columns follow that need no code of their own. Returns whether the recipients of a key did. */
+/** Updates the columns that no other code merges or moves. Returns whether the recipients of a key changed. */
 export async function followPerson(tx: Tx, person: Person): Promise<boolean> {
   let isAboutKeys = false;
   for (const [table, columns] of Object.entries(personColumns))

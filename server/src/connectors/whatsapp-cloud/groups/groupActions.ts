@@ -30,7 +30,7 @@ const CONFIRM_WITHIN_MS = 10_000;
 const MAX_WAITING = 20;
 /** Meta's limit for one request, and the number of members that a group can have. */
 const MAX_REMOVED = 8;
-/** How much Meta's clock may differ from ours. */
+/** Largest difference between Meta's clock and ours. */
 const CLOCK_SKEW_MS = 60_000;
 /** Meta's code for an object that does not exist, or no longer. */
 const NO_OBJECT = 100;

@@ -2,7 +2,7 @@ import type { Clock } from '../../../clock.ts';
 import type { NetworkGroup } from '../../contract/groups.ts';
 import type { NetworkMedia } from '../../contract/networkMedia.ts';
 
-/** A late callback within this time is still recognized as the outcome of our own request. */
+/** A callback that arrives within this time is recognized as the outcome of a request of the session. */
 const KEPT_MS = 5 * 60_000;
 const MAX_PENDING = 1000;
 

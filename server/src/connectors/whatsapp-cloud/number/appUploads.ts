@@ -6,7 +6,7 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import type { CloudNumber } from './cloudNumber.ts';
 
 /*
- * Files for the app, as opposed to those of messages: https://developers.facebook.com/docs/graph-api/guides/upload. The
+ * Uploads for the app. Files in messages are uploaded elsewhere: https://developers.facebook.com/docs/graph-api/guides/upload. The
  * picture of a number and the example in a template's header need one.
  */
 

@@ -42,7 +42,7 @@ export class Incoming {
   readonly #reader: MessageReader;
   readonly #heldReceipts: HeldReceipts;
   readonly #undecrypted: Undecrypted;
-  /** By the address of the chat: a person's LID, so that messages from both addresses stay in order. */
+  /** The key is the chat, and for a person always the LID, so that messages from both addresses stay in order. */
   readonly #chats = new KeyedQueue();
   readonly #lookUps = new KeyedQueue();
   readonly #downloads = new Slots(FILES_AT_ONCE);

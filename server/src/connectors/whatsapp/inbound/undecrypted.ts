@@ -14,8 +14,8 @@ const PREFIX = 'awaited/';
 /** Time for the sender or the phone to send a message again. */
 const WAIT_MS = 60_000;
 /**
- * Time for the phone once the sender is not asked any longer, as Baileys sends the request after two seconds; and for
- * what waits at the server when a connection opens.
+ * Time for the phone after the last request to the sender, because Baileys asks the phone two seconds later. A new
+ * connection gets the same time for messages that the server has kept.
  */
 const PHONE_MS = 15_000;
 /** Messages that wait: of a session, and of one sender. Further ones are only counted. */

@@ -64,7 +64,7 @@ export class ChangedNumbers {
     this.#left = [...stored.values()].map((text) => JSON.parse(text));
   }
 
-  /** In their order: a person can change the number twice. Baileys confirms the notification meanwhile. */
+  /** Stores changes one after the other, because a person can change the number twice. Baileys confirms the notification. */
   #enqueue(socket: WASocket, change: Change): void {
     void this.#queue.run('', () => this.#session.reporter.keep('changed number', () => this.#store(socket, change)));
   }
