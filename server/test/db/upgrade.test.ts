@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
-import { describe, it } from 'node:test';
+import { describe, it, type TestContext } from 'node:test';
 import { sql } from 'kysely';
 import type { Store } from '../../src/db/dialect.ts';
 import { MigrationError, migrate, SchemaMismatchError } from '../../src/db/migrate.ts';
@@ -8,7 +8,7 @@ import { migrations, newestShape } from '../../src/db/migrations/index.ts';
 import { WrongKeyError } from '../../src/db/sealing.ts';
 import { fingerprintOf, readShape } from '../../src/db/shape.ts';
 import { createLog } from '../../src/log.ts';
-import { type DatabaseName, describeOnEachDatabase, emptyHome } from '../support/databases/databases.ts';
+import { type DatabaseName, describeOnEachDatabase, emptyHome, type Home } from '../support/databases/databases.ts';
 import {
   assertKept,
   type Changes,
@@ -49,11 +49,7 @@ const isDueAtOnce = ({ state, attempts, due_at, created_at }: Row) =>
 describeOnEachFixture((version, database) => {
   it('keeps every row through every migration', async (test) => {
     const { home } = await restoreFixture(version, database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
+    const store = openStore(test, home);
     const before = await readContents(store);
     const isInMemory = (table: string) => database === 'sqlite' && version === 4 && table.startsWith('sandbox_');
     for (const [table, rows] of before) assert.ok(rows.length > 0 || isInMemory(table), table);
@@ -78,11 +74,7 @@ describeOnEachFixture((version, database) => {
 
   it('is not upgraded without its encryption key', async (test) => {
     const { home } = await restoreFixture(version, database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
+    const store = openStore(test, home);
     const versions = () => sql<{ version: number }>`select version from schema_versions`.execute(store.reader.kysely);
     const before = (await versions()).rows;
     await assert.rejects(startServer({ home, env: { ENCRYPTION_KEY: '' } }), WrongKeyError);
@@ -202,6 +194,24 @@ describeOnEachDatabase('a database of schema 4', (_, database) => {
     await eventually(left, (mail) => mail.length === 0);
   });
 });
+
+/** Opens a database, which is removed after the test. */
+function openStore(test: TestContext, home: Home) {
+  const store = openHome(home);
+  test.after(async () => {
+    await store.close();
+    await home.remove();
+  });
+  return store;
+}
+
+/** Migrates to the schema before this one. */
+const migrateBefore = (store: ReturnType<typeof openHome>, schema: number) =>
+  migrate(
+    store,
+    Date.now,
+    migrations.filter(({ version }) => version < schema),
+  );
 
 /** Runs a suite on every fixture: a database written by a server with that schema. */
 function describeOnEachFixture(suite: (version: number, database: DatabaseName) => void): void {
@@ -323,12 +333,7 @@ it('numbers migrations without gaps', () => {
 
 describeOnEachDatabase('a released migration', (_, database) => {
   it('never changes', async (test) => {
-    const home = await emptyHome(database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
+    const store = openStore(test, await emptyHome(database));
     const hashes = migrations.map(({ version, statements }) => [
       version,
       createHash('sha256').update(statements(store.dialect).join(';\n')).digest('hex'),
@@ -337,12 +342,7 @@ describeOnEachDatabase('a released migration', (_, database) => {
   });
 
   it('creates the tables that a start expects', async (test) => {
-    const home = await emptyHome(database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
+    const store = openStore(test, await emptyHome(database));
     await migrate(store, Date.now);
     assert.equal(fingerprintOf(await readShape(store.reader)), newestShape[database]);
     await migrate(withoutScratch(store), Date.now);
@@ -367,17 +367,8 @@ function withoutScratch(store: Store): Store {
 
 describeOnEachDatabase('an upgrade to schema 37', (_, database) => {
   it('counts the chats that sessions have started, in the ten minutes of their start', async (test) => {
-    const home = await emptyHome(database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
-    await migrate(
-      store,
-      Date.now,
-      migrations.filter(({ version }) => version < 37),
-    );
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 37);
     const owner = `'acc_1', 'ses_1'`;
     const tx = await store.begin();
     for (const statement of [
@@ -403,17 +394,8 @@ describeOnEachDatabase('an upgrade to schema 37', (_, database) => {
 
 describeOnEachDatabase('an upgrade to schema 43', (_, database) => {
   it('keeps contacts and failed messages, whose ids, error codes and ads are unknown', async (test) => {
-    const home = await emptyHome(database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
-    await migrate(
-      store,
-      Date.now,
-      migrations.filter(({ version }) => version < 43),
-    );
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 43);
     const tx = await store.begin();
     for (const statement of [
       `insert into contacts (account_id, session_id, phone_number, name, blocked) values ('acc_1', 'ses_1', '1', 'Ann', 0)`,
@@ -435,12 +417,7 @@ describeOnEachDatabase('an upgrade to schema 43', (_, database) => {
 
 describeOnEachDatabase('a failed upgrade', (_, database) => {
   it('names the failed step and the cause, and changes nothing', async (test) => {
-    const home = await emptyHome(database);
-    const store = openHome(home);
-    test.after(async () => {
-      await store.close();
-      await home.remove();
-    });
+    const store = openStore(test, await emptyHome(database));
     await migrate(store, Date.now);
     const tx = await store.begin();
     await tx.connection.query('delete from schema_versions', []);
