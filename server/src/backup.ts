@@ -26,7 +26,7 @@ export interface Copied {
 export async function backUp(settings: Settings, target: string): Promise<Copied> {
   const { dataDir, databaseUrl } = settings;
   if (databaseUrl !== '') {
-    throw new BackupError('DATABASE_URL is set. Back up PostgreSQL with pg_dump, as docs/operations.md describes.');
+    throw new BackupError('DATABASE_URL is set. Back up PostgreSQL with pg_dump, as docs/backup.md describes.');
   }
   const database = join(dataDir, 'switchboard.db');
   if (!existsSync(database)) {

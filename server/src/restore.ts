@@ -47,7 +47,7 @@ const COMMITS = 'switchboard.commits';
 export async function restore(settings: Settings, source: string, options: RestoreOptions): Promise<Restored> {
   const { dataDir, databaseUrl, mediaDir } = settings;
   if (databaseUrl !== '')
-    throw new RestoreError('DATABASE_URL is set. Restore PostgreSQL with pg_restore, as docs/operations.md describes.');
+    throw new RestoreError('DATABASE_URL is set. Restore PostgreSQL with pg_restore, as docs/backup.md describes.');
   const files = await checkBackup(settings, source);
   const unlock = lockFolder(dataDir);
   try {

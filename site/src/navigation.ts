@@ -45,6 +45,10 @@ export const groups: readonly Group[] = [
     pages: [
       ['settings', 'Settings'],
       ['operations', 'Operations'],
+      ['deploy', 'Deploy'],
+      ['upgrade', 'Upgrade'],
+      ['backup', 'Back up and restore'],
+      ['monitoring', 'Monitor'],
       ['scaling', 'Scaling'],
       ['security', 'Security'],
       ['troubleshooting', 'Troubleshooting'],

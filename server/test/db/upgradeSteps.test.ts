@@ -17,11 +17,11 @@ import { promisify } from 'node:util';
 import { blocksOf, root } from '../docs/markdown.ts';
 import { bearer } from '../support/server.ts';
 
-/* Runs the upgrade steps of docs/operations.md with a real server. */
+/* Runs the upgrade steps of docs/upgrade.md with a real server. */
 
 const run = promisify(execFile);
 const isCheckout = spawnSync('git', ['rev-parse', '--verify', 'HEAD'], { cwd: root }).status === 0;
-const page = { file: 'docs/operations.md', text: readFileSync(join(root, 'docs/operations.md'), 'utf8') };
+const page = { file: 'docs/upgrade.md', text: readFileSync(join(root, 'docs/upgrade.md'), 'utf8') };
 const steps = blocksOf(page).filter(({ text }) => text.includes('npm ci') && text.includes('systemctl'));
 
 /** Starts and stops the server of the folder as its unit does. */

@@ -92,8 +92,8 @@ describe('monitoring of a server', () => {
     assert.equal(new Set(ids).size, ids.length);
   });
 
-  it('documents exactly the existing alerts in the operations guide', () => {
-    const guide = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  it('documents exactly the existing alerts in the monitoring guide', () => {
+    const guide = readFileSync(new URL('../../../docs/monitoring.md', import.meta.url), 'utf8');
     const named = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, name]) => name).sort();
     assert.deepEqual(named(guide, /^\| `(Switchboard\w+)`/gm), named(alerts, /- alert: (\w+)/g));
   });
