@@ -37,7 +37,7 @@ export class Tools {
 
   constructor(operations: readonly Operation[], invoke: Invoke, names: Pick<Names, 'addTo'>) {
     const exposed = operationsByTool(operations);
-    const ids = new Set([...exposed.values()].map(({ id }) => id));
+    const ids = idsOf(exposed);
     const tools = [...exposed.values()].map((operation) => {
       const shown = withReceipt(operation);
       const reading = readingOf(operation);
@@ -88,6 +88,14 @@ export class Tools {
     return succeeded(shown, { ...answer, output: named }, reading);
   }
 }
+
+/** The definitions of all tools, for the documentation. */
+export function toolDefinitions(operations: readonly Operation[]): readonly Tool[] {
+  const exposed = operationsByTool(operations);
+  return [...exposed.values()].map((operation) => definitionOf(withReceipt(operation), idsOf(exposed)));
+}
+
+const idsOf = (exposed: ReadonlyMap<string, Operation>) => new Set([...exposed.values()].map(({ id }) => id));
 
 /** Leaves only the fields of the receipt in the output of an operation. */
 function withReceipt(operation: Operation): Operation {
