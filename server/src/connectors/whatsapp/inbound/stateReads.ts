@@ -1,8 +1,7 @@
 import type { BinaryNode, WAPatchName, WASocket } from 'baileys';
 import { QUERY_RETRIES_MS } from '../link/errors.ts';
+import { stateVersion } from '../link/stateVersions.ts';
 import type { Session } from '../session.ts';
-
-const VERSION = 'app-state-sync-version';
 
 interface Read {
   /** The newest version that the server has announced. */
@@ -56,21 +55,17 @@ export class StateReads {
   async #check(socket: WASocket, name: WAPatchName, read: Read, failures: number): Promise<void> {
     const { requests, host } = this.#session;
     try {
-      if ((await versionOf(socket, name)) < read.version)
+      if (!(await this.#isRead(socket, name, read)))
         await requests.run(socket, () => socket.resyncAppState([name], false));
     } catch (error) {
       host.log.warn({ err: error, collection: name, failures }, 'failed to read changes of the shared state');
     }
     if (this.#reads.get(name) !== read) return; // the connection has ended
-    const isRead = await versionOf(socket, name).then(
-      (version) => version >= read.version,
-      () => false,
-    );
-    if (isRead) this.#reads.delete(name);
+    if (await this.#isRead(socket, name, read).catch(() => false)) this.#reads.delete(name);
     else this.#schedule(socket, name, read, failures + 1);
   }
-}
 
-async function versionOf({ authState: { keys } }: WASocket, name: WAPatchName): Promise<number> {
-  return (await keys.get(VERSION, [name]))[name]?.version ?? 0;
+  async #isRead(socket: WASocket, name: WAPatchName, { version }: Read): Promise<boolean> {
+    return ((await stateVersion(socket, name))?.version ?? 0) >= version;
+  }
 }

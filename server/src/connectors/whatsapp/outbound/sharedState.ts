@@ -1,7 +1,8 @@
-import type { BinaryNode, ChatModification, LTHashState, WAPatchName, WASocket } from 'baileys';
+import type { BinaryNode, ChatModification, WAPatchName, WASocket } from 'baileys';
 import { KeyedQueue } from '../../../async.ts';
 import { AppError } from '../../../errors.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
+import { restoreStateVersion, stateVersion } from '../link/stateVersions.ts';
 import type { Session } from '../session.ts';
 
 /** Changes that wait for earlier ones, each of which can take as long as a request. */
@@ -60,7 +61,7 @@ export class SharedState {
 
   /** Returns the error of the server; undefined if it has accepted the change. */
   async #attempt(socket: WASocket, collection: WAPatchName, work: () => Promise<void>): Promise<number | undefined> {
-    const before = await versionOf(socket, collection);
+    const before = await stateVersion(socket, collection);
     this.#rejections = [];
     try {
       await work();
@@ -74,7 +75,7 @@ export class SharedState {
     if (rejected === undefined) return undefined;
     // Baileys looks only at the answer as a whole, and has stored the version that its change would have made. Nothing
     // that follows would fit that version. The next attempt first fetches what it has missed.
-    await restoreVersion(socket, collection, before);
+    await restoreStateVersion(socket, collection, before);
     return rejected.code;
   }
 
@@ -87,24 +88,6 @@ export class SharedState {
       this.#rejections.push({ collection: attrs['name'] ?? '', code: Number(error?.attrs['code'] ?? 0) });
     }
   }
-}
-
-const VERSION = 'app-state-sync-version';
-
-async function versionOf({ authState: { keys } }: WASocket, name: WAPatchName): Promise<LTHashState | undefined> {
-  return (await keys.get(VERSION, [name]))[name];
-}
-
-async function restoreVersion(
-  { authState: { keys, creds } }: WASocket,
-  name: WAPatchName,
-  version: LTHashState | undefined,
-): Promise<void> {
-  // Under the lock with which Baileys changes it.
-  await keys.transaction(
-    () => Promise.resolve(keys.set({ [VERSION]: { [name]: version ?? null } })),
-    creds.me?.id ?? 'app-patch',
-  );
 }
 
 function keyIsMissing(cause?: unknown): AppError {
