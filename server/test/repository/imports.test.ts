@@ -211,6 +211,14 @@ it('a connector imports only the connector interface and its own folder', () => 
   assert.deepEqual(wrong, []);
 });
 
+it('the parsers of WhatsApp content do not import the code that receives messages', () => {
+  const folder = 'connectors/whatsapp';
+  const wrong = imports.filter(
+    ({ from, to }) => from.startsWith(`${folder}/content/`) && to.startsWith(`${folder}/inbound/`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
 /** The rooms of a folder, each of which may import those before it. Only `joins` beside the rooms may import rooms. */
 const rooms: Readonly<Record<string, { readonly order: readonly string[]; readonly joins: readonly string[] }>> = {
   operations: {

@@ -15,6 +15,7 @@ import { MessageReader } from './inbound/messageReader.ts';
 import { Receiver } from './inbound/receiver.ts';
 import { StateChanges } from './inbound/stateChanges.ts';
 import { StateReads } from './inbound/stateReads.ts';
+import { createBaileysLog } from './link/baileysLog.ts';
 import { Credentials } from './link/credentials.ts';
 import { Link } from './link/link.ts';
 import { loadBaileys } from './link/load.ts';
@@ -52,7 +53,7 @@ import { OwnPresence } from './people/ownPresence.ts';
 import { createProfiles } from './people/profiles.ts';
 import { Self } from './people/self.ts';
 import { Reporter } from './reporter.ts';
-import type { NetworkSettings } from './session.ts';
+import type { NetworkSettings, Session } from './session.ts';
 
 /** WhatsApp's own hosts: for pictures, history, and state that the devices of an account share. */
 const WHATSAPP_HOSTS = '.whatsapp.net';
@@ -101,7 +102,8 @@ async function createParts(host: SessionHost, settings: NetworkSettings, limits:
   const requests = new Requests(link, clock);
   const self = new Self(baileys, creds);
   const reporter = new Reporter(host);
-  const session = { settings, baileys, host, store, creds, self, link, requests, reporter, files, ownFiles };
+  const shared = { settings, baileys, host, baileysLog: createBaileysLog(host), store, creds, self };
+  const session: Session = { ...shared, link, requests, reporter, files, ownFiles };
 
   new OneTimeKeys(session);
   const addresses = new Addresses(session);

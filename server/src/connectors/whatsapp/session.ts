@@ -3,6 +3,7 @@ import type { Dispatcher } from 'undici';
 import type { Settings } from '../../config.ts';
 import type { TargetPolicy } from '../../egress/target.ts';
 import type { SessionHost, SessionStore } from '../contract/host.ts';
+import type { BaileysLogger } from './link/baileysLog.ts';
 import type { Link } from './link/link.ts';
 import type { Baileys } from './link/load.ts';
 import type { Requests } from './link/requests.ts';
@@ -25,6 +26,8 @@ export interface Session {
   readonly settings: NetworkSettings;
   readonly baileys: Baileys;
   readonly host: SessionHost;
+  /** Log for Baileys, which limits equal lines of all sockets and messages together. */
+  readonly baileysLog: BaileysLogger;
   /** The store of the host, until the connection ends (see `store.ts`). */
   readonly store: SessionStore;
   readonly creds: AuthenticationCreds;

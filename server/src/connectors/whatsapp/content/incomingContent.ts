@@ -2,11 +2,11 @@ import type { MediaType, proto } from 'baileys';
 import type { MessageContent, mediaTypes } from '../../contract/content.ts';
 import type { ContactCard, LivePosition } from '../../contract/contentParts.ts';
 import type { MediaFacts } from '../../contract/media.ts';
-import { type StatedFacts, statedFacts } from '../inbound/statedFacts.ts';
 import type { Baileys } from '../link/load.ts';
 import { albumOf } from './associations.ts';
 import { isSealedChange, kindOf, strangeKindOf, unwrap } from './kinds.ts';
 import { referralOf } from './referrals.ts';
+import { type StatedFacts, statedFacts } from './statedFacts.ts';
 import {
   buttonsContent,
   choiceContent,

@@ -1,6 +1,6 @@
 import type { proto } from 'baileys';
 import type { Quoted } from '../../contract/contentParts.ts';
-import { STATUS } from '../inbound/statuses.ts';
+import { STATUS } from '../people/addresses.ts';
 import { mentionsIn } from '../people/mentionText.ts';
 import type { Session } from '../session.ts';
 import { parseContent } from './incomingContent.ts';

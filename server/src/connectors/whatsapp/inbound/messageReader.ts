@@ -11,7 +11,7 @@ import { readWire } from '../content/wireKinds.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 import { editSent, withdrawKept } from '../outbound/sentMessages.ts';
-import { type Addresses, numberAddress } from '../people/addresses.ts';
+import { type Addresses, numberAddress, STATUS } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
 import { mentionsIn } from '../people/mentionText.ts';
@@ -23,7 +23,7 @@ import type { Session } from '../session.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { AWAITED_TEXT } from './placeholders.ts';
-import { STATUS, statusOf } from './statuses.ts';
+import { statusOf } from './statuses.ts';
 
 /** Reading of a received message. */
 export interface Reading {

@@ -6,9 +6,6 @@ import type { Parsed } from '../content/incomingContent.ts';
 import type { Baileys } from '../link/load.ts';
 import { toOwnId } from '../outbound/messageIds.ts';
 
-/** The address of statuses, as of a broadcast list. */
-export const STATUS = 'status@broadcast';
-
 interface Received {
   readonly id: string;
   readonly from: string;

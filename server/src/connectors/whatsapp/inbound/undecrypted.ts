@@ -2,13 +2,12 @@ import { createHash } from 'node:crypto';
 import type { BinaryNode, WASocket } from 'baileys';
 import type { UnreadableReason } from '../../../events/networkTypes.ts';
 import type { NetworkEvent } from '../../contract/events.ts';
-import { unhosted } from '../people/addresses.ts';
+import { STATUS, unhosted } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { reasonOf } from './decryptionErrors.ts';
 import type { Attributes, Failure, Journal } from './journal.ts';
 import type { MessageReader } from './messageReader.ts';
 import { isViewOnce } from './placeholders.ts';
-import { STATUS } from './statuses.ts';
 
 const PREFIX = 'awaited/';
 /** Time for the sender or the phone to send a message again. */

@@ -1,7 +1,7 @@
 import type { SocketConfig } from 'baileys';
 import type { SessionHost } from '../../contract/host.ts';
 
-type BaileysLogger = SocketConfig['logger'];
+export type BaileysLogger = SocketConfig['logger'];
 type Level = 'warn' | 'error';
 
 /** Lines with the same beginning that are logged within a minute. */

@@ -2,7 +2,6 @@ import type { CacheStore, SignalKeyStore, SocketConfig, UserFacingSocketConfig }
 import { LRUCache } from 'lru-cache';
 import { historyChoiceOf } from '../../historyOptions.ts';
 import type { Session } from '../session.ts';
-import { createBaileysLog } from './baileysLog.ts';
 import type { Route } from './proxy.ts';
 
 /** Baileys counts its requests for a message here. Unless the count survives reconnects, they never end. */
@@ -18,13 +17,13 @@ interface Called extends Pick<SocketConfig, 'getMessage' | 'cachedGroupMetadata'
 }
 
 export function socketConfig(
-  { baileys, creds, settings, host, ownFiles }: Session,
+  { baileys, creds, settings, host, baileysLog, ownFiles }: Session,
   { keys, agent, ...hooks }: Called,
 ): UserFacingSocketConfig {
   const { whatsappUrl: url, whatsappKeepAliveSeconds: keepAliveSeconds } = settings;
   return {
     auth: { creds, keys },
-    logger: createBaileysLog(host),
+    logger: baileysLog,
     ...(url !== undefined && { waWebSocketUrl: url }),
     // With a product name, the server refuses pairing codes.
     browser: baileys.Browsers.ubuntu('Chrome'),

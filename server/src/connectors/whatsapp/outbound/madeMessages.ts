@@ -1,5 +1,4 @@
 import type { AnyMessageContent, MiscMessageGenerationOptions, proto, WASocket } from 'baileys';
-import { createBaileysLog } from '../link/baileysLog.ts';
 import type { Session } from '../session.ts';
 
 /**
@@ -7,14 +6,14 @@ import type { Session } from '../session.ts';
  * sends it, so that the encryption of a message with a file could not wait for its turn.
  */
 export async function makeMessage(
-  { baileys, creds, host, ownFiles }: Session,
+  { baileys, creds, baileysLog, ownFiles }: Session,
   socket: WASocket,
   jid: string,
   content: AnyMessageContent,
   options: MiscMessageGenerationOptions,
 ): Promise<proto.IMessage> {
   const made = await baileys.generateWAMessage(jid, content, {
-    logger: createBaileysLog(host),
+    logger: baileysLog,
     userJid: creds.me?.id ?? '',
     upload: socket.waUploadToServer,
     // Node's fetch accepts a dispatcher, but its type does not.

@@ -1,7 +1,6 @@
 import type { WAMessageKey } from 'baileys';
 import type { StatusActions } from '../../contract/status.ts';
-import { STATUS } from '../inbound/statuses.ts';
-import { jidOf } from '../people/addresses.ts';
+import { jidOf, STATUS } from '../people/addresses.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
 import { toBaileysContent } from './outgoingContent.ts';

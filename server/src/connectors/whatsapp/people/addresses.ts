@@ -6,6 +6,9 @@ import { isPlaceholder } from '../../contract/people.ts';
 import type { Baileys } from '../link/load.ts';
 import type { Session } from '../session.ts';
 
+/** The address of statuses, as of a broadcast list. */
+export const STATUS = 'status@broadcast';
+
 const PERSON = 's.whatsapp.net';
 const PLACEHOLDER = '000';
 const HIDDEN_PREFIX = 'hidden/';
