@@ -78,6 +78,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
     content,
     timestamp: time,
     replyTo: nullable(id),
+    unreadable: optional(oneOf(...unreadableReasons)),
     expiresInSeconds: optional(Number.isSafeInteger),
     address: optional(id),
   },

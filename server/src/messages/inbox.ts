@@ -102,8 +102,8 @@ export function createInbox({
       else if (event.type === 'chat_removed') await storeChatRemoval(options.deletions, database, session, event);
       else if (event.type === 'label_removed')
         await removeLabel({ deletions: options.deletions, database }, session, event.networkId);
-      else if (event.type === 'unreadable')
-        return; // counted by its session
+      else if (event.type === 'unreadable' && !event.isMessage)
+        return; // only metrics count it
       else if (event.type === 'identified') await identities.identify(session, event);
       else if (event.type === 'chat_updated') await storeChatUpdate(options, database.commit, session, event);
       else await database.commit((tx) => store(tx, session, event, file), sessionId);

@@ -9,7 +9,7 @@ import type { SessionRef } from './store.ts';
 /** The reports that are stored in one transaction each. */
 export type ReportType = Exclude<
   NetworkEvent['type'],
-  'receipt' | 'chat_removed' | 'chat_updated' | 'label_removed' | 'identified' | 'unreadable'
+  'receipt' | 'chat_removed' | 'chat_updated' | 'label_removed' | 'identified'
 >;
 
 export type Report<T extends NetworkEvent['type']> = Extract<NetworkEvent, { type: T }>;

@@ -1,5 +1,6 @@
 import type { NetworkEvent } from '../connectors/contract/events.ts';
 import type { ErrorCode } from '../errors.ts';
+import type { UnreadableReason } from '../events/networkTypes.ts';
 import { nothingDone } from '../messages/standing/sessionRisk.ts';
 
 const MINUTE_MS = 60_000;
@@ -24,7 +25,6 @@ export interface NewActivity {
   readonly unreachable: number;
   readonly peak: number;
   readonly look_ups: number;
-  readonly unreadable: number;
   /** Direct chats → when the session first sent to them. */
   readonly written: Map<string, number>;
   /** Direct chats with messages of the other side → when it first wrote. */
@@ -36,11 +36,11 @@ export interface NewActivity {
  * stored together, and lost if the process dies before that.
  */
 export class SessionActivity {
-  #counts = { sent: 0, failed: 0, unreachable: 0, peak: 0, look_ups: 0, unreadable: 0 };
+  #counts = { sent: 0, failed: 0, unreachable: 0, peak: 0, look_ups: 0 };
   #written = new Map<string, number>();
   #answered = new Map<string, number>();
   readonly #failures = new Set<string>();
-  /** Whether the network has said something about the number. */
+  /** Whether something has been stored that can change the risk. */
   #hasNews = false;
   #minute = 0;
   #inMinute = 0;
@@ -74,7 +74,7 @@ export class SessionActivity {
 
   onEvent(event: NetworkEvent): void {
     if (event.type === 'warned' || event.type === 'standing' || isWarning(event)) this.#hasNews = true;
-    if (event.type === 'unreadable' && event.isMessage) this.#counts.unreadable++;
+    if (unreadableReasonOf(event) !== undefined) this.#hasNews = true; // stored already
     if (event.type === 'message' && event.chat.type === 'direct' && event.isOwn !== true)
       keep(this.#answered, event.chat.id, event.timestamp);
     if (event.type !== 'receipt' || event.status !== 'failed') return;
@@ -94,8 +94,8 @@ export class SessionActivity {
     const hasCounts = Object.values(counts).some((count) => count > 0);
     if (!hasCounts && answered.size === 0 && !this.#hasNews) return undefined;
     this.#hasNews = false;
-    const { sent, failed, unreachable, peak, look_ups, unreadable } = nothingDone;
-    this.#counts = { sent, failed, unreachable, peak, look_ups, unreadable };
+    const { sent, failed, unreachable, peak, look_ups } = nothingDone;
+    this.#counts = { sent, failed, unreachable, peak, look_ups };
     if (written.size > 0) this.#written = new Map();
     if (answered.size > 0) this.#answered = new Map();
     return { ...counts, written, answered };
@@ -110,7 +110,6 @@ export class SessionActivity {
       unreachable: now.unreachable + counts.unreachable,
       peak: Math.max(now.peak, counts.peak),
       look_ups: now.look_ups + counts.look_ups,
-      unreadable: now.unreadable + counts.unreadable,
     };
     for (const [chat, at] of this.#written) keep(written, chat, at);
     for (const [chat, at] of this.#answered) keep(answered, chat, at);
@@ -127,3 +126,9 @@ function keep(chats: Map<string, number>, chat: string, at: number): void {
 
 /** Whether a message failed for a reason that comes before a restriction of the number. */
 export const isWarning = (event: NetworkEvent): boolean => event.type === 'receipt' && event.warning !== undefined;
+
+/** Returns why something that was received could not be read; undefined if the event is not about that. */
+export function unreadableReasonOf(event: NetworkEvent): UnreadableReason | undefined {
+  if (event.type === 'unreadable') return event.reason;
+  return event.type === 'message' ? event.unreadable : undefined;
+}

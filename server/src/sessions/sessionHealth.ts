@@ -165,7 +165,7 @@ async function storeActivity(tx: Tx, done: readonly Done[], now: number): Promis
   const rows = done.map(({ state, activity: { written: _, answered: __, ...counts } }) => {
     return { account_id: state.accountId, session_id: state.sessionId, at, ...nothingDone, ...counts };
   });
-  const isCounted = (row: (typeof rows)[number]) => row.sent + row.failed + row.look_ups + row.unreadable > 0;
+  const isCounted = (row: (typeof rows)[number]) => row.sent + row.failed + row.look_ups > 0;
   await addActivity.run(tx, rows.filter(isCounted));
   for (const one of done) await storeChats(tx, one, now);
 }

@@ -23,7 +23,7 @@ import { callbackPath } from './callbacks.ts';
 import type { LastHeard } from './lastHeard.ts';
 import type { LiveSessions, SessionState } from './liveSessions.ts';
 import { type Options, readOptions, secretsOf } from './options.ts';
-import { isWarning } from './sessionActivity.ts';
+import { isWarning, unreadableReasonOf } from './sessionActivity.ts';
 import type { SessionHealth } from './sessionHealth.ts';
 import { storable } from './storable.ts';
 import { storeOf } from './store.ts';
@@ -84,16 +84,14 @@ export class SessionHosts {
   async #take(state: SessionState, event: NetworkEvent): Promise<void> {
     const { cluster, inbox, clock } = this.#options;
     if (event.type === 'presence' && !state.presences.admits(event)) return;
-    if (event.type === 'unreadable') {
-      this.#options.metrics.unreadable.inc({ reason: event.reason });
-      return state.activity.onEvent(event);
-    }
     const file = await this.#keepFile(state, event);
     // Another node may own the session. The network keeps an event that is rejected and reports it again.
     if (state.isLost || !cluster.sessions.mayWrite(state.sessionId)) throw new AppError('session_not_connected');
     // The network reconnected just as this node closed the session.
     if (event.type === 'connected' && state.isClosing) return;
     await inbox.take(state, event, file);
+    const unreadable = unreadableReasonOf(event);
+    if (unreadable !== undefined) this.#options.metrics.unreadable.inc({ reason: unreadable });
     state.activity.onEvent(event);
     if (ABOUT_RISK.has(event.type) || isWarning(event)) void this.#health.review(state);
     state.lastEventAt = clock.now();

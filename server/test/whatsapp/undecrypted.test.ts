@@ -52,24 +52,22 @@ describe('a message that cannot be decrypted', () => {
     await asked(before + RETRIES);
     assert.deepEqual(messages(), []);
     const placeholder = await clock.settle(waitForEvent('message'), 5000);
-    const { networkId, chat, from, content, senderName, timestamp } = placeholder;
+    const { networkId, chat, from, content, senderName, timestamp, unreadable: reason } = placeholder;
     assert.deepEqual(
-      [networkId, chat, from, senderName, content],
+      [networkId, chat, from, senderName, content, reason],
       [
         id,
         { type: 'direct', id: bob.number },
         bob.number,
         'Bob',
         { type: 'unsupported', text: AWAITED, isAwaited: true },
+        'wrong_session',
       ],
     );
     assert.ok(Math.abs(timestamp - Date.now()) < 60_000);
     await clock.advance(WAIT_MS);
     assert.equal(setting.whatsapp.counters.retriesFromClients, before + RETRIES);
-    assert.deepEqual(
-      [messages().length, unreadable()],
-      [1, [{ type: 'unreadable', reason: 'wrong_session', isMessage: true }]],
-    );
+    assert.deepEqual([messages().length, unreadable()], [1, []]);
   });
 
   it('gets a placeholder after a minute if its sender is offline, and replaces it later', async (test) => {
@@ -120,9 +118,12 @@ describe('a message that cannot be decrypted', () => {
     const before = setting.whatsapp.counters.retriesFromClients;
     await bob.sendText(group, 'never', { corruptTimes: ALWAYS });
     await asked(before + RETRIES);
-    const { chat, from, content } = await clock.settle(waitForEvent('message'), 5000);
-    assert.deepEqual([chat, from, content.isAwaited], [{ type: 'group', id: group }, bob.number, true]);
-    assert.deepEqual(unreadable(), [{ type: 'unreadable', reason: 'no_group_key', isMessage: true }]);
+    const { chat, from, content, unreadable: reason } = await clock.settle(waitForEvent('message'), 5000);
+    assert.deepEqual(
+      [chat, from, content.isAwaited, reason],
+      [{ type: 'group', id: group }, bob.number, true, 'no_group_key'],
+    );
+    assert.deepEqual(unreadable(), []);
   });
 
   it('gets a placeholder in the chat of its recipient if the own phone sent it', async (test) => {
@@ -196,9 +197,8 @@ describe('a message without content', () => {
   it('gets a placeholder if the phone does not answer', async (test) => {
     const { me, bob, clock, waitForEvent } = await link(test);
     await bob.sendText(me.number, 'from an ad', { unavailableAs: 'hosted_unavailable_fanout' });
-    const { reason } = await clock.settle(waitForEvent('unreadable'), 5000);
-    assert.equal(reason, 'not_encrypted_for_device');
-    assert.equal((await waitForEvent('message')).content.isAwaited, true);
+    const { content, unreadable: reason } = await clock.settle(waitForEvent('message'), 5000);
+    assert.deepEqual([content.isAwaited, reason], [true, 'not_encrypted_for_device']);
   });
 
   it('has its own text if it opens once, and none if it is for an assistant', async (test) => {
@@ -265,12 +265,13 @@ describe('a stranger who sends thousands of unreadable messages', () => {
       setting.whatsapp.inject(me.number, stanza('message', attributes, parts));
     };
     for (let number = 0; number < 30; number++) send(number);
-    const counted = (count: number) =>
-      events.waitFor((event) => event.type === 'unreadable' && unreadable().length >= count, 60_000);
+    const counted = (count: number) => events.waitFor(() => messages().length + unreadable().length >= count, 60_000);
     await clock.settle(counted(30), 5000);
     for (let number = 30; number < 35; number++) send(number);
     await clock.settle(counted(35), 5000);
-    assert.deepEqual([messages().length, unreadable().length], [20, 35]);
+    assert.deepEqual([messages().length, unreadable().length], [20, 15]);
+    assert.ok(messages().every(({ unreadable: reason }) => reason !== undefined));
+    assert.ok(unreadable().every(({ isMessage }) => isMessage));
     // Others are not affected.
     await bob.sendText(me.number, 'from Bob', { corruptTimes: 1 });
     await clock.settle(

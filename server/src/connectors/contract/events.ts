@@ -1,5 +1,5 @@
 import type { ErrorCode } from '../../errors.ts';
-import type { GroupChange } from '../../events/networkTypes.ts';
+import type { GroupChange, UnreadableReason } from '../../events/networkTypes.ts';
 import type { BusinessEvent, CustomerEvent, Pricing } from './business.ts';
 import type { CallOutcome, NetworkCall } from './calls.ts';
 import type { ChannelEvent } from './channels.ts';
@@ -68,6 +68,8 @@ export type NetworkEvent =
       readonly content: MessageContent;
       readonly timestamp: number;
       readonly replyTo: string | null;
+      /** Reason for which the message could not be decrypted, after everything was tried. Its content `isAwaited`. */
+      readonly unreadable?: UnreadableReason;
       /** After how many seconds it disappears. */
       readonly expiresInSeconds?: number;
     })

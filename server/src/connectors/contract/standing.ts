@@ -20,8 +20,8 @@ export interface NetworkStanding {
 
 export type StandingEvent =
   /**
-   * Something that was received could not be read, after everything was tried. It is counted, and stored nowhere.
-   * `isMessage` if a person wrote a message that is now missing in its chat, or only has a placeholder there.
+   * Something that was received could not be read, after everything was tried, and has no placeholder. A placeholder
+   * has the reason in `unreadable` instead. `isMessage` if a person wrote a message that is now missing in its chat.
    */
   | { readonly type: 'unreadable'; readonly reason: UnreadableReason; readonly isMessage: boolean }
   /** Fields that are left out did not change. */

@@ -15,6 +15,7 @@ import type { InboxOptions } from '../inboxOptions.ts';
 import { noteContact } from '../people/contactChanges.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
+import { countUnreadable } from '../standing/sessionRisk.ts';
 import { findSession, findStatus, newRow, type SessionRef, storeMessages } from '../store.ts';
 import { replaceAwaited } from './awaitedMessages.ts';
 import { findByNetworkId } from './changes.ts';
@@ -102,6 +103,7 @@ async function storeReceived(
   });
   const [isNew] = await storeMessages(tx, [row]);
   const replaced = isNew ? undefined : await replaceAwaited(tx, session, row);
+  if (isNew && event.unreadable !== undefined) countUnreadable(tx, session, now);
   if (!isNew && replaced === undefined) return moveLocation({ emit }, tx, session, event);
   const messageId = replaced?.message_id ?? row.message_id;
   const conversation = `${sessionId}/${chatId}`;

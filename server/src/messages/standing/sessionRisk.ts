@@ -95,18 +95,32 @@ export interface Warning extends SessionRef {
 }
 
 export async function storeWarnings(tx: Tx, warnings: readonly Warning[], now: number): Promise<void> {
-  // A statement cannot change a row twice.
-  const bySession = new Map<string, Omit<Activity, 'at'>>();
-  for (const { accountId, sessionId, warning } of warnings) {
-    const counted = bySession.get(sessionId) ?? { account_id: accountId, session_id: sessionId, ...nothingDone };
-    counted[WARNINGS[warning]] += 1;
-    bySession.set(sessionId, counted);
-  }
-  const at = tenMinutesOf(now);
-  await addActivity.run(
+  await addCounts(
     tx,
-    [...bySession.values()].map((counted) => ({ ...counted, at })),
+    warnings.map(({ warning, ...session }) => ({ ...session, counted: WARNINGS[warning], now })),
   );
+}
+
+/** Counts a message that could not be decrypted, in the transaction of its report. */
+export function countUnreadable(tx: Tx, { accountId, sessionId }: SessionRef, now: number): void {
+  tx.writeLater(addCounts, { accountId, sessionId, counted: 'unreadable', now });
+}
+
+interface Count extends SessionRef {
+  readonly counted: keyof typeof nothingDone;
+  readonly now: number;
+}
+
+async function addCounts(tx: Pick<Tx, 'dialect' | 'kysely' | 'connection'>, counts: readonly Count[]): Promise<void> {
+  // A statement cannot change a row twice.
+  const rows = new Map<string, Activity>();
+  for (const { accountId, sessionId, counted, now } of counts) {
+    const at = tenMinutesOf(now);
+    const key = `${sessionId} ${at}`;
+    const row = rows.get(key) ?? { account_id: accountId, session_id: sessionId, at, ...nothingDone };
+    rows.set(key, { ...row, [counted]: row[counted] + 1 });
+  }
+  await addActivity.run(tx, [...rows.values()]);
 }
 
 export type Activity = Schema['session_activity'];

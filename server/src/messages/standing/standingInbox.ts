@@ -1,9 +1,9 @@
 import type { ReportHandlers } from '../reports.ts';
 import { storeNumberState } from './numberState.ts';
-import { storeStanding, storeWarnings } from './sessionRisk.ts';
+import { countUnreadable, storeStanding, storeWarnings } from './sessionRisk.ts';
 import { storeTemplateState } from './templateStates.ts';
 
-type StandingReport = 'number_updated' | 'template_updated' | 'standing' | 'warned';
+type StandingReport = 'number_updated' | 'template_updated' | 'standing' | 'warned' | 'unreadable';
 
 /** Reports about what the network allows a session. */
 export const standingReports: ReportHandlers<StandingReport> = {
@@ -11,4 +11,7 @@ export const standingReports: ReportHandlers<StandingReport> = {
   template_updated: storeTemplateState,
   standing: (_, tx, session, event) => storeStanding(tx, session, event),
   warned: ({ clock }, tx, session, { warning }) => storeWarnings(tx, [{ ...session, warning }], clock.now()),
+  unreadable: async ({ clock }, tx, session, { isMessage }) => {
+    if (isMessage) countUnreadable(tx, session, clock.now());
+  },
 };

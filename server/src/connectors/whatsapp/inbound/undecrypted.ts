@@ -153,7 +153,8 @@ export class Undecrypted {
     const isFull = waiting.length >= WAITING || ofSender >= WAITING_OF_SENDER;
     if (known === undefined && (isFull || JSON.stringify(attrs).length > ATTRIBUTES_CHARACTERS)) {
       this.#remember(key);
-      this.#count(entry);
+      this.#logFailure(entry);
+      void this.#session.reporter.report(this.#unreadable(entry));
       return;
     }
     this.#entries.set(key, entry);
@@ -191,20 +192,25 @@ export class Undecrypted {
     }
   }
 
-  /** Counts a message, and gives it a placeholder. It may still come. */
+  /**
+   * Gives a message a placeholder, or only counts it. It may still come. The entry changes after the report is stored,
+   * so that a crash in between repeats the report: a placeholder is then known, and something else counts twice.
+   */
   async #giveUp(key: string, entry: Entry): Promise<void> {
     if (entry.isPlaced || entry.hasArrived || this.#entries.get(key) !== entry) return;
     const { reporter, host } = this.#session;
     entry.isPlaced = true;
-    this.#count(entry);
-    if (!entry.isShown || !this.#mayPlace(entry)) {
-      this.#entries.delete(key);
-      this.#remember(key);
-      return this.#write(key, null);
-    }
+    this.#logFailure(entry);
     try {
-      const event = await this.#reader.readAwaited(entry.attrs);
-      if (event !== undefined && !entry.hasArrived) await reporter.require(event);
+      if (!entry.isShown || !this.#mayPlace(entry)) {
+        this.#entries.delete(key);
+        this.#remember(key);
+        await reporter.require(this.#unreadable(entry));
+        return this.#write(key, null);
+      }
+      const event = await this.#readAwaited(entry);
+      if (!entry.hasArrived)
+        await reporter.require(event === undefined ? this.#unreadable(entry) : { ...event, unreadable: entry.reason });
       if (this.#entries.has(key)) this.#write(key, entry);
     } catch (error) {
       host.log.warn({ err: error, message: entry.attrs['id'] }, 'failed to show that a message could not be decrypted');
@@ -242,12 +248,23 @@ export class Undecrypted {
     }
   }
 
-  #count({ reason, isShown, attrs }: Entry): void {
-    const { host } = this.#session;
-    host.log.warn({ message: attrs['id'], reason }, 'failed to decrypt a message; giving up');
-    host
-      .onEvent({ type: 'unreadable', reason, isMessage: isShown })
-      .catch((error) => host.log.debug({ err: error }, 'failed to count an unreadable message'));
+  /** Returns undefined if the message is in no chat here, or its envelope is incomplete. */
+  async #readAwaited({ attrs }: Entry) {
+    try {
+      return await this.#reader.readAwaited(attrs);
+    } catch (error) {
+      this.#session.host.log.debug({ err: error, message: attrs['id'] }, 'failed to find the chat of a message');
+      return undefined;
+    }
+  }
+
+  #logFailure({ attrs, reason }: Entry): void {
+    this.#session.host.log.warn({ message: attrs['id'], reason }, 'failed to decrypt a message; giving up');
+  }
+
+  /** Returns the report of a message without a placeholder. */
+  #unreadable({ reason, isShown }: Entry): NetworkEvent {
+    return { type: 'unreadable', reason, isMessage: isShown };
   }
 
   #write(key: string, entry: Entry | null): void {
