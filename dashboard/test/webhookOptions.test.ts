@@ -32,6 +32,8 @@ it('reads only options that were changed, and null for those that were emptied',
     timeoutMs: null,
   });
   assert.deepEqual(readOptions(noOptions, { chats: '' }), { filters: null });
+  const ads = { ...noOptions, hasReferral: 'true', adIds: '1\n 2' };
+  assert.deepEqual(readOptions(ads, { adIds: '' }), { filters: { hasReferral: true, adIds: ['1', '2'] } });
 });
 
 it('sends retry times that are not numbers as they were entered', () => {

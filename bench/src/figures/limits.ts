@@ -57,6 +57,7 @@ async function setUpLimited(server: Running, webhookUrl: string): Promise<string
       chatTypes: ['direct'],
       fromMe: true,
       messageTypes: ['text'],
+      adIds: ['1'],
     },
   });
   const { key } = await api('POST', '/api-keys/create', {

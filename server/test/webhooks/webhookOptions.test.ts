@@ -113,6 +113,44 @@ describeOnEachDeployment('options of a webhook', (_, database) => {
     for (const receiver of [ofPeople, ofAnn]) assert.deepEqual(kindsOf(receiver), ['message.incoming']);
   });
 
+  it('filters select messages and opened chats by the ad that led to them', async (test) => {
+    const events = ['message.*', 'chat.opened'];
+    const { call, receiver, sessionId, create, change, write } = await setUp(test, events);
+    const { body: created } = await create({ filters: { hasReferral: true } });
+    assert.deepEqual([created.filters, created.warnings], [{ hasReferral: true }, []]);
+    const open = (from: string, more: object = {}) =>
+      call('POST', `/sessions/${sessionId}/simulate`, { action: 'chat_open', from, ...more });
+    /** Sends everything, then a message that every filter lets through, and returns what arrived before it. */
+    const arrived = async () => {
+      const before = receiver.deliveries.length;
+      await write(ANN, 'without an ad');
+      await write(ANN, 'from ad 1', { referral: { adId: '1', headline: 'Tea' } });
+      await write(BEN, 'from ad 2', { referral: { adId: '2' } });
+      await write(BEN, 'from an unknown ad', { referral: { headline: 'Coffee' } });
+      await open('491733333333');
+      await open('491744444444', { referral: { adId: '1' } });
+      await call('POST', '/messages/send', { sessionId, to: ANN, message: 'mine' });
+      await receiver.waitFor((all) => all.slice(before).some(({ event }) => event === 'message.delivered'));
+      const received = receiver.deliveries
+        .slice(before)
+        .filter(({ event }) => ['message.incoming', 'chat.opened'].includes(event));
+      return received.map(({ parsed: { data } }) => data.message ?? `opened by ${data.from}`).toSorted();
+    };
+    const opened = 'opened by 491744444444';
+    assert.deepEqual(await arrived(), ['from ad 1', 'from ad 2', 'from an unknown ad', opened]);
+    assert.equal((await change(created.webhookId, { filters: { adIds: ['1', '3'] } })).status, 200);
+    assert.deepEqual(await arrived(), ['from ad 1', opened]);
+    assert.equal((await change(created.webhookId, { filters: { hasReferral: false } })).status, 200);
+    assert.deepEqual(await arrived(), ['opened by 491733333333', 'without an ad']);
+
+    const useless = await create({ events: ['message.sent'], filters: { adIds: ['1'] } });
+    assert.match(useless.body.warnings.join(), /hasReferral and adIds have no effect: they apply to message\.incoming/);
+    for (const filters of [{ adIds: [] }, { adIds: [''] }, { adIds: ['x'.repeat(201)] }, { hasReferral: 'yes' }])
+      assert.equal((await create({ filters })).status, 400, JSON.stringify(filters));
+    const { status, body } = await create({ filters: { hasReferral: false, adIds: ['1'] } });
+    assert.deepEqual([status, body.errors[0].field, body.errors[0].code], [400, 'filters.adIds', 'conflict']);
+  });
+
   it('headers are sent, and never returned', async (test) => {
     const { receiver, create, change, call, write } = await setUp(test);
     const { body } = await create({

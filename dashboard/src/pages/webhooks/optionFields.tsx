@@ -57,7 +57,7 @@ function Fields(props: OptionFieldsProps) {
   );
 }
 
-/** Selects events by chat, sender and type. */
+/** Selects events by chat, sender, type and ad. */
 function FilterFields(props: PartProps) {
   const { value, onChange, problem, hint } = props;
   return (
@@ -88,6 +88,15 @@ function FilterFields(props: PartProps) {
         value={value.messageTypes}
         onChange={(messageTypes) => onChange({ messageTypes })}
       />
+      <SelectField
+        label={strings.hasReferral}
+        hint={hint('filters.hasReferral')}
+        error={problem('filters.hasReferral')}
+        options={strings.hasReferralOptions}
+        value={value.hasReferral}
+        onChange={({ currentTarget }) => onChange({ hasReferral: currentTarget.value })}
+      />
+      <Entries {...props} name="adIds" field="filters.adIds" more={strings.onePerLine} />
     </>
   );
 }
@@ -190,7 +199,7 @@ function Entries({
   field = name,
   more,
 }: PartProps & {
-  readonly name: 'chats' | 'ignoredChats' | 'headers' | 'metadata';
+  readonly name: 'chats' | 'ignoredChats' | 'adIds' | 'headers' | 'metadata';
   /** Its name in the API. */
   readonly field?: string;
   readonly more: string;

@@ -11,6 +11,13 @@ export const webhookOptionStrings = {
     ['false', 'Only others'],
   ],
   messageTypes: 'Message types',
+  hasReferral: 'Ads',
+  hasReferralOptions: [
+    ['', 'Any message'],
+    ['true', 'Only messages from ads'],
+    ['false', 'Only messages without an ad'],
+  ],
+  adIds: 'Only these ads',
   ownInclude: 'Choose the added fields',
   include: 'Added fields',
   headers: 'Headers',

@@ -34,6 +34,9 @@ export interface WebhookOptions {
   /** `true`, `false`, or empty for both. */
   readonly fromMe: string;
   readonly messageTypes: readonly string[];
+  /** `true`, `false`, or empty for both. */
+  readonly hasReferral: string;
+  readonly adIds: string;
   /** Null for what the server adds by default. */
   readonly include: readonly string[] | null;
   readonly headers: string;
@@ -51,6 +54,8 @@ export const noOptions: WebhookOptions = {
   chatTypes: [],
   fromMe: '',
   messageTypes: [],
+  hasReferral: '',
+  adIds: '',
   include: null,
   headers: '',
   removesHeaders: false,
@@ -69,6 +74,8 @@ export const optionFieldNames = [
   'filters.chatTypes',
   'filters.fromMe',
   'filters.messageTypes',
+  'filters.hasReferral',
+  'filters.adIds',
   'include',
   'headers',
   'acceptRedirects',
@@ -94,6 +101,8 @@ export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
     chatTypes: filters?.chatTypes ?? [],
     fromMe: filters?.fromMe === undefined ? '' : String(filters.fromMe),
     messageTypes: filters?.messageTypes ?? [],
+    hasReferral: filters?.hasReferral === undefined ? '' : String(filters.hasReferral),
+    adIds: (filters?.adIds ?? []).join('\n'),
     include,
     acceptRedirects,
     timeoutMs: timeoutMs === null ? '' : String(timeoutMs),
@@ -105,7 +114,7 @@ export function enteredOptions(webhook: WebhookEndpoint): WebhookOptions {
   };
 }
 
-const FILTERS = ['chats', 'ignoredChats', 'chatTypes', 'fromMe', 'messageTypes'] as const;
+const FILTERS = ['chats', 'ignoredChats', 'chatTypes', 'fromMe', 'messageTypes', 'hasReferral', 'adIds'] as const;
 
 /** Returns the part of a request for the options whose names are in `changed`. The server validates it. */
 export function readOptions(options: WebhookOptions, changed: Partial<WebhookOptions>): SentOptions {
@@ -123,13 +132,16 @@ export function readOptions(options: WebhookOptions, changed: Partial<WebhookOpt
   };
 }
 
-function filtersOf({ chats, ignoredChats, chatTypes, fromMe, messageTypes }: WebhookOptions): SentOptions['filters'] {
+function filtersOf(options: WebhookOptions): SentOptions['filters'] {
+  const { chats, ignoredChats, chatTypes, fromMe, messageTypes, hasReferral, adIds } = options;
   const filters = {
     ...(linesOf(chats).length > 0 && { chats: linesOf(chats) }),
     ...(linesOf(ignoredChats).length > 0 && { ignoredChats: linesOf(ignoredChats) }),
     ...(chatTypes.length > 0 && { chatTypes }),
     ...(fromMe !== '' && { fromMe: fromMe === 'true' }),
     ...(messageTypes.length > 0 && { messageTypes }),
+    ...(hasReferral !== '' && { hasReferral: hasReferral === 'true' }),
+    ...(linesOf(adIds).length > 0 && { adIds: linesOf(adIds) }),
   };
   // The choices are the values of the API.
   return Object.keys(filters).length === 0 ? null : (filters as SentOptions['filters']);

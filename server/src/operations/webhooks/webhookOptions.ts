@@ -29,6 +29,18 @@ const Filters = strictPart('Selects the events of a webhook. Events without a ch
   messageTypes: optional(
     list(oneOf(allMessageTypes), 'Only messages of these types.', { minItems: 1, maxItems: allMessageTypes.length }),
   ),
+  hasReferral: optional(
+    boolean(
+      '`true`: only messages that came through an ad or post, and chats that were opened through one; `false`: only others. Applies to `message.incoming` and `chat.opened`.',
+    ),
+  ),
+  adIds: optional(
+    list(
+      Type.String({ ...ref('other'), minLength: 1, maxLength: 200 }),
+      "Only those that came through these ads or posts: the network's ids of them. Applies to the same events.",
+      { minItems: 1, maxItems: 100 },
+    ),
+  ),
 });
 
 const Ordering = oneOf(
@@ -41,7 +53,7 @@ const MAX_HEADER_NAME = 100;
 
 export const optionFields = {
   filters: optional(
-    orNull(Filters, 'Selects events by chat, sender and type; `null` for all. Not for the default webhook.'),
+    orNull(Filters, 'Selects events by chat, sender, type and ad; `null` for all. Not for the default webhook.'),
   ),
   headers: optional(
     orNull(
@@ -90,9 +102,11 @@ export const shownOptions = {
 
 /**
  * Returns the filters with phone numbers as digits.
- * @throws {AppError} `validation_failed` naming a chat that is none
+ * @throws {AppError} `validation_failed` naming a chat that is none, or ads without a referral
  */
 export function acceptedFilters({ chats, ignoredChats, ...filters }: WebhookFilters): WebhookFilters {
+  if (filters.hasReferral === false && filters.adIds !== undefined)
+    throw invalidField('filters.adIds', 'must be left out when `filters.hasReferral` is false', 'conflict');
   return {
     ...filters,
     ...(chats !== undefined && { chats: chats.map((one) => acceptedChat('filters.chats', one)) }),

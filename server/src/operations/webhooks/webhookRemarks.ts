@@ -1,9 +1,11 @@
 import { Type } from 'typebox';
 import type { Tx } from '../../db/commit.ts';
 import type { WebhookTable } from '../../db/schema.ts';
+import type { EventKind } from '../../events/events.ts';
 import { integer, list } from '../../invoke/input/fields.ts';
 import type { Context } from '../../invoke/operation.ts';
 import type { WebhookChange } from '../../webhooks/endpoints/destinations.ts';
+import { referredKinds, type WebhookFilters } from '../../webhooks/log/filters.ts';
 import { countUnwanted } from '../../webhooks/queue/queue.ts';
 import { subscribedKinds } from './eventTypes.ts';
 
@@ -48,10 +50,19 @@ export async function warningsOf({ kysely }: Tx, row: WebhookTable): Promise<str
     .where('webhook_id', '<>', row.webhook_id)
     .execute();
   const kinds = subscribedKinds(JSON.parse(row.events));
-  return others.flatMap(({ webhook_id, events, destination }) => {
+  const repeated = others.flatMap(({ webhook_id, events, destination }) => {
     if (destination !== row.destination) return [];
     const shared = subscribedKinds(JSON.parse(events)).filter((kind) => kinds.includes(kind));
     if (shared.length === 0) return [];
     return `The webhook ${webhook_id} has the same URL and also receives ${shared.join(', ')}: the receiver gets these events twice, unless sessions or filters tell them apart`;
   });
+  return [...repeated, ...uselessFilters(row, kinds)];
+}
+
+function uselessFilters({ filters }: WebhookTable, kinds: readonly EventKind[]): string[] {
+  const { hasReferral, adIds }: WebhookFilters = JSON.parse(filters ?? '{}');
+  if ((hasReferral ?? adIds) === undefined || referredKinds.some((kind) => kinds.includes(kind))) return [];
+  return [
+    `The filters hasReferral and adIds have no effect: they apply to ${referredKinds.join(' and ')}, which the webhook does not receive`,
+  ];
 }

@@ -12,6 +12,10 @@ export interface WebhookFilters {
   /** Whether the session's own number caused the event. */
   readonly fromMe?: boolean;
   readonly messageTypes?: readonly string[];
+  /** Whether the sender came through an ad or post. */
+  readonly hasReferral?: boolean;
+  /** The network's ids of ads and posts. */
+  readonly adIds?: readonly string[];
   /** Phone number digits of the people who caused the event. Only for subscriptions of MCP clients. */
   readonly senders?: readonly string[];
 }
@@ -24,26 +28,33 @@ export interface Filtered {
   readonly fromMe: boolean | undefined;
   readonly messageType: string | undefined;
   readonly from: string | undefined;
+  /** The ad or post that the sender tapped before writing. */
+  readonly referral: Referral | undefined;
   /** The chat under which the person was known before the number was. */
   readonly previousChatId?: string | undefined;
 }
 
 /** Returns the parts of an event's `data` that filters look at. */
 export function filteredBy(data: object): Omit<Filtered, 'kind' | 'chatId'> {
-  const { fromMe, type: messageType, from, previousPhoneNumber: previousChatId }: FilteredData = data;
-  return { fromMe, messageType, from, previousChatId };
+  const { fromMe, type: messageType, from, referral, previousPhoneNumber: previousChatId }: FilteredData = data;
+  return { fromMe, messageType, from, referral, previousChatId };
+}
+
+interface Referral {
+  readonly adId?: string;
 }
 
 interface FilteredData {
   readonly fromMe?: boolean;
   readonly type?: string;
   readonly from?: string;
+  readonly referral?: Referral;
   readonly previousPhoneNumber?: string;
 }
 
 /** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
 export function passesFilters(filters: WebhookFilters, event: Filtered): boolean {
-  return isOfChats(filters, event) && isOfContent(filters, event);
+  return isOfChats(filters, event) && isOfContent(filters, event) && isOfAds(filters, event);
 }
 
 function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, { chatId, previousChatId }: Filtered): boolean {
@@ -68,9 +79,18 @@ function isOfContent({ fromMe, messageTypes, senders }: WebhookFilters, event: F
   return messageTypes === undefined || event.messageType === undefined || messageTypes.includes(event.messageType);
 }
 
+function isOfAds({ hasReferral, adIds }: WebhookFilters, { kind, referral }: Filtered): boolean {
+  if (!referredKinds.includes(kind)) return true;
+  if (hasReferral !== undefined && hasReferral !== (referral !== undefined)) return false;
+  return adIds === undefined || (referral?.adId !== undefined && adIds.includes(referral.adId));
+}
+
 function includesChat(pattern: string, chatId: string): boolean {
   return pattern.endsWith('*') ? chatId.startsWith(pattern.slice(0, -1)) : pattern === chatId;
 }
+
+/** Event types that report an ad or post. The session's own messages never come through one. */
+export const referredKinds: readonly EventKind[] = ['message.incoming', 'chat.opened'];
 
 /** Event types that do not say in `fromMe` who caused them → whether it was the session. */
 const ownKinds: ReadonlyMap<EventKind, boolean> = new Map([
