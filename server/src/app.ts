@@ -53,7 +53,10 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const cluster = await openCluster(foundation, store);
   const { signatures, forward } = createNodeRequests(foundation);
   const auth = createAuth(foundation, cluster);
-  const delivery = createDelivery(foundation, cluster, (ids) => messaging.sessions.connectorsOf.of(ids));
+  const delivery = createDelivery(foundation, cluster, {
+    connectorsOf: (ids) => messaging.sessions.connectorsOf.of(ids),
+    userIdsOf: (...person) => messaging.sessions.people.userIdsOf(...person),
+  });
   const { engine, deliver, outgoing, callbackVerifier, subscriptionKeeper, deletions, emit } = delivery;
   const { eventLog, filteredEventLog, addFields, feed } = delivery;
   const keyChanges = new KeyChanges(auth.authenticator, subscriptionKeeper);

@@ -53,6 +53,7 @@ import { Posts } from '../sending/posts.ts';
 import { Sender } from '../sending/sender.ts';
 import { FollowedPresences } from '../sessions/followedPresences.ts';
 import { LiveSessions } from '../sessions/liveSessions.ts';
+import type { People } from '../sessions/people.ts';
 import type { SessionConnectors } from '../sessions/sessionConnectors.ts';
 import { Sessions } from '../sessions/sessions.ts';
 import { API_PREFIX } from '../version.ts';
@@ -158,8 +159,13 @@ function oauthAddresses({ mcpOauth, publicUrl }: Settings) {
   return { issuer: publicUrl.origin, resource: `${publicUrl.origin}${API_PREFIX}/mcp` };
 }
 
-/** @param connectorsOf called only when events are read, because sessions are created after the delivery of events */
-export function createDelivery(foundation: Foundation, cluster: Cluster, connectorsOf: SessionConnectors['of']) {
+/** Called only when there are events, because sessions are created after the delivery of events. */
+interface OfSessions {
+  readonly connectorsOf: SessionConnectors['of'];
+  readonly userIdsOf: People['userIdsOf'];
+}
+
+export function createDelivery(foundation: Foundation, cluster: Cluster, { connectorsOf, userIdsOf }: OfSessions) {
   const { settings, database, clock, random, tracing } = foundation;
   const openFiles = readOpenFiles(settings.outgoingConnections);
   const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
@@ -201,6 +207,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, connect
   const networkNumbers = new NetworkNumbers(clock.now);
   const emit: Emit = createEmit({
     ...foundation,
+    userIdsOf: (tx, sessionId, digits) => userIdsOf(sessionId, digits, tx),
     note: (tx, accountId, data) => networkNumbers.note(tx, accountId, data),
     wake: (webhookId, stored) => engine.wake(webhookId, stored),
     announce: (accountId) => {
@@ -325,7 +332,7 @@ export function createMessaging(
   });
   const inbox = tracing?.inbox(stored) ?? stored;
   const liveSessions = new LiveSessions({ database, cluster, clock });
-  const keyRefusal = createKeyRefusal(database.reader, clock);
+  const keyRefusal = createKeyRefusal(database.reader, clock, (...person) => sessions.people.userIdsOf(...person));
   const common = { ...foundation, cluster, inbox, media, live: liveSessions, keyRefusal };
   const sender = new Sender({
     ...common,

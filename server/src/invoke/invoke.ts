@@ -256,7 +256,7 @@ class Invocation {
     const sessionIds = sessionsOf({ caller });
     if (sessionIds !== undefined) this.#input = await sessionScopes.limit(operation, caller, sessionIds, this.#input);
     if (recipients !== undefined)
-      await requireRecipients({ recipients, input }, caller, this.#input, this.#given, services.database.reader);
+      await requireRecipients({ recipients, input }, caller, this.#input, this.#given, services);
     this.#input = await confirmationRule.require(operation, this.#call, this.#input);
   }
 

@@ -1,5 +1,5 @@
 import type { Caller } from '../auth/authenticate.ts';
-import { isPlaceholder, isUserId } from '../connectors/contract/people.ts';
+import { isPlaceholder, isUserId, type NetworkPerson } from '../connectors/contract/people.ts';
 import type { Queryable } from '../db/dialect.ts';
 import { query, unindexed } from '../db/query.ts';
 import { AppError, invalidField, noSuch } from '../errors.ts';
@@ -124,16 +124,22 @@ export class NetworkIds {
   async #currentChat(caller: Caller, sessionId: unknown, placeholder: string): Promise<string> {
     const searched = await this.#sessionsWith(caller, sessionId, placeholder);
     if (searched.some(({ chat_id: chat }) => chat !== null)) return placeholder;
-    return (await this.#numbersOf(searched, [placeholder])).get(placeholder) ?? placeholder;
+    return (await this.#findHidden(searched, [placeholder])).get(placeholder)?.phoneNumber ?? placeholder;
   }
 
   async #replacePeople(caller: Caller, places: readonly Place[], input: Input): Promise<Input> {
     const paths = places.filter(isOfPeople).map(({ path }) => path);
     const hidden = paths.flatMap((path) => textsAt(input, path)).flatMap(({ text }) => placeholderOf(text) ?? []);
     if (hidden.length === 0) return input;
-    const numbers = await this.#numbersOf(await this.#sessionsWith(caller, input['sessionId'], NONE), hidden);
-    const replace = (text: string) => numbers.get(placeholderOf(text) ?? '') ?? text;
-    return paths.reduce((replaced, path) => changedAt(replaced, path, replace), input);
+    const found = await this.#findHidden(await this.#sessionsWith(caller, input['sessionId'], NONE), hidden);
+    const person = (text: string) => found.get(placeholderOf(text) ?? '');
+    const replace = (text: string) => person(text)?.phoneNumber ?? text;
+    // Stored lists keep the id, because the number can pass to another person.
+    const replaceStored = (text: string) =>
+      isUserId(text.trim()) ? text.trim() : (person(text)?.userId ?? replace(text));
+    return places
+      .filter(isOfPeople)
+      .reduce((replaced, { path, to }) => changedAt(replaced, path, to === 'chats' ? replaceStored : replace), input);
   }
 
   /** The sessions that the caller may search, or the named one of them, with the chat if they have it. */
@@ -147,10 +153,10 @@ export class NetworkIds {
     return rows.filter(({ session_id: id }) => allowed?.includes(id) ?? true);
   }
 
-  /** The numbers of placeholders, as far as one of the sessions knows them. */
-  #numbersOf(searched: readonly { readonly session_id: string }[], hidden: readonly string[]) {
+  /** The people behind placeholders, as far as one of the sessions knows them. */
+  #findHidden(searched: readonly { readonly session_id: string }[], hidden: readonly string[]) {
     const ids = searched.map(({ session_id }) => session_id);
-    return findNumbers(this.#services.sessions, ids, hidden);
+    return findHidden(this.#services.sessions, ids, hidden);
   }
 
   /** The session that the input determines; undefined if it names none. */
@@ -195,7 +201,7 @@ export async function recipientFinder(
 ): Promise<(entry: string) => string> {
   const addresses = list.filter(isGroupAddress);
   const groups = addresses.length === 0 ? [] : await groupsAt(database.reader, accountId, addresses);
-  const numbers = await findNumbers(
+  const people = await findHidden(
     sessions,
     [sessionId],
     list.flatMap((entry) => placeholderOf(entry) ?? []),
@@ -203,7 +209,7 @@ export async function recipientFinder(
   const own = groups.filter(({ session_id: id }) => id === sessionId);
   const ids = new Map(own.map(({ network_id, group_id }) => [network_id, group_id]));
   return (entry) => {
-    if (!isGroupAddress(entry)) return numbers.get(placeholderOf(entry) ?? '') ?? entry;
+    if (!isGroupAddress(entry)) return people.get(placeholderOf(entry) ?? '')?.phoneNumber ?? entry;
     const groupId = ids.get(entry);
     if (groupId === undefined) throw noSuch('group', entry);
     return groupId;
@@ -278,22 +284,21 @@ function withList(value: Input, [name = '', ...rest]: readonly string[], list: r
 }
 
 /** Asks one session after the other, because an account can have many. */
-async function findNumbers(
+async function findHidden(
   { people }: Needed['sessions'],
   sessionIds: readonly string[],
   hidden: readonly string[],
-): Promise<Map<string, string>> {
-  const numbers = new Map<string, string>();
+): Promise<Map<string, NetworkPerson>> {
+  const found = new Map<string, NetworkPerson>();
   let lookUps = 0;
   for (const placeholder of new Set(hidden))
     for (const sessionId of sessionIds) {
-      if (lookUps++ === MAX_LOOK_UPS) return numbers;
-      const { phoneNumber } = await people.find(sessionId, placeholder);
-      if (phoneNumber === placeholder) continue;
-      numbers.set(placeholder, phoneNumber);
-      break;
+      if (lookUps++ === MAX_LOOK_UPS) return found;
+      const person = await people.find(sessionId, placeholder);
+      if (person.phoneNumber !== placeholder || !found.has(placeholder)) found.set(placeholder, person);
+      if (person.phoneNumber !== placeholder) break;
     }
-  return numbers;
+  return found;
 }
 
 function groupsAt(on: Queryable, accountId: string, addresses: readonly string[]) {

@@ -1,20 +1,23 @@
 import type { TSchema } from 'typebox';
 import type { Caller } from '../auth/authenticate.ts';
 import { scopeOf } from '../auth/keyScope.ts';
-import { isRecipient } from '../auth/recipientPatterns.ts';
+import { isRecipient, type RecipientPatterns } from '../auth/recipientPatterns.ts';
 import { isUserId, placeholderOfUserId } from '../connectors/contract/people.ts';
-import type { Queryable } from '../db/dialect.ts';
 import { query } from '../db/query.ts';
 import { AppError } from '../errors.ts';
+import { isGroupId } from '../ids.ts';
 import { digitsOf } from './input/phoneNumbers.ts';
 import { referenceOf } from './input/references.ts';
+import type { Services } from './services.ts';
 
 /**
  * The input field that names the people or groups whom an operation reaches. `messageId` stands for the chat of the
- * message. With `each`, the handler calls `requireRecipient` for each, because one that is refused does not affect the
+ * message. With `each`, the handler calls `requirePerson` for each, because one that is refused does not affect the
  * others.
  */
 export type RecipientField = 'to' | 'chatId' | 'phoneNumbers' | 'messageId' | 'each';
+
+type Needed = Pick<Services, 'database' | 'sessions'>;
 
 /** @throws {AppError} `permission_denied` naming the first recipient whom the caller's key may not reach */
 export async function requireRecipients(
@@ -22,36 +25,63 @@ export async function requireRecipients(
   caller: Caller,
   input: Readonly<Record<string, unknown>>,
   given: Readonly<Record<string, unknown>>,
-  on: Queryable,
+  services: Needed,
 ): Promise<void> {
   if (field === 'each' || scopeOf(caller)?.recipients === undefined) return;
+  const ctx = { ...services, caller };
+  const isMessage = referenceOf(schema, [field]) === 'message';
   // Validated by the schema of the input.
   const named = [input[field] ?? []].flat() as string[];
   const typed = [given[field] ?? []].flat();
   for (const [index, one] of named.entries()) {
-    const recipient =
-      referenceOf(schema, [field]) === 'message'
-        ? await chatOfMessage(on, caller.accountId, one)
-        : (digitsOf(one) ?? one);
-    if (recipient !== undefined) requireRecipient({ caller }, recipient, typed[index]);
+    const message = isMessage
+      ? await chatById.first(services.database.reader, { ...caller, messageId: one })
+      : undefined;
+    // The operation reports an unknown message.
+    if (isMessage && message === undefined) continue;
+    const recipient = message?.chat_id ?? digitsOf(one) ?? one;
+    await requirePerson(ctx, message?.session_id ?? input['sessionId'], recipient, typed[index]);
   }
 }
 
 /**
+ * @param sessionId defaults to the account's only session
  * @param recipient phone number digits, or the id of a group
  * @param given how the caller identifies the recipient. A key that is limited to a user id keeps it when the number of
  * the person becomes known.
  * @throws {AppError} `permission_denied` if the caller's key may not send to the recipient
  */
-export function requireRecipient(
-  { caller }: { readonly caller: Caller },
+export async function requirePerson(
+  ctx: Needed & { readonly caller: Caller },
+  sessionId: unknown,
   recipient: string,
   given: unknown = recipient,
-): void {
-  const patterns = scopeOf(caller)?.recipients;
+): Promise<void> {
+  const patterns = scopeOf(ctx.caller)?.recipients;
   if (patterns === undefined || isRecipient(patterns, recipient)) return;
-  const userId = typeof given === 'string' && isUserId(given.trim()) ? placeholderOfUserId(given.trim()) : undefined;
-  if (userId === undefined || !patterns.exact.has(userId))
+  const { people, sole } = ctx.sessions;
+  const typed = typeof given === 'string' ? given.trim() : '';
+  if (isUserId(typed) && isListedId(patterns, [typed])) return;
+  if (!isGroupId(recipient)) {
+    const only = typeof sessionId === 'string' ? { sessionId } : await sole.of(ctx.caller.accountId);
+    // Without a session, the operation fails.
+    const userIds = typeof only === 'string' ? [] : await people.userIdsOf(only.sessionId, recipient);
+    if (isListedId(patterns, userIds)) return;
+  }
+  throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
+}
+
+/** Whether one of the user ids is listed. A key can list placeholders instead of ids. */
+export const isListedId = ({ exact }: RecipientPatterns, userIds: readonly string[]): boolean =>
+  userIds.some((userId) => exact.has(userId) || exact.has(placeholderOfUserId(userId)));
+
+/**
+ * For groups, channels, and people on networks without user ids.
+ * @throws {AppError} `permission_denied` if the caller's key may not send to the recipient
+ */
+export function requireRecipient({ caller }: { readonly caller: Caller }, recipient: string): void {
+  const patterns = scopeOf(caller)?.recipients;
+  if (patterns !== undefined && !isRecipient(patterns, recipient))
     throw new AppError('permission_denied', `This API key cannot send to ${recipient}`);
 }
 
@@ -67,15 +97,10 @@ export function requireAnyRecipient({ caller }: { readonly caller: Caller }, wha
     );
 }
 
-/** Undefined if the account has no such message, which the operation reports. */
-async function chatOfMessage(on: Queryable, accountId: string, messageId: string): Promise<string | undefined> {
-  return (await chatById.first(on, { accountId, messageId }))?.chat_id;
-}
-
 const chatById = query((db, p: { accountId: string; messageId: string }) =>
   db
     .selectFrom('messages')
-    .select('chat_id')
+    .select(['chat_id', 'session_id'])
     .where('account_id', '=', p.accountId)
     .where('message_id', '=', p.messageId),
 );

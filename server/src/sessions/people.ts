@@ -1,6 +1,7 @@
 import type { SessionStore } from '../connectors/contract/host.ts';
-import { type NetworkPerson, placeholderOfUserId } from '../connectors/contract/people.ts';
+import { isUserId, type NetworkPerson, placeholderOfUserId } from '../connectors/contract/people.ts';
 import type { Database } from '../db/database.ts';
+import type { Queryable } from '../db/dialect.ts';
 import type { SessionRef } from '../messages/store.ts';
 import { insertNamed } from '../messages/userIds.ts';
 import type { SessionConnectors } from './sessionConnectors.ts';
@@ -24,6 +25,18 @@ export class People {
     const connector = (await this.#connectors.of([sessionId]))(sessionId);
     if (connector?.personOf !== undefined) return connector.personOf(digits, storeOf(this.#database, sessionId));
     return { phoneNumber: digits, networkIds: [connector?.addressOf?.({ type: 'direct', id: digits }) ?? digits] };
+  }
+
+  /**
+   * Returns the user ids that a person has at present, as far as the session knows them. A number can pass from one
+   * person to another.
+   * @param digits a phone number, or the placeholder of a hidden one
+   */
+  async userIdsOf(sessionId: string, digits: string, on: Queryable = this.#database.reader): Promise<string[]> {
+    const connector = (await this.#connectors.of([sessionId], on))(sessionId);
+    if (connector?.nameUser === undefined || connector.personOf === undefined) return [];
+    const { networkIds } = await connector.personOf(digits, storeOf({ ...this.#database, reader: on }, sessionId));
+    return networkIds.filter(isUserId);
   }
 
   /**

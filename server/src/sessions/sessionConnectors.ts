@@ -17,7 +17,7 @@ export class SessionConnectors {
   }
 
   /** Returns a function that returns the connector of one of the sessions; undefined if this server does not have it. */
-  async of(sessionIds: readonly string[]): Promise<(sessionId: string) => Connector | undefined> {
+  async of(sessionIds: readonly string[], on = this.#reader): Promise<(sessionId: string) => Connector | undefined> {
     const names = new Map<string, string>();
     const unknown = new Set<string>();
     for (const sessionId of sessionIds) {
@@ -26,7 +26,7 @@ export class SessionConnectors {
       else names.set(sessionId, name);
     }
     if (unknown.size > 0) {
-      const found = await namesOf.all(this.#reader, { sessionIds: JSON.stringify([...unknown]) });
+      const found = await namesOf.all(on, { sessionIds: JSON.stringify([...unknown]) });
       for (const { session_id: sessionId, connector } of found) {
         names.set(sessionId, connector);
         this.#names.set(sessionId, connector);

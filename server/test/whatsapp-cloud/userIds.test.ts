@@ -9,6 +9,7 @@ const U1 = 'DE.999888';
 const U2 = 'DE.777666';
 const PARENT = 'DE.ENT.555444';
 const text = (body: string) => ({ type: 'text', text: { body } });
+const recipientsOf = ({ allowedRecipients }: { allowedRecipients: string[] }) => allowedRecipients;
 const idsOf = ({ userId, userName }: { userId?: string; userName?: string }) => [userId, userName];
 
 async function site(t: TestContext) {
@@ -153,7 +154,7 @@ describe('user ids of the Cloud API', () => {
   });
 
   it('lets a key that is limited to an id reach the person, and no stranger', async (t) => {
-    const { graph, clock, withKey } = await site(t);
+    const { graph, call, withKey } = await site(t);
     const ofId = await withKey([U1]);
     const tries = async () => {
       const answers = [];
@@ -163,8 +164,50 @@ describe('user ids of the Cloud API', () => {
     assert.deepEqual(await tries(), [201, 403, 403]);
     await graph.incoming(ADA, text('it is me'), { userId: U1 });
     assert.equal((await ofId(U1)).body.to, ADA);
-    await clock.advance(60_000); // until keys are read again
     assert.deepEqual(await tries(), [201, 403, 201]);
+    const limits = async () => (await call('GET', '/api-keys')).body.data.map(recipientsOf);
+    assert.deepEqual(await limits(), [[U1]]);
+    await graph.incoming(ADA, text('the number is mine now'), { userId: U2 });
+    assert.deepEqual(await tries(), [201, 403, 403]);
+    assert.equal(graph.sent.at(-1)?.body.recipient, U1, 'the id reaches its person');
+    const NEW = '4915199999999';
+    await graph.incoming(NEW, text('my new number'), { userId: U1 });
+    assert.deepEqual([(await ofId(NEW)).status, (await ofId(ADA)).status], [201, 403]);
+    assert.equal((await ofId(U1)).body.to, NEW);
+    assert.deepEqual(await limits(), [[U1]]);
+  });
+
+  it('does not send a scheduled message of a key to the next owner of a number', async (t) => {
+    const { graph, call, clock, server } = await site(t);
+    await graph.incoming(ADA, text('it is me'), { userId: U1 });
+    const limits = { name: 'limited', permissions: ['messages:send'], allowedRecipients: [U1] };
+    const { body: key } = await call('POST', '/api-keys/create', limits);
+    const sendAt = new Date(clock.now() + 60_000).toISOString();
+    const later = { to: U1, message: 'later', sendAt };
+    const { body: sent } = await bearer(server.url, key.key)('POST', '/messages/send', later);
+    await graph.incoming(ADA, text('the number is mine now'), { userId: U2 });
+    const message = await passUntil(
+      clock,
+      async () => (await call('GET', `/messages/${sent.messageId}`)).body,
+      ({ status }) => !['scheduled', 'queued'].includes(status),
+    );
+    assert.deepEqual([message.status, graph.sent.length], ['failed', 0]);
+    assert.match(message.error, /may no longer send to/);
+  });
+
+  it('keeps the id of a key whose recipient was written as a placeholder, and adds a changed id', async (t) => {
+    const { graph, call, chats, withKey } = await site(t);
+    await graph.incoming(U1, text('hello'));
+    const [placeholder = ''] = await chats();
+    const ofId = await withKey([placeholder]);
+    const limits = async () => (await call('GET', '/api-keys')).body.data.map(recipientsOf);
+    assert.deepEqual(await limits(), [[U1]]);
+    assert.equal((await ofId(placeholder)).status, 201);
+    await graph.incoming(ADA, text('it is me'), { userId: U1 });
+    assert.deepEqual([await limits(), (await ofId(ADA)).status], [[[U1]], 201]);
+    await graph.notice({ type: 'user_changed_user_id', body: 'changed', user_id: U2, previous_user_id: U1 });
+    await eventually(limits, ([list]) => list.length === 2);
+    assert.deepEqual(await limits(), [[U1, U2]]);
   });
 
   it('lets a key that is limited to an id reach a person whom a later session meets by number', async (t) => {
@@ -202,15 +245,31 @@ describe('user ids of the Cloud API', () => {
     );
   });
 
-  it('matches a webhook filter with an id once the number is known', async (t) => {
+  it('matches a webhook filter with an id, and not the next owner of the number', async (t) => {
     const { graph, call } = await site(t);
-    const filters = { chats: [U1] };
-    const hook = { webhookUrl: 'https://example.com/hook', events: ['message.incoming'], filters };
-    const { status, body } = await call('POST', '/webhooks/endpoints', hook);
-    assert.equal(status, 201);
+    const hook = async (filters: object) => {
+      const receiver = await startReceiver();
+      t.after(() => receiver.close());
+      const options = { webhookUrl: receiver.url, events: ['message.incoming'], filters };
+      const { status, body } = await call('POST', '/webhooks/endpoints', options);
+      assert.equal(status, 201);
+      const texts = async (count: number) => {
+        await receiver.waitFor(count);
+        return receiver.deliveries.map(({ parsed }) => parsed.data.message);
+      };
+      return { webhookId: body.webhookId, texts };
+    };
+    const [chosen, ignored] = [await hook({ chats: [U1] }), await hook({ ignoredChats: [U1] })];
     assert.deepEqual((await call('GET', '/contacts')).body.data, [], 'a filter adds no contact');
+    await graph.incoming(U1, text('hidden'));
     await graph.incoming(ADA, text('it is me'), { userId: U1 });
-    assert.deepEqual((await call('GET', `/webhooks/endpoints/${body.webhookId}`)).body.filters.chats, [ADA]);
+    await graph.incoming(ADA, text('mine now'), { userId: U2 });
+    await graph.incoming(U1, text('hidden again'));
+    await graph.incoming(U2, text('still mine'));
+    assert.deepEqual(await chosen.texts(3), ['hidden', 'it is me', 'hidden again']);
+    assert.deepEqual(await ignored.texts(2), ['mine now', 'still mine']);
+    const { filters } = (await call('GET', `/webhooks/endpoints/${chosen.webhookId}`)).body;
+    assert.deepEqual(filters.chats, [U1]);
   });
 });
 

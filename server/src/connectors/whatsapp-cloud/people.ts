@@ -203,6 +203,7 @@ export class People {
     const owner = userId === undefined ? placeholder : placeholderOfUserId(userId);
     if (userId === undefined || owner === placeholder) return;
     const { phoneNumber: given, ...person } = { userId, ...(await findPerson(owner, store)) };
+    await store.delete(SHOWN_PREFIX + phoneNumber);
     if (given === phoneNumber) await this.#keep(owner, person);
     this.#met.delete(userId);
   }

@@ -94,8 +94,13 @@ export function notPhoneNumber(text: unknown, alternative = ''): string {
   return reason === '' ? sentence : `${sentence}: ${reason}`;
 }
 
-/** Returns a phone number, or the beginning of one followed by `*`, as digits in any format; undefined if it is neither. */
+/**
+ * Returns a phone number in any format, or the beginning of one followed by `*`, as digits, and a user id as it is;
+ * undefined for other texts.
+ */
 export function patternOf(text: string): string | undefined {
+  const id = text.trim();
+  if (isUserId(id)) return id;
   if (!text.endsWith('*')) return digitsOf(text);
   const digits = withoutFormat(plain(text.slice(0, -1)));
   return /^([1-9]\d{0,14}|000\d{0,22})$/.test(digits) ? `${digits}*` : undefined;

@@ -14,9 +14,10 @@ type Follows =
   | { readonly by: 'key'; readonly others: readonly string[] }
   /**
    * JSON with the digits as strings, in few rows of the account or of the session. Lists that a person wrote keep a
-   * real number next to the current one, because callers go on to use it.
+   * real number or a user id next to the current one, because callers go on to use it. A user id is never replaced by
+   * the number, which can pass to another person.
    */
-  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session'; readonly keepsNumbers?: true }
+  | { readonly by: 'json'; readonly key: string; readonly of: 'account' | 'session'; readonly isWritten?: true }
   /** Other code in this room merges or moves the rows. */
   | { readonly by: 'code' }
   | { readonly by: 'nothing'; readonly reason: string };
@@ -60,8 +61,8 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
     content: { by: 'nothing', reason: AS_REPORTED },
   },
   // Keys that may write to the person still may, and filters go on, as soon as they are read again.
-  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', keepsNumbers: true } },
-  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', keepsNumbers: true } },
+  api_keys: { allowed_recipients: { by: 'json', key: 'key_id', of: 'account', isWritten: true } },
+  webhooks: { filters: { by: 'json', key: 'webhook_id', of: 'account', isWritten: true } },
   deliveries: { conversation: { by: 'code' } },
   events: {
     conversation: { by: 'nothing', reason: AS_EMITTED },
@@ -113,24 +114,32 @@ async function moveKeyed(
 
 async function replaceInJson(
   { kysely }: Tx,
-  { accountId, sessionId, placeholder, phoneNumber }: Person,
-  { table, column, key, of, keepsNumbers }: Column & Extract<Follows, { by: 'json' }>,
+  { accountId, sessionId, placeholder, phoneNumber, change }: Person,
+  { table, column, key, of, isWritten }: Column & Extract<Follows, { by: 'json' }>,
 ): Promise<boolean> {
   const [name, json, id] = [sql.table(table), sql.ref(column), sql.ref(key)];
+  const { previousUserId: formerId = placeholder, userId } = isWritten ? (change ?? {}) : {};
+  const isKept = isWritten && !isPlaceholder(placeholder);
+  const current = (isWritten && isPlaceholder(phoneNumber) ? userId : undefined) ?? phoneNumber;
+  const followed = (_: string, value: unknown) => {
+    if (!isKept && value === placeholder) return current;
+    if (!isWritten || !Array.isArray(value)) return value;
+    const list = isKept ? listWith(value, placeholder, current) : value;
+    return userId === undefined ? list : listWith(list, formerId, userId);
+  };
   const isOfOwner = of === 'account' ? sql`account_id = ${accountId}` : sql`session_id = ${sessionId}`;
   const { rows } = await sql<{ id: string; json: string }>`
     select ${id} as id, ${json} as json from ${name}
-    where ${isOfOwner} and ${json} like ${`%"${placeholder}"%`}`.execute(kysely);
+    where ${isOfOwner} and (${json} like ${`%"${placeholder}"%`} or ${json} like ${`%"${formerId}"%`})`.execute(kysely);
+  let areReplaced = false;
   for (const row of rows) {
-    const followed = (_: string, value: unknown) => {
-      if (keepsNumbers !== true || isPlaceholder(placeholder)) return value === placeholder ? phoneNumber : value;
-      return isListWith(value, placeholder) && !value.includes(phoneNumber) ? [...value, phoneNumber] : value;
-    };
     const replaced = JSON.stringify(JSON.parse(row.json, followed));
+    if (replaced === row.json) continue;
+    areReplaced = true;
     await sql`update ${name} set ${json} = ${replaced} where ${isOfOwner} and ${id} = ${row.id}`.execute(kysely);
   }
-  return rows.length > 0;
+  return areReplaced;
 }
 
-const isListWith = (value: unknown, digits: string): value is unknown[] =>
-  Array.isArray(value) && value.includes(digits);
+const listWith = (list: readonly unknown[], former: string, current: string) =>
+  list.includes(former) && !list.includes(current) ? [...list, current] : list;

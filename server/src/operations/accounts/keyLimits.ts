@@ -25,7 +25,7 @@ export const limitInput = {
   allowedRecipients: optional(
     orNull(
       Type.Array(Type.String({ ...ref('chats'), ...typed, maxLength: PERSON_LENGTH }), { minItems: 1, maxItems: 200 }),
-      'Sends only to these phone numbers, groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.',
+      'Sends only to these phone numbers, user ids (`DE.999888`), groups (`grp_…`, `…@g.us`) and numbers that begin with digits (`49170*`); `null` for all.',
     ),
   ),
   sendQuota: optional(
@@ -48,7 +48,7 @@ export const limitOutput = {
   sessionIds: orNull(list(Type.String(), 'Ids of sessions.'), 'Sessions that the key may use; null for all.'),
   allowedIps: orNull(list(Type.String(), 'Networks or addresses.'), 'Networks that may use the key; null for all.'),
   allowedRecipients: orNull(
-    list(Type.String(), 'Phone number digits, ids of groups, or first digits with `*`.'),
+    list(Type.String(), 'Phone number digits, user ids, ids of groups, or first digits with `*`.'),
     'Recipients to whom the key may send; null for all.',
   ),
   sendQuota: orNull(Type.Integer(), 'Messages that the key may send per day (UTC); null for any number.'),

@@ -26,7 +26,7 @@ import { ref } from '../../invoke/input/references.ts';
 import { parseTime } from '../../invoke/input/validate.ts';
 import { type Context, defineOperation, requireContent, requireNoApproval } from '../../invoke/operation.ts';
 import { pageInput, pageOf } from '../../invoke/pages.ts';
-import { requireRecipient } from '../../invoke/recipients.ts';
+import { requirePerson } from '../../invoke/recipients.ts';
 import { readSessionPage } from '../../invoke/sessionPages.ts';
 import {
   type ChatSettings,
@@ -252,7 +252,7 @@ async function changeTimer(
   requireTimer('disappearingSeconds', seconds, null);
   // Unlike the other settings, it reaches the other person.
   requireNoApproval(ctx, 'Change disappearing messages');
-  requireRecipient(ctx, chatId);
+  await requirePerson(ctx, session.sessionId, chatId);
   const change = await ctx.liveSessions.part(session, 'setDisappearing');
   await change(await chatOf(ctx.database.reader, session, chatId), seconds);
   await ctx.database.commit((tx) => setDisappearing(ctx, tx, session, chatId, seconds), session.sessionId);

@@ -12,7 +12,7 @@ import { integer, list, object, oneOf, optional, orNull, strictPart, string } fr
 import { digitsOf, recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { recipientFinder } from '../../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
-import { requireRecipient } from '../../invoke/recipients.ts';
+import { requirePerson } from '../../invoke/recipients.ts';
 import { findSession } from '../../invoke/resources.ts';
 import { numberFinder } from '../../invoke/typedNumbers.ts';
 import { numberStateOf } from '../../messages/standing/numberState.ts';
@@ -170,7 +170,7 @@ async function readRecipients(
 ): Promise<Recipient[]> {
   const groupOf = await recipientFinder(ctx, session, to);
   const numberOf = await numberFinder(ctx, session, to);
-  return to.map((given): Recipient => {
+  const read = async (given: string): Promise<Recipient> => {
     const no = (outcome: 'invalid_number' | 'not_allowed' | 'group_denied', error: unknown): Recipient => {
       if (!(error instanceof AppError)) throw error;
       return { given, chatId: null, chat: undefined, isBlocked: false, verdict: { outcome, message: error.message } };
@@ -187,14 +187,17 @@ async function readRecipients(
       return no('invalid_number', error);
     }
     try {
-      requireRecipient(ctx, chatId, given);
+      await requirePerson(ctx, session.sessionId, chatId, given);
     } catch (error) {
       return { ...no('not_allowed', error), chatId };
     }
     if (isGroupId(chatId)) return { given, chatId, chat: undefined, isBlocked: false, verdict: undefined };
     chatId = live?.connection.numberOf?.(chatId) ?? chatId;
     return { given, chatId, chat: { type: 'direct', id: chatId }, isBlocked: false, verdict: undefined };
-  });
+  };
+  const recipients: Recipient[] = [];
+  for (const given of to) recipients.push(await read(given));
+  return recipients;
 }
 
 /** Whether the network lets the number send at all. */

@@ -7,7 +7,7 @@ import { integer, list, named, object, onlyTrue, optional, orNull, string, time 
 import { recipientOf } from '../../invoke/input/phoneNumbers.ts';
 import { recipientFinder, requireNamed } from '../../invoke/networkIds.ts';
 import { type Context, defineOperation } from '../../invoke/operation.ts';
-import { requireRecipient } from '../../invoke/recipients.ts';
+import { requirePerson } from '../../invoke/recipients.ts';
 import { requireMessage } from '../../invoke/resources.ts';
 import { numberFinder } from '../../invoke/typedNumbers.ts';
 import { chatOf } from '../../messages/messages/outgoing.ts';
@@ -70,7 +70,7 @@ export const sendBulk = defineOperation({
       const messageId = ids();
       try {
         const to = recipientOf(numberOf(groupOf(given), 'to'));
-        requireRecipient(ctx, to, given);
+        await requirePerson(ctx, session.sessionId, to, given);
         await chatOf(ctx.database.reader, session, to); // throws unless a group belongs to the session
         if (isUserId(given.trim())) await requireNamed(ctx.sessions.people, session, [given.trim()]);
         plan.push({ given, messageId, to, sendAt: startsAt + place++ * intervalMs });

@@ -19,7 +19,7 @@ const ChatPatterns = (description: string) =>
 
 const Filters = strictPart('Selects the events of a webhook. Events without a chat or message pass.', {
   chats: ChatPatterns(
-    'Only these chats: phone numbers, ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`.',
+    'Only these chats: phone numbers, user ids (`DE.999888`), ids of groups (`grp_…`, `…@g.us`) and channels (`chn_…`), or beginnings such as `49170*`.',
   ),
   ignoredChats: ChatPatterns('Not these chats, in the same form.'),
   chatTypes: optional(

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { allEnded } from '../../async.ts';
 import type { Clock } from '../../clock.ts';
 import type { LateWriter, Tx } from '../../db/commit.ts';
+import type { Queryable } from '../../db/dialect.ts';
 import { batch, query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
 import { chatOf, sessionOf } from '../../events/conversation.ts';
@@ -9,7 +10,7 @@ import { type EventData, type EventKind, matchesPattern } from '../../events/eve
 import type { NewId } from '../../ids.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Due } from '../queue/due.ts';
-import { filteredBy, passesFilters, type WebhookFilters } from './filters.ts';
+import { filteredBy, listsUserIds, passesFilters, type WebhookFilters } from './filters.ts';
 
 export interface Emission<K extends EventKind = EventKind> {
   readonly accountId: string;
@@ -57,6 +58,7 @@ export function createEmit({
   metrics,
   wake,
   announce,
+  userIdsOf = async () => [],
   note = () => {},
   trace = () => null,
 }: {
@@ -66,6 +68,8 @@ export function createEmit({
   metrics: Metrics;
   wake: (webhookId: string, stored: readonly Due[]) => void;
   announce: (accountId: string) => void;
+  /** Returns the present user ids of a person, for filters that list user ids. */
+  userIdsOf?: UserIdsOf | undefined;
   /** Sees the data of every event, in its transaction. */
   note?: ((tx: Tx, accountId: string, data: unknown) => void) | undefined;
   trace?: (() => string | null) | undefined;
@@ -80,12 +84,15 @@ export function createEmit({
       webhooksOf.all(tx, { accountIds: JSON.stringify(accountIds) }),
     );
     const webhooksByAccount = Map.groupBy(
-      webhooks.map((row) => ({ ...row, isWanted: filterOf(row) })),
+      webhooks.map((row) => ({ ...row, ...selectionOf(row) })),
       ({ account_id }) => account_id,
     );
+    const areNeeded = (event: Emitted) =>
+      webhooksByAccount.get(event.account_id)?.some((row) => row.listsUserIds && row.isOfKind(event)) === true;
+    const idsOf = await readUserIds(tx, events.filter(areNeeded), userIdsOf);
     const deliveries = events.flatMap((event) =>
       (webhooksByAccount.get(event.account_id) ?? [])
-        .filter(({ webhook_id, isWanted }) => webhook_id !== event.except && isWanted(event))
+        .filter(({ webhook_id, isWanted }) => webhook_id !== event.except && isWanted(event, idsOf(event)))
         .map(({ webhook_id }) => ({ ...event, delivery_id: newId('dlv'), webhook_id })),
     );
     await tx.endWith(insertDeliveries.run(tx, deliveries));
@@ -125,16 +132,43 @@ function createPositions(steady: Clock): () => number {
   return () => (last = Math.max(last + 1, steady.now() * 1000));
 }
 
-/** Returns whether a webhook receives an event. */
-function filterOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters'>): (event: Emitted) => boolean {
+type UserIdsOf = (tx: Queryable, sessionId: string, digits: string) => Promise<readonly string[]>;
+/** Reads the user ids of the people whose chats have events, and returns a function that returns them. */
+async function readUserIds(
+  tx: Queryable,
+  events: readonly Emitted[],
+  userIdsOf: UserIdsOf,
+): Promise<(event: Emitted) => readonly string[]> {
+  const known = new Map<string, readonly string[]>();
+  for (const { conversation } of events) {
+    const chatId = chatOf(conversation);
+    if (isPerson(chatId) && !known.has(conversation))
+      known.set(conversation, await userIdsOf(tx, sessionOf(conversation), chatId));
+  }
+  return ({ conversation }) => known.get(conversation) ?? [];
+}
+
+const isPerson = (chatId: string) => /^\d+$/.test(chatId);
+
+/** Returns how a webhook selects events. */
+function selectionOf(row: Pick<WebhookTable, 'events' | 'session_ids' | 'filters'>) {
   const kinds: readonly string[] = JSON.parse(row.events);
   const patterns = kinds.filter((kind) => kind.endsWith('*'));
   const sessionIds: readonly string[] | null = row.session_ids && JSON.parse(row.session_ids);
   const filters: WebhookFilters | null = row.filters && JSON.parse(row.filters);
-  return ({ kind, conversation, filtered }) =>
+  const isOfKind = ({ kind, conversation }: Emitted) =>
     (kinds.includes(kind) || patterns.some((pattern) => matchesPattern(pattern, kind))) &&
-    (sessionIds === null || sessionIds.includes(sessionOf(conversation))) &&
-    (filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), ...filtered }));
+    (sessionIds === null || sessionIds.includes(sessionOf(conversation)));
+  return {
+    listsUserIds: filters !== null && listsUserIds(filters),
+    isOfKind,
+    isWanted(event: Emitted, chatUserIds: readonly string[]): boolean {
+      const { kind, conversation, filtered } = event;
+      const isSelected = () =>
+        filters === null || passesFilters(filters, { kind, chatId: chatOf(conversation), ...filtered, chatUserIds });
+      return isOfKind(event) && isSelected();
+    },
+  };
 }
 
 function toDue(row: Emitted & { readonly delivery_id: string }): Due {

@@ -5,7 +5,7 @@ type ChatType = 'direct' | 'group' | 'channel';
 
 /** Selects the events of a webhook. A field that is left out selects all. */
 export interface WebhookFilters {
-  /** Chat ids, or their beginnings followed by `*`. */
+  /** Chat ids, their beginnings followed by `*`, or user ids of people. */
   readonly chats?: readonly string[];
   readonly ignoredChats?: readonly string[];
   readonly chatTypes?: readonly ChatType[];
@@ -32,12 +32,23 @@ export interface Filtered {
   readonly referral: Referral | undefined;
   /** The chat under which the person was known before the number was. */
   readonly previousChatId?: string | undefined;
+  /** User ids of the person in the data of the event. */
+  readonly userIds?: readonly string[] | undefined;
+  /** User ids that the person of the chat has at present. */
+  readonly chatUserIds?: readonly string[] | undefined;
 }
+
+/** Whether filters list people by user ids, the only entries with a dot. */
+export const listsUserIds = ({ chats = [], ignoredChats = [] }: WebhookFilters): boolean =>
+  [chats, ignoredChats].some((list) => list.some((entry) => entry.includes('.')));
 
 /** Returns the parts of an event's `data` that filters look at. */
 export function filteredBy(data: object): Omit<Filtered, 'kind' | 'chatId'> {
   const { fromMe, type: messageType, from, referral, previousPhoneNumber: previousChatId }: FilteredData = data;
-  return { fromMe, messageType, from, referral, previousChatId };
+  const { phoneNumber, userId, previousUserId }: FilteredData = data;
+  // Only a contact: in groups, the chat is not the person.
+  const userIds = phoneNumber === undefined ? [] : [userId, previousUserId].filter((id) => id !== undefined);
+  return { fromMe, messageType, from, referral, previousChatId, userIds };
 }
 
 interface Referral {
@@ -49,7 +60,10 @@ interface FilteredData {
   readonly type?: string;
   readonly from?: string;
   readonly referral?: Referral;
+  readonly phoneNumber?: string;
   readonly previousPhoneNumber?: string;
+  readonly userId?: string;
+  readonly previousUserId?: string;
 }
 
 /** Returns whether an event passes the filters. One without the property that a filter is about passes it. */
@@ -57,9 +71,10 @@ export function passesFilters(filters: WebhookFilters, event: Filtered): boolean
   return isOfChats(filters, event) && isOfContent(filters, event) && isOfAds(filters, event);
 }
 
-function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, { chatId, previousChatId }: Filtered): boolean {
+function isOfChats({ chats, ignoredChats, chatTypes }: WebhookFilters, event: Filtered): boolean {
+  const { chatId, previousChatId, userIds = [], chatUserIds = [] } = event;
   if (chatId === '') return true;
-  const ids = previousChatId === undefined ? [chatId] : [chatId, previousChatId];
+  const ids = [chatId, ...(previousChatId === undefined ? [] : [previousChatId]), ...userIds, ...chatUserIds];
   const isListed = (patterns: readonly string[]) =>
     patterns.some((pattern) => ids.some((id) => includesChat(pattern, id)));
   if (chats !== undefined && !isListed(chats)) return false;
