@@ -20,9 +20,9 @@ export interface ClientOptions {
 }
 
 export interface CallOptions {
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
   /** Replaces the key that the client generates. */
-  readonly idempotencyKey?: string;
+  readonly idempotencyKey?: string | undefined;
 }
 
 export interface UploadOptions extends CallOptions {
@@ -30,7 +30,7 @@ export interface UploadOptions extends CallOptions {
    * Called repeatedly with the progress of the upload, from the start again if it is retried. The answer follows after
    * the last byte. In a browser, it is not called if the client has its own `fetch`.
    */
-  readonly onProgress?: (progress: Progress) => void;
+  readonly onProgress?: ((progress: Progress) => void) | undefined;
 }
 
 type Id = keyof Operations;
@@ -52,7 +52,7 @@ interface Page<T> {
 /** Iterates over all pages of a list: `for await (const message of sb.messages.list.all({ chatId }))`. */
 type Paged<I extends Id> =
   Output<I> extends Page<infer T>
-    ? Input<I> extends { cursor?: string }
+    ? Input<I> extends { cursor?: string | undefined }
       ? { all(input?: Omit<Input<I>, 'cursor'>, options?: CallOptions): AsyncGenerator<T, void, undefined> }
       : unknown
     : unknown;
@@ -78,18 +78,18 @@ export type EventPattern = '*' | `${string}.*`;
 
 export interface StreamOptions {
   /** By default the first eight types of the list of events. */
-  readonly events?: readonly (EventKind | EventPattern)[];
+  readonly events?: readonly (EventKind | EventPattern)[] | undefined;
   /** The `id` of the last event that you received. The stream resumes after it. */
-  readonly after?: string;
+  readonly after?: string | undefined;
   /** Reconnects after this many milliseconds without data. Default 45,000; the server sends a heartbeat every 15 s. */
-  readonly silenceMs?: number;
+  readonly silenceMs?: number | undefined;
   /**
    * Called if the server was restored from a backup or its database failed over since the last event that you received.
    * Events that you have seen may be gone, and events from up to a minute before the restore can repeat. The stream
    * continues after `cursor`, which you can pass as `after`.
    */
-  readonly onTruncated?: (cursor: string) => void;
-  readonly signal?: AbortSignal;
+  readonly onTruncated?: ((cursor: string) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 export type Client = Api & {

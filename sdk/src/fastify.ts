@@ -14,7 +14,7 @@ export type { HandlerOptions, SeenEvents, VerifiedDelivery } from './receiver.ts
 
 export interface WebhookPluginOptions extends HandlerOptions {
   /** Path of the route, below the `prefix` of the plugin. Default `/`. */
-  readonly path?: string;
+  readonly path?: string | undefined;
 }
 
 /** The part of a Fastify instance that the plugin uses. */

@@ -15,13 +15,13 @@ export interface HandlerOptions {
    */
   readonly onEvent: (event: WebhookEvent, delivery: VerifiedDelivery) => unknown;
   /** Remembers which events were handled, so that a repeated delivery is answered without calling `onEvent` again. */
-  readonly seen?: SeenEvents;
+  readonly seen?: SeenEvents | undefined;
   /** Called with the error of an answer 500, or of a signed body that is not an event. By default it is logged. */
-  readonly onError?: (error: unknown) => void;
+  readonly onError?: ((error: unknown) => void) | undefined;
   /** Maximum size of a body in bytes. A larger one is answered with 413 and not read. Default 1 MiB. */
-  readonly maxBytes?: number;
+  readonly maxBytes?: number | undefined;
   /** Maximum age of a delivery in seconds. Default 300. */
-  readonly tolerance?: number;
+  readonly tolerance?: number | undefined;
 }
 
 /** The facts of a delivery that its signature covers. */

@@ -46,11 +46,11 @@ export interface VerifyInput {
    *   who has seen a delivery can replay it with a new timestamp and id: recognize repetitions by their content. Use it
    *   behind a proxy that drops `webhook-*` headers.
    */
-  readonly require?: 'standard' | 'any';
+  readonly require?: 'standard' | 'any' | undefined;
   /** Maximum difference between the delivery's timestamp and `now`, in seconds. Default 300. */
-  readonly tolerance?: number;
+  readonly tolerance?: number | undefined;
   /** Current time in milliseconds since the Unix epoch. Default `Date.now()`. */
-  readonly now?: number;
+  readonly now?: number | undefined;
 }
 
 /** The verified facts of a delivery: only what the matching signature covers. */

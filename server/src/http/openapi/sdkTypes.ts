@@ -12,7 +12,7 @@ export function sdkTypes(operations: readonly Operation[]): string {
   const entries = operations.map((operation) => {
     const { id, input, output, summary, description } = operation;
     const about = [summary, description].filter(Boolean).join('. ').replaceAll('..', '.');
-    return `${comment(about)}  '${id}': {\n    input: ${typeOf(input, named)};\n    output: ${typeOf(output, named)};\n  };`;
+    return `${comment(about)}  '${id}': {\n    input: ${typeOf(input, { isInput: true })};\n    output: ${typeOf(output, { named })};\n  };`;
   });
   const routes = operations.map((operation) => {
     const { id, method, path, idempotent = false, takesContent = false } = operation;
@@ -76,37 +76,45 @@ export function sdkEvents(): string {
 
 const dataOf = (kind: EventKind): TSchema => events[kind].data;
 
-/** @param named collects the types that have a `title` */
-function typeOf(schema: Schema, named = new Map<string, string>()): string {
+interface Side {
+  /** Collects the types that have a `title`. */
+  readonly named?: Map<string, string>;
+  /** Optional members accept `undefined` even under `exactOptionalPropertyTypes`: the client leaves them out. */
+  readonly isInput?: boolean;
+}
+
+function typeOf(schema: Schema, side: Side = {}): string {
   const { type, anyOf, items = {}, properties = {}, patternProperties, title, enum: options } = schema;
   if ('const' in schema) return literal(schema.const);
   if (options !== undefined) return options.map(literal).join(' | ');
-  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, named)).join(' | ');
+  if (anyOf !== undefined) return anyOf.map((one) => typeOf(one, side)).join(' | ');
   if (type === 'array') {
-    const item = typeOf(items, named);
+    const item = typeOf(items, side);
     return item.includes(' ') && !item.startsWith('{') ? `(${item})[]` : `${item}[]`;
   }
   if (type === 'integer') return 'number';
   if (type === 'string' || type === 'number' || type === 'boolean' || type === 'null') return String(type);
   if (patternProperties !== undefined) {
     const [value = {}] = Object.values(patternProperties);
-    return `Record<string, ${typeOf(value, named)}>`;
+    return `Record<string, ${typeOf(value, side)}>`;
   }
   if (type !== 'object') return 'unknown';
   if (Object.keys(properties).length === 0)
     return schema.additionalProperties === true ? 'Record<string, unknown>' : 'Record<string, never>';
-  if (title === undefined) return members(schema, named);
-  if (!named.has(title)) named.set(title, members(schema, named));
+  const { named } = side;
+  if (title === undefined || named === undefined) return members(schema, side);
+  if (!named.has(title)) named.set(title, members(schema, side));
   return title;
 }
 
-function members({ properties = {}, required = [] }: Schema, named: Map<string, string>): string {
+function members({ properties = {}, required = [] }: Schema, side: Side): string {
   const lines = Object.entries(properties).map(([name, member]) => {
     const isOptional = !required.includes(name);
     const { description, deprecated = false } = member;
     const about = description === undefined ? '' : comment(deprecated ? `@deprecated ${description}` : description);
     const key = /^[a-z_]\w*$/i.test(name) ? name : `'${name}'`;
-    return `${about}${key}${isOptional ? '?' : ''}: ${typeOf(member, named)};`;
+    const orUndefined = isOptional && side.isInput ? ' | undefined' : '';
+    return `${about}${key}${isOptional ? '?' : ''}: ${typeOf(member, side)}${orUndefined};`;
   });
   return `{\n${lines.join('\n')}\n}`;
 }
