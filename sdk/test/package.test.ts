@@ -7,7 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { createServer } from 'node:net';
 import { basename, join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { launch } from '../../dashboard/test/support/browser.ts';
 import {
   fetched,
@@ -64,16 +64,16 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
   }
 
   it('has code, types, source maps with their sources, a page for npm and a license, and nothing else', async () => {
-    const others = packed.files.filter((file) => !/^dist\/\w+\.(js|js\.map|d\.ts)$/.test(file));
-    assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'package.json']);
+    const others = packed.files.filter((file) => !/^dist\/(cjs\/)?\w+\.(js|js\.map|d\.ts)$/.test(file));
+    assert.deepEqual(others.sort(), ['LICENSE', 'README.md', 'dist/cjs/package.json', 'package.json']);
     for (const key of ['private', 'dependencies', 'peerDependencies', 'scripts.prepare'])
       assert.ok(!(key in packed.manifest));
     const installed = join(project, 'node_modules/@switchboard/sdk');
-    for (const { types, default: code } of Object.values(
-      packed.manifest['exports'] as Record<string, Record<string, string>>,
+    for (const entry of Object.values(packed.manifest['exports'] as Record<string, Entry | string>).flatMap(
+      modulesOf,
     )) {
-      if (code === undefined) continue;
-      assert.ok(packed.files.includes(code.slice(2)) && packed.files.includes((types ?? '').slice(2)), code);
+      const { types, default: code } = entry;
+      assert.ok(packed.files.includes(code.slice(2)) && packed.files.includes(types.slice(2)), code);
       const map = JSON.parse(await readFile(join(installed, `${code}.map`), 'utf8'));
       assert.equal(map.sourcesContent.length, map.sources.length);
     }
@@ -86,8 +86,7 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
       const options = { cwd: project, env: await environment(), node };
       assert.match(await output(node, ['--version'], options), new RegExp(`^v${major}\\.`));
       await output(node, [await consumer('plain.mjs')], options);
-      // Node 20 cannot require an ES module.
-      if (major > 20) await output(node, [await consumer('plain.cjs')], options);
+      await output(node, [await consumer('plain.cjs')], options);
     });
   }
 
@@ -107,6 +106,7 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
     ['of nodenext with the types of Node alone', 'typed.ts', { ...node, lib: ['es2022'], types: ['node'] }],
     ['of nodenext with the types of browsers alone', 'typed.ts', { ...node, lib: ['es2022', 'dom'], types: [] }],
     ['of a bundler with the types of browsers alone', 'typed.ts', { ...bundler, lib: ['es2022', 'dom'], types: [] }],
+    ['of nodenext with inputs that can be undefined', 'inputs.ts', { ...node, types: ['node'] }],
     ['of nodenext with the frameworks', 'frameworks.ts', { ...node, types: ['node'] }],
     ['of a bundler with the frameworks', 'frameworks.ts', { ...bundler, types: ['node'] }],
   ] as const) {
@@ -118,6 +118,44 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
       await output(process.execPath, [TSC, '-p', config], { cwd: project });
     });
   }
+
+  const commonjs = { module: 'commonjs', moduleResolution: 'node10' };
+  for (const [title, options] of [
+    ['nodenext', node],
+    ['commonjs', commonjs],
+    ['commonjs without exactOptionalPropertyTypes', { ...commonjs, exactOptionalPropertyTypes: false }],
+  ] as const) {
+    it(`passes the type checks of TypeScript 5.6 in a CommonJS project with module ${title}`, async (test) => {
+      // No dependency of the checkout: its `tsc` would take the place of ours in `node_modules/.bin`.
+      const typescript = await orSkip(test, 'the SDK in TypeScript 5.6', fetched('typescript@5.6.3'));
+      if (typescript === undefined) return;
+      const compiler = join(typescript, 'node_modules/typescript/bin/tsc');
+      const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };
+      const compilerOptions = {
+        target: 'es2022',
+        lib: ['es2022'],
+        types: ['node'],
+        outDir: 'out',
+        ...strict,
+        ...options,
+      };
+      const config = join(project, 'tsconfig.json');
+      const files = [await consumer('typed.ts'), await consumer('inputs.ts')];
+      await writeFile(config, JSON.stringify({ compilerOptions, files }));
+      await output(process.execPath, [compiler, '-p', config], { cwd: project });
+      assert.match(await readFile(join(project, 'out/typed.js'), 'utf8'), /require\("@switchboard\/sdk"\)/);
+      await output(process.execPath, [join(project, 'out/typed.js')], { cwd: project });
+    });
+  }
+
+  it('has types that match its code for every way to import it', async (test) => {
+    const checker = await orSkip(test, 'Are the types wrong?', fetched('@arethetypeswrong/core@0.18.5'));
+    if (checker === undefined) return;
+    const core = join(checker, 'node_modules/@arethetypeswrong/core/dist/index.js');
+    const { checkPackage, createPackageFromTarballData } = await import(pathToFileURL(core).href);
+    const { problems } = await checkPackage(createPackageFromTarballData(await readFile(packed.tarball)));
+    assert.deepEqual(problems, []);
+  });
 
   describe('in a browser', () => {
     let browser: Awaited<ReturnType<typeof launch>>;
@@ -216,6 +254,18 @@ describe('the package @switchboard/sdk, installed outside the checkout', () => {
     assert.equal((await call('GET', '/webhooks/test')).body.status, 401);
   });
 });
+
+interface Entry {
+  readonly types: string;
+  readonly default: string;
+  readonly require?: Entry;
+}
+
+/** The ES module and the CommonJS module of an entry in `exports`. */
+function modulesOf(entry: Entry | string): readonly Entry[] {
+  if (typeof entry === 'string') return [];
+  return entry.require === undefined ? [entry] : [entry, entry.require];
+}
 
 const IMPORT_MAP = `<!doctype html><title>Empty</title><script type="importmap">
   { "imports": { "@switchboard/sdk": "/sdk/client.js", "@switchboard/sdk/webhooks": "/sdk/webhooks.js" } }

@@ -79,7 +79,9 @@ export async function pack(workspace: 'sdk' | 'connector-kit', folder: string): 
     filter: (path) => !['node_modules', 'dist'].includes(basename(path)),
   });
   const tsc = join(ROOT, 'node_modules/typescript/bin/tsc');
-  await output(process.execPath, [tsc, '-p', workspace, '--outDir', join(copy, 'dist')], { cwd: ROOT });
+  const dist = join(copy, 'dist');
+  const build = workspace === 'sdk' ? ['scripts/buildSdk.ts', dist] : [tsc, '-p', workspace, '--outDir', dist];
+  await output(process.execPath, build, { cwd: ROOT });
   // Its `prepack` cannot build it outside the checkout.
   return packFolder(copy, folder, ['--ignore-scripts']);
 }
