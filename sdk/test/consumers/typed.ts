@@ -110,6 +110,10 @@ export async function main(): Promise<void> {
   const { messageId } = await sb.messages.send({ to: '491707654321', message: 'Hello' });
   const message: Message = await sb.messages.get({ messageId });
   for await (const each of sb.messages.list.all({ chatId: message.chatId })) each.message satisfies string;
+  const session = await sb.sessions.get({ sessionId: message.sessionId });
+  session.history.state satisfies string;
+  (await sb.sessions.getQr({ sessionId: session.sessionId })).expiresInSeconds satisfies number;
+  for await (const group of sb.groups.list.all()) group.networkGroupId satisfies string;
   const upload: Operations['media.upload']['output'] = await sb.media.upload(new Blob(['x']), { fileName: 'x.txt' });
   await sb.messages.sendMedia({ to: '491707654321', type: 'document', mediaId: upload.mediaId });
   for await (const event of sb.events.stream({ events: ['message.incoming', 'call.*'] })) await handle(event);

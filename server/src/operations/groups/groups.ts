@@ -67,7 +67,7 @@ export const Group = named('Group', {
   }),
   pictureMediaId: orNull(Type.String(), 'Id of the picture (`med_…`); null if there is none.'),
   createdAt: time('When the group was created.'),
-  networkGroupId: optional({ ...string('Address of the group at the network, such as `…@g.us`.'), ...notForAgents }),
+  networkGroupId: { ...string('Address of the group at the network, such as `…@g.us`.'), ...notForAgents },
   isCommunity: optional({ ...onlyTrue('Present if it is a community.'), ...notForAgents }),
   communityId: optional({
     ...string('Id of its community (`grp_…`), if the session is a member of it.'),

@@ -1,6 +1,6 @@
 import { isoTime } from '../../clock.ts';
 import { AppError } from '../../errors.ts';
-import { integer, object, optional, string, time } from '../../invoke/input/fields.ts';
+import { integer, object, string, time } from '../../invoke/input/fields.ts';
 import { PhoneNumberInput } from '../../invoke/input/phoneNumbers.ts';
 import { defineOperation } from '../../invoke/operation.ts';
 import { findSession } from '../../invoke/resources.ts';
@@ -33,7 +33,7 @@ export const connectSession = defineOperation({
 const Qr = object({
   qr: string('Text to show as a QR code.'),
   expiresAt: time('When a new QR code replaces this one.'),
-  expiresInSeconds: optional(integer('Seconds until then, for callers whose clock may be wrong.')),
+  expiresInSeconds: integer('Seconds until then, for callers whose clock may be wrong.'),
 });
 
 export const getSessionQr = defineOperation({

@@ -79,7 +79,7 @@ export const Session = named('Session', {
   ),
   metadata: record(Type.String(), 'Your own data, as you set it.'),
   createdAt: time('When the session was created.'),
-  history: optional({ ...SessionHistory, ...notForAgents }),
+  history: { ...SessionHistory, ...notForAgents },
   network: SessionNetwork,
   health: optional({ ...Health, ...notForAgents }),
 });
