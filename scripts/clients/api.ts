@@ -6,6 +6,7 @@ import { routes } from '../../sdk/src/api.ts';
 /** The keywords of JSON Schema that clients need. */
 export interface Schema {
   readonly $ref?: string;
+  readonly format?: string;
   readonly type?: string;
   readonly const?: unknown;
   readonly enum?: readonly unknown[];

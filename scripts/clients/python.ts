@@ -30,6 +30,7 @@ function modelsModule({ errorCodes }: Api, types: PythonTypes): string {
     '',
     'from __future__ import annotations',
     '',
+    ...datetimeImport(types.source),
     typingImport(`Literal TypedDict ${types.source}`),
     '',
     `ErrorCode = Literal[\n${errorCodes.map((code) => `    "${code}",\n`).join('')}]`,
@@ -103,6 +104,10 @@ function typingImport(code: string): string {
   return `from typing import ${names.filter((name) => new RegExp(`\\b${name}\\b`).test(code)).join(', ')}`;
 }
 
+function datetimeImport(code: string): string[] {
+  return /\bdatetime\b/.test(code) ? ['from datetime import datetime'] : [];
+}
+
 function checksOf(value: unknown, indent: string): string {
   if (typeof value === 'string') return `"${value}"`;
   if (Array.isArray(value)) return `[${value.map((one) => checksOf(one, indent)).join(', ')}]`;
@@ -137,6 +142,7 @@ function operationsModule(api: Api, types: PythonTypes): string {
     'from __future__ import annotations',
     '',
     'from collections.abc import Iterator, Mapping, Sequence',
+    ...datetimeImport(source),
     typingImport(source),
     '',
     'from ._transport import UNSET, Transport, Unset, quote',
@@ -256,7 +262,7 @@ function parameterOf(
   isInPath: boolean,
 ): Parameter {
   const python = pythonName(name);
-  const type = inputType(types.typeOf(schema, `${pascal(id)}${pascal(name)}`));
+  const type = inputType(types.inputOf(schema, `${pascal(id)}${pascal(name)}`));
   const nullable = isNullable(schema);
   const declared = isRequired
     ? `${python}: ${type}`

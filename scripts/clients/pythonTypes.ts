@@ -23,20 +23,26 @@ export class PythonTypes {
     return [...this.#classes.values()].join('\n\n');
   }
 
-  /** @param name of the class, if the schema is an object that has none of its own */
-  typeOf(schema: Schema, name: string): string {
+  /** The type of an input, where a time can be a `datetime`. */
+  inputOf(schema: Schema, name: string): string {
+    return this.typeOf(schema, name, { isInput: true });
+  }
+
+  /** @param name of the class, if the schema is an object without a name */
+  typeOf(schema: Schema, name: string, side: Side = {}): string {
     const { $ref, anyOf, items = {}, properties = {}, patternProperties, type, enum: options } = schema;
     if ($ref !== undefined) return this.#component($ref.replace('#/components/schemas/', ''));
     if ('const' in schema) return `Literal[${literal(schema.const)}]`;
     if (options !== undefined) return `Literal[${options.map(literal).join(', ')}]`;
-    if (anyOf !== undefined) return this.#union(anyOf, name);
-    if (type === 'array') return `list[${this.typeOf(items, name.replace(/s$/, ''))}]`;
+    if (anyOf !== undefined) return this.#union(anyOf, name, side);
+    if (type === 'array') return `list[${this.typeOf(items, name.replace(/s$/, ''), side)}]`;
     if (patternProperties !== undefined) {
       const [value = {}] = Object.values(patternProperties);
-      return `dict[str, ${this.typeOf(value, name)}]`;
+      return `dict[str, ${this.typeOf(value, name, side)}]`;
     }
-    if (type === 'object') return Object.keys(properties).length === 0 ? 'dict[str, Any]' : this.#define(name, schema);
-    return primitive(type);
+    if (type === 'object')
+      return Object.keys(properties).length === 0 ? 'dict[str, Any]' : this.#define(name, schema, side);
+    return side.isInput && schema.format === 'date-time' ? 'Union[str, datetime]' : primitive(type);
   }
 
   #component(name: string): string {
@@ -45,14 +51,14 @@ export class PythonTypes {
     return this.typeOf(schema, name);
   }
 
-  #union(members: readonly Schema[], name: string): string {
-    const types = members.filter(({ type }) => type !== 'null').map((member) => this.typeOf(member, name));
+  #union(members: readonly Schema[], name: string, side: Side): string {
+    const types = members.filter(({ type }) => type !== 'null').map((member) => this.typeOf(member, name, side));
     const union = types.length === 1 ? (types[0] ?? 'Any') : `Union[${[...new Set(types)].join(', ')}]`;
     return types.length === members.length ? union : `Optional[${union}]`;
   }
 
   /** Defines a class, in two parts if some fields are optional: `NotRequired` needs Python 3.11. */
-  #define(name: string, { properties = {}, required = [], description }: Schema): string {
+  #define(name: string, { properties = {}, required = [], description }: Schema, side: Side): string {
     const shape = JSON.stringify([properties, required]);
     const known = this.#shapes.get(name);
     if (known !== undefined) {
@@ -62,7 +68,7 @@ export class PythonTypes {
     this.#shapes.set(name, shape);
     const fields = Object.entries(properties).map(([field, schema]) => ({
       field,
-      type: this.typeOf(schema, name + pascal(field)),
+      type: this.typeOf(schema, name + pascal(field), side),
       about: schema.description,
       isRequired: required.includes(field),
     }));
@@ -74,6 +80,10 @@ export class PythonTypes {
     this.#classes.set(name, typedDict(name, own, { base, isTotal: optional.length === 0, about: description }));
     return name;
   }
+}
+
+interface Side {
+  readonly isInput?: boolean;
 }
 
 interface Member {

@@ -7,6 +7,7 @@ import tempfile
 import threading
 import unittest
 from collections.abc import Iterator
+from datetime import datetime, timedelta, timezone
 from email.message import Message
 from functools import partial
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -245,6 +246,24 @@ class ErrorTest(TransportTest):
 
 
 class RequestTest(TransportTest):
+    def test_send_times_in_utc(self) -> None:
+        server, client = self.serve(lambda handler: handler.reply(200))
+        at = datetime(2026, 3, 1, 9, 30, 0, 250_000, tzinfo=timezone(timedelta(hours=5, minutes=30)))
+        client.messages.send(to="491707654321", message="x", send_at=at)
+        client.messages.list(after_time=at, before_time="2026-04-01T00:00:00Z")
+        client.chats.update("491707654321", muted_until=at)
+        self.assertEqual(json.loads(server.seen[0].body)["sendAt"], "2026-03-01T04:00:00.250Z")
+        self.assertIn("afterTime=2026-03-01T04%3A00%3A00.250Z&beforeTime=2026-04-01", server.seen[1].path)
+        self.assertEqual(json.loads(server.seen[2].body), {"mutedUntil": "2026-03-01T04:00:00.250Z"})
+
+    def test_refuse_times_without_a_time_zone(self) -> None:
+        server, client = self.serve(lambda handler: handler.reply(200))
+        with self.assertRaisesRegex(ValueError, "time zone"):
+            client.messages.send(to="491707654321", message="x", send_at=datetime(2026, 3, 1))
+        with self.assertRaisesRegex(ValueError, "time zone"):
+            client.messages.list(after_time=datetime(2026, 3, 1))
+        self.assertEqual(server.seen, [])
+
     def test_place_fields_in_path_query_and_body(self) -> None:
         server, client = self.failing(0, 0)
         client.chats.update("49/170", muted_until=None, archived=False)

@@ -5,7 +5,7 @@ import json
 import unittest
 from email.message import Message
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 from switchboard_client import webhooks
 from switchboard_client.webhooks import (
@@ -23,9 +23,10 @@ VECTORS: list[dict[str, Any]] = json.loads((Path(__file__).parents[2] / "vectors
 def verified(case: dict[str, Any], **changes: Any) -> str:
     case = {**case, **changes}
     try:
-        return verify(
+        scheme: str = verify(
             case["body"].encode(), case["headers"], case["secrets"], require=case["require"], now=case["now"]
         ).scheme
+        return scheme
     except WebhookVerificationError as error:
         return error.reason
 
@@ -41,6 +42,16 @@ class VerifyTest(unittest.TestCase):
         result = verify(case["body"], case["headers"], case["secrets"][0], now=case["now"])
         self.assertEqual(result.id, case["headers"]["webhook-id"])
         self.assertEqual(result.timestamp, int(case["headers"]["webhook-timestamp"]))
+
+    def test_has_an_id_unless_the_signature_covers_the_body_alone(self) -> None:
+        self.assertEqual(get_type_hints(webhooks.Verified)["id"], str)
+        case = next(case for case in VECTORS if case["expected"] == "standard")
+        facts = verify(case["body"], case["headers"], case["secrets"], now=case["now"])
+        self.assertEqual(facts.id, case["headers"]["webhook-id"])
+        case = next(case for case in VECTORS if case["expected"] == "body_only")
+        weak = verify_and_parse(case["body"], case["headers"], case["secrets"], require="any", now=case["now"])
+        self.assertIsInstance(weak, webhooks.BodyVerifiedEvent)
+        self.assertEqual(weak.verified, webhooks.BodyVerified("body_only", None, None))
 
     def test_accepts_the_headers_of_common_servers(self) -> None:
         case = VECTORS[0]
@@ -63,7 +74,7 @@ class VerifyTest(unittest.TestCase):
             with self.assertRaises(TypeError):
                 verified(case, secrets=secrets)
         with self.assertRaises(TypeError):
-            verify({"event": "x"}, case["headers"], "secret")  # type: ignore[arg-type]  # pyright: ignore
+            verify({"event": "x"}, case["headers"], "secret")  # type: ignore[call-overload]  # pyright: ignore
 
     def test_refuses_a_tolerance_that_is_not_a_number(self) -> None:
         case = VECTORS[0]

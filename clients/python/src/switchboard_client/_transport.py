@@ -10,6 +10,7 @@ import secrets
 import socket
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from datetime import datetime, timezone
 from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, Optional, TypeVar, Union, cast
 from urllib.parse import quote as _quote
@@ -287,6 +288,8 @@ def query_of(fields: Mapping[str, Any]) -> str:
 def _text(value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, datetime):
+        return _time(value)
     if isinstance(value, str) or not hasattr(value, "__iter__"):
         return str(value)
     return ",".join(_text(one) for one in value)
@@ -298,13 +301,22 @@ def _json_body(fields: Mapping[str, Any]) -> Body:
     return Body(lambda: iter((data,)), len(data), "application/json")
 
 
-def _plain(value: object) -> Union[dict[Any, Any], list[Any]]:
-    """Accepts the mappings and sequences that `json` does not know."""
+def _plain(value: object) -> Union[dict[Any, Any], list[Any], str]:
+    """Accepts the times, mappings and sequences that `json` does not know."""
+    if isinstance(value, datetime):
+        return _time(value)
     if isinstance(value, Mapping):
         return dict(cast("Mapping[Any, Any]", value))
     if isinstance(value, Iterable):
         return list(cast("Iterable[Any]", value))
     raise TypeError(f"{type(value).__name__} cannot be sent as JSON")
+
+
+def _time(value: datetime) -> str:
+    # The machine that runs this may be in another time zone than its user means.
+    if value.utcoffset() is None:
+        raise ValueError("A datetime must have a time zone, such as datetime.now(timezone.utc)")
+    return value.astimezone(timezone.utc).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def _early_answer(connection: Connection, error: OSError) -> http.client.HTTPResponse:

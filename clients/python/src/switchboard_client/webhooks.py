@@ -24,7 +24,7 @@ import json
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Literal, NamedTuple, Optional, Protocol, Union, cast
+from typing import Any, Literal, NamedTuple, Optional, Protocol, Union, cast, overload
 
 from .errors import SwitchboardError
 from .events import EVENT_FIELDS, KnownEvent
@@ -74,13 +74,21 @@ class WebhookBodyError(SwitchboardError):
 
 
 class Verified(NamedTuple):
-    """The verified facts of a delivery: only what the matching signature covers."""
+    """The verified facts of a delivery, all of which its signature covers."""
 
-    scheme: Literal["standard", "body_only"]
-    id: Optional[str]
+    scheme: Literal["standard"]
+    id: str
     """Id of the event, the same on every attempt. Store it to recognize an event that arrives twice."""
-    timestamp: Optional[int]
+    timestamp: int
     """Time of this attempt, in Unix seconds."""
+
+
+class BodyVerified(NamedTuple):
+    """A delivery whose signature covers the body alone, which only `require="any"` accepts."""
+
+    scheme: Literal["body_only"] = "body_only"
+    id: None = None
+    timestamp: None = None
 
 
 class UnknownEvent(NamedTuple):
@@ -98,12 +106,43 @@ class VerifiedEvent(NamedTuple):
     event: Union[KnownEvent, UnknownEvent]
 
 
+class BodyVerifiedEvent(NamedTuple):
+    """A delivery and its event, with a signature of the body alone."""
+
+    verified: BodyVerified
+    event: Union[KnownEvent, UnknownEvent]
+
+
 class _Delivery(NamedTuple):
     body: bytes
     headers: dict[str, str]
     secrets: tuple[bytes, ...]
     tolerance: float
     now: int
+
+
+@overload
+def verify(
+    body: Text,
+    headers: Headers,
+    secret: Union[str, Sequence[str]],
+    *,
+    require: Literal["standard"] = "standard",
+    tolerance: float = DEFAULT_TOLERANCE_SECONDS,
+    now: Optional[float] = None,
+) -> Verified: ...
+
+
+@overload
+def verify(
+    body: Text,
+    headers: Headers,
+    secret: Union[str, Sequence[str]],
+    *,
+    require: Literal["standard", "any"],
+    tolerance: float = DEFAULT_TOLERANCE_SECONDS,
+    now: Optional[float] = None,
+) -> Union[Verified, BodyVerified]: ...
 
 
 def verify(
@@ -114,7 +153,7 @@ def verify(
     require: Literal["standard", "any"] = "standard",
     tolerance: float = DEFAULT_TOLERANCE_SECONDS,
     now: Optional[float] = None,
-) -> Verified:
+) -> Union[Verified, BodyVerified]:
     """Verify that a delivery was signed with the secret.
 
     There are two signatures. If `webhook-signature` is present, it alone decides, even with `require="any"`:
@@ -151,6 +190,30 @@ def verify(
     return _verify_body_only(delivery)
 
 
+@overload
+def verify_and_parse(
+    body: Text,
+    headers: Headers,
+    secret: Union[str, Sequence[str]],
+    *,
+    require: Literal["standard"] = "standard",
+    tolerance: float = DEFAULT_TOLERANCE_SECONDS,
+    now: Optional[float] = None,
+) -> VerifiedEvent: ...
+
+
+@overload
+def verify_and_parse(
+    body: Text,
+    headers: Headers,
+    secret: Union[str, Sequence[str]],
+    *,
+    require: Literal["standard", "any"],
+    tolerance: float = DEFAULT_TOLERANCE_SECONDS,
+    now: Optional[float] = None,
+) -> Union[VerifiedEvent, BodyVerifiedEvent]: ...
+
+
 def verify_and_parse(
     body: Text,
     headers: Headers,
@@ -159,7 +222,7 @@ def verify_and_parse(
     require: Literal["standard", "any"] = "standard",
     tolerance: float = DEFAULT_TOLERANCE_SECONDS,
     now: Optional[float] = None,
-) -> VerifiedEvent:
+) -> Union[VerifiedEvent, BodyVerifiedEvent]:
     """Verify a delivery and parse its body. An unverified body is never parsed.
 
     :raises WebhookVerificationError: as `verify` does.
@@ -167,7 +230,10 @@ def verify_and_parse(
     """
     data = _bytes_of(body)
     verified = verify(data, headers, secret, require=require, tolerance=tolerance, now=now)
-    return VerifiedEvent(verified, parse(data))
+    event = parse(data)
+    if verified.scheme == "standard":
+        return VerifiedEvent(verified, event)
+    return BodyVerifiedEvent(verified, event)
 
 
 def parse(body: Text) -> Union[KnownEvent, UnknownEvent]:
@@ -226,7 +292,7 @@ def _verify_standard(delivery: _Delivery) -> Verified:
     raise WebhookVerificationError("bad_signature")
 
 
-def _verify_body_only(delivery: _Delivery) -> Verified:
+def _verify_body_only(delivery: _Delivery) -> BodyVerified:
     timestamp = delivery.headers.get("x-webhook-timestamp")
     if timestamp is not None:
         _check_timestamp(timestamp, delivery)
@@ -234,7 +300,7 @@ def _verify_body_only(delivery: _Delivery) -> Verified:
     for secret in delivery.secrets:
         expected = b"sha256=" + _hmac(secret, delivery.body).hex().encode()
         if hmac.compare_digest(signature, expected):
-            return Verified("body_only", None, None)
+            return BodyVerified()
     raise WebhookVerificationError("bad_signature")
 
 
