@@ -69,6 +69,9 @@ export const columns = {
   early_receipts: ['session_id', 'network_id', 'status', 'account_id', 'receipt', 'created_at'],
   early_changes: ['session_id', 'network_id', 'kind', 'from_number', 'account_id', 'report', 'at', 'created_at'],
   message_receipts: ['message_id', 'phone_number', 'account_id', 'session_id', 'chat_id', 'delivered_at', 'read_at'],
+  removed_placeholders: ['session_id', 'network_id', 'from_number', 'account_id', 'created_at'],
+  added_files: ['session_id', 'network_id', 'message_id', 'account_id', 'replaced_at'],
+  chat_ads: ['session_id', 'chat_id', 'ad_id', 'account_id'],
   callback_keys: ['session_id', 'callback_key', 'account_id', 'connector'],
   session_history: ['account_id', 'session_id', 'entry_id', 'status', 'reason', 'at'],
   session_store: ['session_id', 'key', 'value'],
@@ -189,6 +192,7 @@ export const columns = {
     'last_change_id',
   ],
   group_join_requests: ['account_id', 'group_id', 'phone_number', 'method', 'requested_at'],
+  group_former_members: ['account_id', 'group_id', 'phone_number', 'left_at'],
   group_participants: ['account_id', 'group_id', 'phone_number', 'role', 'joined_at'],
   statuses: [
     'account_id',

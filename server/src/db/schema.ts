@@ -202,6 +202,32 @@ export interface Schema {
     delivered_at: number;
     read_at: number | null;
   };
+  /** Placeholders that were deleted for the session. Their messages do not arrive as new ones. */
+  removed_placeholders: {
+    session_id: string;
+    network_id: string;
+    /** Digits of the sender. */
+    from_number: string;
+    account_id: string;
+    created_at: number;
+  };
+  /** The network's ids of files that were added to a message, such as its HD file. */
+  added_files: {
+    session_id: string;
+    network_id: string;
+    message_id: string;
+    account_id: string;
+    /** Time in ms at which the sender replaced the message's file by this one; null if it did not replace it. */
+    replaced_at: number | null;
+  };
+  /** The ads and posts that led to a chat, even if the messages with them are deleted. */
+  chat_ads: {
+    session_id: string;
+    chat_id: string;
+    /** The network's id of the ad; empty if unknown. */
+    ad_id: string;
+    account_id: string;
+  };
   /** Which sessions the calls of a network concern, by the network's ids of their numbers and accounts. */
   callback_keys: {
     session_id: string;
@@ -458,6 +484,14 @@ export interface Schema {
     phone_number: string;
     method: 'invite_link' | 'member' | 'community' | null;
     requested_at: number;
+  };
+  /** Members who have left a group. Their receipts for earlier messages count. */
+  group_former_members: {
+    account_id: string;
+    group_id: string;
+    phone_number: string;
+    /** Time in ms. */
+    left_at: number;
   };
   group_participants: {
     account_id: string;

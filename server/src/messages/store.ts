@@ -4,6 +4,7 @@ import type { Queryable } from '../db/dialect.ts';
 import { batch, listed, query, unindexed } from '../db/query.ts';
 import type { ChatTable, MessageRow, SessionTable, StatusTable } from '../db/schema.ts';
 import { isGroupId } from '../ids.ts';
+import { storeChatAds } from './chatAds.ts';
 import { contentOf, searchText } from './content.ts';
 import { indexWords } from './search.ts';
 
@@ -70,6 +71,10 @@ export const storeMessages: JointWork<NewRow, boolean> = async (tx, rows) => {
     return true;
   });
   await expire(tx, await touchChats.all(tx, [...touched.values()]), rows);
+  await storeChatAds(
+    tx,
+    rows.filter((_, index) => areNew[index]),
+  );
   return areNew;
 };
 

@@ -26,12 +26,16 @@ const largeTables = {
   session_store: 'session_id, key',
   early_receipts: 'session_id, network_id, status',
   early_changes: 'session_id, network_id, kind, from_number',
+  removed_placeholders: 'session_id, network_id, from_number',
+  added_files: 'session_id, network_id, message_id',
+  chat_ads: 'session_id, chat_id, ad_id',
   template_states: 'session_id, template_id',
 } as const;
 
 /** Tables that can have many rows of a group, with their keys. */
 const groupTables = {
   group_participants: 'account_id, group_id, phone_number',
+  group_former_members: 'account_id, group_id, phone_number',
   group_join_requests: 'account_id, group_id, phone_number',
 } as const;
 

@@ -275,6 +275,7 @@ const FROZEN = {
     42: 'b4d8a2764a60c12e7571fd84c42b3759d8d1284bd5a914d49c23f49c09ef6075',
     43: '619c3f14b7f39e16fa558e180474823dcf5408f6bdfd14453ee03caeb780c963',
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
+    45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -321,6 +322,7 @@ const FROZEN = {
     42: 'b4d8a2764a60c12e7571fd84c42b3759d8d1284bd5a914d49c23f49c09ef6075',
     43: '619c3f14b7f39e16fa558e180474823dcf5408f6bdfd14453ee03caeb780c963',
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
+    45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
   },
 };
 
@@ -412,6 +414,31 @@ describeOnEachDatabase('an upgrade to schema 43', (_, database) => {
     assert.deepEqual([contact.name, contact.user_id, contact.user_name], ['Ann', null, null]);
     const [message = assert.fail()] = await kysely.selectFrom('messages').selectAll().execute();
     assert.deepEqual([message.error, message.error_code, message.ad_id], ['Nobody is there', null, null]);
+  });
+});
+
+describeOnEachDatabase('an upgrade to schema 45', (_, database) => {
+  it('keeps chats findable by the ads of their messages', async (test) => {
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 45);
+    const tx = await store.begin();
+    for (const [id, ad] of [
+      ['msg_1', "'7'"],
+      ['msg_2', "'7'"],
+      ['msg_3', 'null'],
+    ])
+      await tx.connection.query(
+        `insert into messages (account_id, message_id, session_id, chat_id, direction, type, from_number, to_id, body,
+          status, timestamp, created_at, ad_id) values ('acc_1', '${id}', 'ses_1', '1', 'incoming', 'text', '1', '2',
+          'hello', 'read', 1, 1, ${ad})`,
+        [],
+      );
+    await tx.commit();
+    const upgrades = migrations.flatMap(({ version }) => (version < 45 ? [] : [version]));
+    assert.deepEqual(await migrate(store, Date.now), upgrades);
+    assert.deepEqual(await store.reader.kysely.selectFrom('chat_ads').selectAll().execute(), [
+      { session_id: 'ses_1', chat_id: '1', ad_id: '7', account_id: 'acc_1' },
+    ]);
   });
 });
 

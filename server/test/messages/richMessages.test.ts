@@ -283,6 +283,35 @@ describeWithSessionsApart('kinds of messages on the sandbox', (_, database) => {
     assert.deepEqual((await arrived(({ album }) => album?.albumId === 'A1')).viewOnce, true);
   });
 
+  it('are found by their ad when they are deleted, and chats also if they were only opened through it', async () => {
+    const idsOf = async (path: string) =>
+      (await b.call('GET', path)).body.data.map(
+        ({ messageId, chatId }: { messageId?: string; chatId: string }) => messageId ?? chatId,
+      );
+    const [person, opener] = ['491709990011', '491709990012'];
+    await simulate({ action: 'incoming', from: person, message: 'I saw it', referral: { adId: 'AD-1' } });
+    const { messageId } = await arrived(({ message }) => message === 'I saw it');
+    await simulate({ action: 'delete', messageId });
+    await eventually(
+      async () => (await b.call('GET', `/messages/${messageId}`)).body,
+      ({ deleted }) => deleted === true,
+    );
+    assert.deepEqual(await idsOf('/messages?adId=AD-1'), [messageId]);
+    assert.deepEqual((await b.call('GET', `/messages/${messageId}`)).body.referral, undefined);
+    assert.equal((await b.call('DELETE', `/messages/${messageId}?for=me`)).status, 200);
+    assert.deepEqual(await idsOf('/messages?adId=AD-1'), []);
+    assert.deepEqual(await idsOf('/chats?adId=AD-1'), [person]);
+    await simulate({ action: 'chat_open', from: opener, referral: { adId: 'AD-2' } });
+    await simulate({ action: 'incoming', from: opener, message: 'What does it cost?' });
+    await arrived(({ message }) => message === 'What does it cost?');
+    assert.deepEqual([await idsOf('/chats?adId=AD-2'), await idsOf('/messages?adId=AD-2')], [[opener], []]);
+    assert.equal((await idsOf('/chats?hasReferral=true')).includes(opener), true);
+    await b.call('DELETE', `/chats/${opener}?sessionId=${b.sessionId}`);
+    await simulate({ action: 'incoming', from: opener, message: 'Hello again' });
+    await arrived(({ message }) => message === 'Hello again');
+    assert.deepEqual(await idsOf('/chats?adId=AD-2'), []);
+  });
+
   it('cannot be sent if a session can only receive them', async () => {
     const { messageId } = await arrived(({ type }) => type === 'product');
     const { status, body } = await b.call('POST', `/messages/${messageId}/forward`, { to: a.number });

@@ -42,12 +42,13 @@ import { errorCodes } from './0041-error-codes.ts';
 import { changeTimes } from './0042-change-times.ts';
 import { userIds } from './0043-user-ids.ts';
 import { ads } from './0044-ads.ts';
+import { messageChanges } from './0045-message-changes.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'rjRTFdIwp2uWfp-3OvwfLJfMm2ggV-Xr7KepdtPvZfM',
-  postgres: 'FTC8CCdNW8YvHkCIDCkfjVuKjevKOX1YIXdr1Ivm_uU',
+  sqlite: 'x3DgiFdQ3DLhzCv4-WcK61OfbnrBShLgPLJgBSpLrsU',
+  postgres: 'e9zyySyNy2mF4kiv38epWQM-TTxTkystQyuNgI-sZtg',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   changeTimes,
   userIds,
   ads,
+  messageChanges,
 ];

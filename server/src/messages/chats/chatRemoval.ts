@@ -205,7 +205,7 @@ async function settle(
   const remaining = await countAgain(tx, session, chatId, 0);
   if (remaining === undefined) return undefined;
   if (isWhole && !remaining.hasMessages) {
-    for (const table of ['chat_labels', 'chats'] as const)
+    for (const table of ['chat_labels', 'chat_ads', 'chats'] as const)
       await tx.kysely
         .deleteFrom(table)
         .where(unindexed('account_id'), '=', accountId) // SQLite would read all labels on chats of the account

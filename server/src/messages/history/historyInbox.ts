@@ -7,6 +7,7 @@ import type { Tx } from '../../db/commit.ts';
 import { batch, query, unindexed } from '../../db/query.ts';
 import type { SessionTable } from '../../db/schema.ts';
 import { idAt, isGroupId } from '../../ids.ts';
+import { storeChatAds } from '../chatAds.ts';
 import { withoutCleared } from '../chats/clearedChats.ts';
 import {
   adColumn,
@@ -90,6 +91,10 @@ async function storeHistory(
     rows.filter(({ row }) => !seqs.has(row.message_id)),
   );
   const changed = [...fresh, ...replaced];
+  await storeChatAds(
+    tx,
+    fresh.map(({ row }) => row),
+  );
   await storeAnswers(tx, changed, clock.now());
   await linkReplies(tx, session, changed);
   const begun = await touchChats(tx, fresh);

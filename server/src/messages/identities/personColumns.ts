@@ -32,6 +32,7 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   contacts: { phone_number: { by: 'code' } },
   cleared_chats: { chat_id: { by: 'code' } },
   started_chats: { chat_id: { by: 'key', others: [] } },
+  chat_ads: { chat_id: { by: 'key', others: ['ad_id'] } },
   chat_labels: { chat_id: { by: 'key', others: ['label_id'] } },
   messages: {
     chat_id: { by: 'code' },
@@ -45,7 +46,9 @@ export const personColumns: Readonly<Partial<Record<keyof Schema, Readonly<Recor
   message_receipts: { phone_number: { by: 'code' }, chat_id: { by: 'nothing', reason: 'it is always a group' } },
   early_receipts: { receipt: { by: 'code' } },
   early_changes: { from_number: { by: 'key', others: ['network_id', 'kind'] } },
+  removed_placeholders: { from_number: { by: 'key', others: ['network_id'] } },
   groups: { created_by: { by: 'code' } },
+  group_former_members: { phone_number: { by: 'code' } },
   group_participants: { phone_number: { by: 'code' } },
   group_join_requests: { phone_number: { by: 'code' } },
   statuses: {

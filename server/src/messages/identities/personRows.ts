@@ -163,6 +163,10 @@ const SETS: readonly RowSet[] = [
     move: moveMembers('group_participants'),
   },
   {
+    pass: passing('group_former_members', { ...ofGroups, person: 'phone_number' }),
+    move: moveMembers('group_former_members'),
+  },
+  {
     pass: passing('group_join_requests', { ...ofGroups, person: 'phone_number' }),
     move: moveMembers('group_join_requests'),
   },
@@ -219,11 +223,16 @@ async function deleteDuplicates(
 }
 
 /**
- * Moves reactions, votes, labels, star and pin, unless the message that stays has its own. A later reaction or vote of a
+ * Moves reactions, votes, labels, added files, star and pin, unless the message that stays has its own. A later reaction or vote of a
  * person replaces the earlier one.
  */
 async function moveMarks({ kysely }: Tx, accountId: string, { message_id, twin_id, ...old }: Duplicate): Promise<void> {
-  const keys = { reactions: 'from_number', poll_votes: 'from_number', message_labels: 'label_id' };
+  const keys = {
+    reactions: 'from_number',
+    poll_votes: 'from_number',
+    message_labels: 'label_id',
+    added_files: 'network_id',
+  };
   for (const [name, key] of Object.entries(keys)) {
     const [table, column] = [sql.table(name), sql.ref(key)];
     if (key === 'from_number')
@@ -291,8 +300,8 @@ async function moveReceipts(
   return NONE;
 }
 
-/** Merges participants, or requests to join. Those of the placeholder replace those of the number. */
-function moveMembers(name: 'group_participants' | 'group_join_requests'): RowSet['move'] {
+/** Merges participants, former members, or requests to join. Those of the placeholder replace those of the number. */
+function moveMembers(name: 'group_participants' | 'group_former_members' | 'group_join_requests'): RowSet['move'] {
   const table = sql.table(name);
   return async (tx, { accountId, placeholder, phoneNumber }, ids) => {
     const of = (digits: string) => sql`

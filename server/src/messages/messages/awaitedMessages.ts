@@ -1,5 +1,6 @@
 import type { Tx } from '../../db/commit.ts';
 import type { MessageRow } from '../../db/schema.ts';
+import { storeChatAds } from '../chatAds.ts';
 import { contentOf, searchText } from '../content.ts';
 import { dropWords, indexWords } from '../search.ts';
 import type { NewRow, SessionRef } from '../store.ts';
@@ -27,6 +28,7 @@ export async function replaceAwaited(tx: Tx, session: SessionRef, given: NewRow)
     .where('account_id', '=', accountId)
     .where('message_id', '=', message_id)
     .execute();
+  await storeChatAds(tx, [given]);
   await dropWords(tx, [seq]);
   tx.writeLater(indexWords, { seq, accountId, text: searchText(body, contentOf(given)) });
   return row;

@@ -162,12 +162,12 @@ function mentionedIn(text: string, mentions: readonly string[] = []): string[] {
 const mentionsPart = (mentions: readonly string[] = []) =>
   mentions.length === 0 ? {} : { mentions: mentions.slice(0, MAX_MENTIONS) };
 
-/** Deletes the content of a message for everyone. The message itself stays listed. */
+/** Deletes the content of a message for everyone. The message itself stays listed, and is found by its ad. */
 export async function storeDeletion(events: Events, tx: Tx, row: MessageRow, author: Author): Promise<void> {
   const { account_id: accountId, message_id: messageId, seq } = row;
   const { numUpdatedRows } = await tx.kysely
     .updateTable('messages')
-    .set({ body: '', content: null, ad_id: null, file_reference: null, deleted_at: author.at })
+    .set({ body: '', content: null, file_reference: null, deleted_at: author.at })
     .where('account_id', '=', accountId)
     .where('message_id', '=', messageId)
     .where('deleted_at', 'is', null)

@@ -3,11 +3,13 @@ import type { Tx } from '../../db/commit.ts';
 import { partsWithinLimits } from '../../events/contentParts/contentParts.ts';
 import { moment } from '../../events/contentParts/limits.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
+import { storeChatAds } from '../chatAds.ts';
+import { adColumn } from '../content.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import type { SessionRef } from '../store.ts';
 import { placeOf } from './activity.ts';
 
-/* Reports about people who reach a business. They become events and are not stored otherwise. */
+/* Reports about people who reach a business. They become events, and only the ad that led to a chat is stored. */
 
 interface Events {
   readonly emit: Emit;
@@ -26,6 +28,8 @@ async function emitOpening({ emit }: Events, tx: Tx, session: SessionRef, event:
   if (place === undefined) return;
   const { referral } = partsWithinLimits(event.referral === undefined ? {} : { referral: event.referral });
   const timestamp = isoTime(event.timestamp);
+  const chat = { account_id: session.accountId, session_id: session.sessionId, chat_id: place.data.chatId };
+  await storeChatAds(tx, [{ ...chat, ad_id: adColumn({ referral }) }]);
   emit(tx, {
     ...place.emission,
     kind: 'chat.opened',

@@ -43,7 +43,7 @@ import { chatOf } from '../../messages/messages/outgoing.ts';
 import { addressOf, networkIdsOfGroups } from '../../messages/networkNames.ts';
 import type { SessionRef } from '../../messages/store.ts';
 import { readUserIds } from '../../messages/userIds.ts';
-import { referralFilters } from '../shared/referralFilters.ts';
+import { chatReferralFilters } from '../shared/referralFilters.ts';
 import { ListedSessionId, listedSessions, OptionalSessionId, SessionId } from '../shared/sessionFields.ts';
 import { requireTimer } from '../shared/timers.ts';
 import { passOn, Synchronized } from './chatSync.ts';
@@ -99,7 +99,7 @@ export const listChats = defineOperation({
   input: {
     sessionId: ListedSessionId,
     unread: optional(boolean('`true`: only chats with unread messages; `false`: only others.')),
-    ...referralFilters,
+    ...chatReferralFilters,
     labelId: optional({
       ...string('Only chats with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
       ...notForAgents,
@@ -114,13 +114,13 @@ export const listChats = defineOperation({
     if (input.hasReferral !== undefined || input.adId !== undefined) requireContent(ctx, 'messages');
     const show = async (rows: readonly ChatTable[]) => rows.map(await chatReader(ctx, rows));
     if (labelId === undefined)
-      return readSessionPage(ctx, { ...recent, filter: allOf(filtersOf(ctx, input)) }, sessionIds, input, show);
+      return readSessionPage(ctx, { ...recent, filter: allOf(filtersOf(input)) }, sessionIds, input, show);
     const label = await findLabel(ctx.database.longReader, ctx.accountId, labelId);
     if (label === undefined || !(sessionIds?.includes(label.session_id) ?? true))
       return readSessionPage(ctx, recent, [], input, show);
     const few = await fewChatsWith(ctx.database.longReader, label);
     const chats = few === undefined ? undefined : ctx.database.longReader.dialect.texts(JSON.stringify(few));
-    const filter = allOf([...filtersOf(ctx, input), ...(chats === undefined ? [hasLabel(label)] : [])]);
+    const filter = allOf([...filtersOf(input), ...(chats === undefined ? [hasLabel(label)] : [])]);
     const list =
       chats === undefined
         ? { ...recent, filter }
@@ -150,15 +150,14 @@ interface ChatFilters {
   readonly adId?: string | undefined;
 }
 
-/** Conditions for chats `r`. A page passes a bounded number of chats, and looks up one message for each. */
-function filtersOf({ database }: Context, { unread, hasReferral, adId }: ChatFilters): RawBuilder<boolean>[] {
-  const isOfAd = adId === undefined ? sql`` : sql`and m.ad_id = ${adId}`;
-  const index = database.longReader.dialect.through('messages_referral_chat');
-  const hasMessage = sql<boolean>`exists (select 1 from messages as m ${index}
-    where m.session_id = r.session_id and m.chat_id = r.chat_id and m.ad_id is not null ${isOfAd})`;
+/** Conditions for chats `r`. A page passes a bounded number of chats, and looks up one ad for each. */
+function filtersOf({ unread, hasReferral, adId }: ChatFilters): RawBuilder<boolean>[] {
+  const isOfAd = adId === undefined ? sql`` : sql`and a.ad_id = ${adId}`;
+  const hasAd = sql<boolean>`exists (select 1 from chat_ads as a
+    where a.session_id = r.session_id and a.chat_id = r.chat_id ${isOfAd})`;
   return [
     unread === undefined ? [] : unread ? sql<boolean>`r.unread_count > 0` : sql<boolean>`r.unread_count = 0`,
-    hasReferral === true || adId !== undefined ? hasMessage : [],
+    hasReferral === true || adId !== undefined ? hasAd : [],
   ].flat();
 }
 

@@ -28,7 +28,7 @@ import { requireMessage } from '../../invoke/resources.ts';
 import { timeRange } from '../../invoke/timeRange.ts';
 import { wordsOf } from '../../messages/search.ts';
 import { findByWords } from '../../messages/wordSearch.ts';
-import { referralFilters } from '../shared/referralFilters.ts';
+import { messageReferralFilters } from '../shared/referralFilters.ts';
 import { Direction, Message, MessageId, MessageType, messageReader, Status } from './messages.ts';
 
 export const listMessages = defineOperation({
@@ -60,7 +60,7 @@ export const listMessages = defineOperation({
       ...notForAgents,
     }),
     starred: optional({ ...onlyTrue('Only starred ones.'), ...notForAgents }),
-    ...referralFilters,
+    ...messageReferralFilters,
     labelId: optional({
       ...string('Only those with this label (`lbl_…`).', { ...ref('label'), maxLength: 100 }),
       ...notForAgents,

@@ -1,15 +1,23 @@
 import { notForAgents, onlyTrue, optional, string } from '../../invoke/input/fields.ts';
 import { ref } from '../../invoke/input/references.ts';
 
-/** Filters by the ad that led people to write. */
-export const referralFilters = {
-  hasReferral: optional({ ...onlyTrue('Only those with a message that came through an ad or post.'), ...notForAgents }),
-  adId: optional({
-    ...string("Only those with a message that came through this ad or post: the network's id of it.", {
-      ...ref('other'),
-      minLength: 1,
-      maxLength: 200,
-    }),
+const adId = (description: string) =>
+  optional({ ...string(description, { ...ref('other'), minLength: 1, maxLength: 200 }), ...notForAgents });
+
+/** Filters messages by the ad that led people to write. */
+export const messageReferralFilters = {
+  hasReferral: optional({
+    ...onlyTrue('Only messages that came through an ad or post, including deleted ones.'),
     ...notForAgents,
   }),
+  adId: adId("Only messages that came through this ad or post: the network's id of it."),
+};
+
+/** Filters chats by the ads that led people to them. */
+export const chatReferralFilters = {
+  hasReferral: optional({
+    ...onlyTrue('Only chats that people opened or wrote in through an ad or post, even if the messages are deleted.'),
+    ...notForAgents,
+  }),
+  adId: adId("Only chats that people opened or wrote in through this ad or post: the network's id of it."),
 };
