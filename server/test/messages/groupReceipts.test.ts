@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { it, type TestContext } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { systemClock } from '../../src/clock.ts';
 import type { NetworkEvent } from '../../src/connectors/contract/events.ts';
@@ -46,13 +47,20 @@ describeOnEachDatabase('message receipts', (newHome) => {
       picture: null,
     };
     await report({ type: 'group_created', group });
+    const change = (action: 'add' | 'remove', phoneNumber: string, members: readonly string[]) =>
+      report({
+        type: 'group_updated',
+        group: { ...group, participants: members.map((one) => ({ phoneNumber: one, role: 'member' as const })) },
+        change: { type: 'participants', action, phoneNumbers: [phoneNumber] },
+        timestamp: Date.now(),
+      });
     const { groupId } = (await call('GET', '/groups')).body.data[0];
     const send = async (to: string) =>
       (await call('POST', '/messages/send', { sessionId, to, message: 'hi' })).body.messageId as string;
     const receive = (messageId: string, status: 'delivered' | 'read', timestamp: number, by?: string) =>
       report({ type: 'receipt', networkIds: [messageId], status, timestamp, ...(by !== undefined && { by }) });
     const list = (messageId: string, query = '') => call('GET', `/messages/${messageId}/receipts${query}`);
-    return { server, call, accountId, networkId, sessionId, groupId, send, receive, list };
+    return { server, call, accountId, networkId, sessionId, groupId, change, send, receive, list };
   }
   const shown = ({ body }: Answer) =>
     body.data.map((one: { phoneNumber: string; deliveredAt: string; readAt: string | null }) => [
@@ -118,6 +126,62 @@ describeOnEachDatabase('message receipts', (newHome) => {
         ['read', BOB],
       ],
     );
+  });
+
+  it('from outside the group do not change the status and emit nothing', async (test) => {
+    const { call, groupId, send, receive, list } = await setUp(test);
+    const messageId = await send(groupId);
+    await receive(messageId, 'read', 1000, MALLORY);
+    const read = async () => (await call('GET', `/messages/${messageId}`)).body.status;
+    assert.deepEqual([await read(), (await list(messageId)).body.data], ['sent', []]);
+    assert.deepEqual((await call('GET', '/events?events=message.delivered,message.read')).body.data, []);
+    await receive(messageId, 'delivered', 2000, BOB);
+    assert.equal(await read(), 'delivered');
+  });
+
+  it('from people who have left count for the messages before', async (test) => {
+    const { groupId, change, send, receive, list } = await setUp(test);
+    const before = await send(groupId);
+    await change('remove', BOB, [PUPPET_NUMBER, CAROL, HIDDEN]);
+    await change('remove', HIDDEN, [PUPPET_NUMBER, CAROL]);
+    await report({ type: 'identified', standIn: HIDDEN, phoneNumber: DAVE });
+    for (const left = Date.now(); Date.now() === left; ) await setImmediate(); // times are in ms
+    const after = await send(groupId);
+    for (const messageId of [before, after]) for (const by of [BOB, DAVE]) await receive(messageId, 'read', 1000, by);
+    assert.deepEqual(shown(await list(before)), [
+      [BOB, 1000, 1000],
+      [DAVE, 1000, 1000],
+    ]);
+    assert.deepEqual(shown(await list(after)), []);
+  });
+
+  it('count from everyone in a group whose members are unknown', async (test) => {
+    const { call, groupId, change, send, receive, list } = await setUp(test);
+    assert.equal((await call('GET', `/groups/${groupId}`)).body.participants.length, 4);
+    const networkId = `${randomUUID()}@g.us`;
+    const participants = [{ phoneNumber: PUPPET_NUMBER, role: 'owner' as const }];
+    const settings = { announce: false, locked: false, joinApproval: false };
+    const about = {
+      subject: 'Hidden',
+      description: null,
+      createdBy: '',
+      createdAt: 1,
+      inviteCode: null,
+      picture: null,
+    };
+    await report({
+      type: 'group_created',
+      group: { ...about, networkId, participants, settings, isPlaceholder: true },
+    });
+    const hidden = (await call('GET', '/groups')).body.data.find((one: { groupId: string }) => one.groupId !== groupId);
+    const messageId = await send(hidden.groupId);
+    await receive(messageId, 'read', 1000, MALLORY);
+    assert.deepEqual(shown(await list(messageId)), [[MALLORY, 1000, 1000]]);
+    // In a group that everyone has left, nobody else counts.
+    const another = await send(groupId);
+    await change('remove', BOB, [PUPPET_NUMBER]);
+    await receive(another, 'read', 1000, MALLORY);
+    assert.deepEqual(shown(await list(another)), []);
   });
 
   it('in a direct chat show the other person, and none for a received message', async (test) => {

@@ -6,6 +6,7 @@ import { setDisappearing } from '../chats/chatChanges.ts';
 import type { StoredMedia } from '../content.ts';
 import { groupByNetworkId } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import { noteFormerMembers } from '../messages/groupReceipts.ts';
 import { withinDisappearing } from '../reportLimits.ts';
 import type { Report, ReportHandlers } from '../reports.ts';
 import { findSession, type SessionRef } from '../store.ts';
@@ -170,18 +171,23 @@ async function setTimer(
 }
 
 async function putParticipants(
-  { kysely }: Tx,
+  tx: Tx,
   accountId: string,
   groupId: string,
   { participants }: NetworkGroup,
   now: number,
 ): Promise<void> {
-  const before = await kysely
+  const before = await tx.kysely
     .deleteFrom('group_participants')
     .where('account_id', '=', accountId)
     .where('group_id', '=', groupId)
     .returning(['phone_number', 'joined_at'])
     .execute();
+  const present = new Set(participants.map(({ phoneNumber }) => phoneNumber));
+  const former = before.flatMap(({ phone_number }) =>
+    present.has(phone_number) ? [] : [{ account_id: accountId, group_id: groupId, phone_number }],
+  );
+  await noteFormerMembers(tx, former, now);
   const joinedAt = new Map(before.map((row) => [row.phone_number, row.joined_at]));
   const rows = participants.map(({ phoneNumber, role }) => ({
     account_id: accountId,
@@ -190,7 +196,7 @@ async function putParticipants(
     role,
     joined_at: joinedAt.get(phoneNumber) ?? now,
   }));
-  if (rows.length > 0) await kysely.insertInto('group_participants').values(rows).execute();
+  if (rows.length > 0) await tx.kysely.insertInto('group_participants').values(rows).execute();
 }
 
 /** Leaves out what the network does not report. */

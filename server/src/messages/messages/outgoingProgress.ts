@@ -16,7 +16,7 @@ import { storeWarnings, type Warning } from '../standing/sessionRisk.ts';
 import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from '../status.ts';
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
 import { type EarlyReceipt, keepEarlyReceipts, takeEarlyReceipts, takeReceiptsOfPerson } from './earlyReceipts.ts';
-import { type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
+import { fromMembers, type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
 
 export type SentMessage = Pick<
   MessageRow,
@@ -51,6 +51,7 @@ const reportedColumns = [
   'status',
   'error',
   'error_code',
+  'timestamp',
   'sent_at',
   'delivered_at',
   'read_at',
@@ -178,8 +179,9 @@ export class OutgoingProgress {
       } else if (await isInChat(tx, row, receipt.chat, groupIds)) found.push({ row, receipt, trace });
       else if (mayBeFromRecipient(row, receipt.chat)) early.push(one);
     }
-    await this.#apply(tx, found);
-    await storeMemberReceipts(tx, found.flatMap(memberReceiptOf));
+    const counted = await fromMembers(tx, found);
+    await this.#apply(tx, counted);
+    await storeMemberReceipts(tx, counted.flatMap(memberReceiptOf));
     await keepEarlyReceipts(tx, early, this.#options.clock.now());
   }
 
