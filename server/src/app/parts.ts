@@ -41,6 +41,7 @@ import { createInbox } from '../messages/inbox.ts';
 import { prunesEarlyChanges } from '../messages/messages/earlyChanges.ts';
 import { prunesReceipts } from '../messages/messages/groupReceipts.ts';
 import { queueDeletion } from '../messages/messages/queueFailure.ts';
+import { prunesRemovedPlaceholders } from '../messages/messages/removedPlaceholders.ts';
 import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
 import { OAuth } from '../oauth/oauth.ts';
 import { prunesOAuthRecords } from '../oauth/records.ts';
@@ -259,6 +260,7 @@ function otherCleanings({ clock, steady }: Foundation) {
     prunesStatuses(clock),
     prunesReceipts(clock, steady),
     prunesEarlyChanges(clock),
+    prunesRemovedPlaceholders(clock),
   ];
 }
 

@@ -236,10 +236,14 @@ const messagesById = query((db, p: { accountId: string; messageIds: string }, di
     .orderBy('message_id'),
 );
 
+/** Leaves out messages that are stored already, and those whose placeholder was deleted for the session. */
 export const insertMessages = batch(messageColumns, ({ row, from }) => {
   const names = sql.join(Object.keys(row).map((name) => sql.ref(name)));
   return sql<Pick<MessageRow, 'message_id' | 'seq'>>`
     insert into messages (${names}) select ${sql.join(Object.values(row))} ${from}
+    where not exists (
+      select 1 from removed_placeholders as p
+      where p.session_id = ${row.session_id} and p.network_id = ${row.network_id} and p.from_number = ${row.from_number})
     on conflict do nothing returning message_id, seq`;
 });
 

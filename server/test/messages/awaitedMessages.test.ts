@@ -152,6 +152,29 @@ describeOnEachDatabase('an awaited message', (newHome) => {
     assert.equal((await events()).length, 2);
   });
 
+  it('stays deleted if it was deleted for the session, alone or with its chat', async (test) => {
+    const { events, read } = await setUp(test);
+    const all = [randomUUID(), randomUUID(), randomUUID(), randomUUID()] as const;
+    const [alone, withdrawn, cleared, deleted] = all;
+    for (const id of [alone, withdrawn]) await report(message(id, AWAITED));
+    await report({ type: 'deleted', networkId: withdrawn, from: BOB, timestamp: Date.now() });
+    for (const networkId of [alone, withdrawn]) await report({ type: 'message_removed', networkId, chat });
+    await report(message(cleared, AWAITED));
+    await report({ type: 'chat_removed', chat, isWhole: false, upTo: Date.now() });
+    await report(message(deleted, AWAITED));
+    await report({ type: 'chat_removed', chat, isWhole: true, upTo: Date.now() });
+    const before = await events();
+    for (const id of all) await report(message(id, text('late'), { isReplayed: true }));
+    const imported = all.map((networkId) => ({
+      ...{ networkId, chat, from: BOB, content: text('from the phone'), timestamp: Date.now() + 1000, replyTo: null },
+    }));
+    await report({ type: 'history', chats: [], contacts: [], messages: imported });
+    for (const id of all) assert.deepEqual(await read(id), []);
+    assert.deepEqual(await events(), before);
+    await report(message(alone, text('by Mallory'), { from: MALLORY, chat: { type: 'direct', id: MALLORY } }));
+    assert.equal((await read(alone)).length, 1);
+  });
+
   it('is removed if it was none, and not once the message has come', async (test) => {
     const { read } = await setUp(test);
     const [none, some] = [randomUUID(), randomUUID()];

@@ -63,7 +63,8 @@ export const chatReports: ReportHandlers<
   },
   message_removed: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);
-    if (row !== undefined && (event.onlyAwaited !== true || isAwaited(row))) await removeMessage(options, tx, row);
+    const isMessage = event.onlyAwaited !== true;
+    if (row !== undefined && (isMessage || isAwaited(row))) await removeMessage(options, tx, row, isMessage);
   },
   message_starred: async (options, tx, session, event) => {
     const row = await messageOf(tx, session, event);

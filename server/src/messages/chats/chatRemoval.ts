@@ -11,6 +11,7 @@ import type { DeletionHandler, Deletions } from '../../jobs/deletions.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import { removeReceiptsOfChat } from '../messages/groupReceipts.ts';
 import { emissionOf } from '../messages/outgoingProgress.ts';
+import { noteRemovedPlaceholders } from '../messages/removedPlaceholders.ts';
 import { dropWords } from '../search.ts';
 import type { SessionRef } from '../store.ts';
 import { remainingUnread } from './chatChanges.ts';
@@ -88,7 +89,7 @@ async function removeChat(
   const pace = new Pace(MESSAGES);
   for (let after = '', isLast = false; !isLast; ) {
     const remove = async (tx: Tx, limit: number) => {
-      const batch = await removeBatch(tx, session, chatId, removal, { after, limit });
+      const batch = await removeBatch(tx, session, chatId, removal, { after, limit, now: parts.clock.now() });
       return { count: batch.length, last: batch.at(-1)?.message_id ?? '', isLast: batch.length < limit };
     };
     if (run.isStopped()) throw new AppError('shutting_down');
@@ -114,9 +115,13 @@ async function removeChat(
   return removed;
 }
 
-/** Removes a message for the session only. Changes nothing if it is gone. */
-export async function removeMessage({ emit, clock }: Parts, tx: Tx, row: MessageRow): Promise<void> {
+/**
+ * Removes a message for the session only. Changes nothing if it is gone.
+ * @param isMessage false for a placeholder that turned out not to be a message
+ */
+export async function removeMessage({ emit, clock }: Parts, tx: Tx, row: MessageRow, isMessage = true): Promise<void> {
   const { account_id: accountId, session_id: sessionId, chat_id: chatId, message_id: messageId, type } = row;
+  if (isMessage) await noteRemovedPlaceholders(tx, accountId, [row], clock.now());
   if (!(await removeRows(tx, accountId, [row]))) return;
   await countAgain(tx, { accountId, sessionId }, chatId, unreadAmong([row]));
   const group = isGroupId(chatId) && { groupId: chatId };
@@ -129,11 +134,11 @@ async function removeBatch(
   { accountId, sessionId }: SessionRef,
   chatId: string,
   { upToId, upTo, keepsStarred }: Removal,
-  { after, limit }: { readonly after: string; readonly limit: number },
+  { after, limit, now }: { readonly after: string; readonly limit: number; readonly now: number },
 ) {
   let select = tx.kysely
     .selectFrom('messages')
-    .select(['message_id', 'seq', 'direction', 'status'])
+    .select(['message_id', 'seq', 'direction', 'status', 'type'])
     .where(unindexed('account_id'), '=', accountId) // SQLite would pass the messages of other sessions in the chat
     .where(listed('session_id'), '=', sessionId)
     .where('chat_id', '=', chatId)
@@ -144,6 +149,7 @@ async function removeBatch(
   if (upTo !== undefined) select = select.where('timestamp', '<=', upTo);
   if (keepsStarred === true) select = select.where('starred_at', 'is', null);
   const batch = await select.orderBy('message_id').limit(limit).execute();
+  await noteRemovedPlaceholders(tx, accountId, batch, now);
   await removeRows(tx, accountId, batch);
   const fewer = unreadAmong(batch);
   if (fewer === 0) return batch;
