@@ -33,6 +33,12 @@ const message = (networkId: string, from: string, content: MessageContent): Netw
   content,
   replyTo: null,
 });
+const fileOf = (content: string) => ({
+  mimeType: 'image/png',
+  size: content.length,
+  fileName: null,
+  open: async () => Readable.from([Buffer.from(content)]),
+});
 const chat = { type: 'direct', id: BOB } as const;
 const DAY_MS = 24 * 3_600_000;
 
@@ -139,12 +145,6 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
   it('adds a file that was stored before a restart, and none to a message of another type or person', async (test) => {
     const { call, read, restart, waiting } = await setUp(test);
     const [image, other, note] = [randomUUID(), randomUUID(), randomUUID()];
-    const fileOf = (content: string) => ({
-      mimeType: 'image/png',
-      size: content.length,
-      fileName: null,
-      open: async () => Readable.from([Buffer.from(content)]),
-    });
     await report({ type: 'better_media', ...at(BOB, image), chat, kind: 'image', media: fileOf('better') });
     await report({ type: 'live_photo', ...at(BOB, image), chat, media: fileOf('moving') });
     await report({ type: 'better_media', ...at(MALLORY, other), chat, kind: 'image', media: fileOf('forged') });
@@ -168,6 +168,60 @@ describeOnEachDatabase('a change that arrives before its message', (newHome) => 
       ],
     );
     assert.equal(await waiting(), 2);
+  });
+
+  it('finds its message by the id of an added file, before and after the file', async (test) => {
+    const { call, read } = await setUp(test);
+    const [image, hd, clip] = [randomUUID(), randomUUID(), randomUUID()];
+    const added = { chat, media: fileOf('better') };
+    await report({ type: 'reaction', ...at(BOB, hd), chat, emoji: '👍' });
+    await report({ type: 'better_media', ...at(BOB, image), ...added, kind: 'image', fileId: hd });
+    await report(message(image, BOB, { type: 'image', text: 'sea', media: fileOf('standard') }));
+    assert.equal((await read(image)).reactions[0].emoji, '👍');
+    await report({ type: 'live_photo', ...at(BOB, image), ...added, fileId: clip });
+    await report({ type: 'edited', ...at(BOB, clip), text: 'the sea' });
+    assert.equal((await read(image)).message, 'the sea');
+    await report({ type: 'edited', ...at(MALLORY, clip), text: 'forged' });
+    await report({ ...message('reply', BOB, text('nice')), replyTo: hd } as NetworkEvent);
+    const { messageId, message: caption } = await read(image);
+    const reply = await read('reply');
+    assert.deepEqual([caption, reply.replyTo], ['the sea', messageId]);
+    await report({ type: 'deleted', ...at(BOB, hd) });
+    assert.equal((await read(image)).deleted, true);
+    await report({ type: 'message_removed', networkId: hd, chat });
+    assert.equal((await call('GET', `/messages/${messageId}`)).status, 404);
+    await report({ type: 'message_removed', networkId: clip, chat });
+    assert.equal((await read('reply')).message, 'nice');
+  });
+
+  it('finds an imported message by the id of its HD file', async (test) => {
+    const { read } = await setUp(test);
+    const imported = { chat, from: BOB, timestamp: Date.now() - 1000, replyTo: null, content: text('old sea') };
+    const messages = [{ ...imported, networkId: 'old', fileId: 'old-hd' }];
+    await report({ type: 'history', chats: [], contacts: [], messages });
+    await report({ type: 'reaction', ...at(BOB, 'old-hd'), chat, emoji: '👍' });
+    assert.equal((await read('old')).reactions[0].emoji, '👍');
+  });
+
+  it('replaces no newer HD file', async (test) => {
+    const { call, read } = await setUp(test);
+    const image = randomUUID();
+    const better = (seconds: number, content: string) =>
+      report({
+        type: 'better_media',
+        ...{ networkId: image, from: BOB, chat, kind: 'image', timestamp: Date.now() + seconds * 1000 },
+        ...{ media: fileOf(content), fileId: randomUUID() },
+      });
+    await report(message(image, BOB, { type: 'image', text: 'sea', media: fileOf('standard') }));
+    const sizes = async () => [
+      (await read(image)).media.size,
+      (await call('GET', '/events?events=message.media')).body.data.length,
+    ];
+    await better(-10, 'newer one');
+    await better(-20, 'older');
+    assert.deepEqual(await sizes(), ['newer one'.length, 1]);
+    await better(-5, 'newest');
+    assert.deepEqual(await sizes(), ['newest'.length, 2]);
   });
 
   it('adds no file that is not wanted: of a deleted message, or of too many unknown ones', async (test) => {

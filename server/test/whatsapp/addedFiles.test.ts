@@ -147,6 +147,19 @@ describe('an HD photo', () => {
     assert.equal((await stored(messageId)).media.mediaId, media.mediaId);
   });
 
+  it('is reacted to and deleted through the better file', async () => {
+    const parent = await bob.send(me.number, image(picture(), { caption: 'far sea' }));
+    const { messageId } = await incoming('far sea');
+    const child = await bob.send(me.number, partOf(parent, Type.HD_IMAGE_DUAL_UPLOAD, image(picture())));
+    await added(messageId);
+    const key = { id: child, fromMe: true, remoteJid: me.lidJid };
+    await bob.send(me.number, { reactionMessage: { key, text: '🌊' } });
+    const { emoji } = await eventOf(setting.call, 'message.reaction', (data) => data.messageId === messageId);
+    assert.equal(emoji, '🌊');
+    await bob.send(me.number, { protocolMessage: { type: 0, key } });
+    await eventOf(setting.call, 'message.deleted', (data) => data.messageId === messageId);
+  });
+
   it('has its caption edited through the better file', async () => {
     const parent = await bob.send(me.number, image(picture(), { caption: 'seo' }));
     const { messageId } = await incoming('seo');

@@ -96,16 +96,23 @@ export type NetworkEvent =
     })
   /**
    * The sender's app has uploaded the image or video of a message again, in a better quality. It replaces the first file.
-   * The host ignores the report of anyone but the sender.
+   * The host ignores the report of anyone but the sender, and a file that is older than the present one. `fileId` is the
+   * network's id of the file, if it is sent as a message: changes and replies that use it concern the whole message.
    */
   | (MessageChange & {
       readonly type: 'better_media';
       readonly chat: NetworkChat;
       readonly kind: 'image' | 'video';
       readonly media: NetworkMedia;
+      readonly fileId?: string;
     })
   /** The video of an image that is a live photo. The host ignores the report of anyone but the sender. */
-  | (MessageChange & { readonly type: 'live_photo'; readonly chat: NetworkChat; readonly media: NetworkMedia })
+  | (MessageChange & {
+      readonly type: 'live_photo';
+      readonly chat: NetworkChat;
+      readonly media: NetworkMedia;
+      readonly fileId?: string;
+    })
   /** The sender, or an admin of the group, has deleted a message for everyone. Deletions by others are ignored. */
   | (MessageChange & { readonly type: 'deleted' })
   /** `emoji` is null if the reaction was removed. */

@@ -48,6 +48,8 @@ export interface HistoryMessage extends ArrivedMessage {
   /** Without its file. */
   readonly content: Omit<MessageContent, 'media'>;
   readonly file?: RemoteFile;
+  /** The network's id of the file, if it was sent as a message after this one. */
+  readonly fileId?: string;
   readonly timestamp: number;
   /** Of an own message; `sent` if unknown. */
   readonly status?: 'sent' | 'delivered' | 'read' | 'failed';

@@ -181,7 +181,7 @@ export async function removeRows(
   );
   // One parameter, because the number of rows varies: each list of another length is another statement.
   const ids = tx.dialect.texts(JSON.stringify(rows.map(({ message_id }) => message_id)));
-  for (const table of ['reactions', 'poll_votes', 'message_labels'] as const)
+  for (const table of ['reactions', 'poll_votes', 'message_labels', 'added_files'] as const)
     await tx.kysely.deleteFrom(table).where('account_id', '=', accountId).where('message_id', 'in', ids).execute();
   await tx.kysely
     .deleteFrom('message_receipts')

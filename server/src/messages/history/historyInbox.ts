@@ -20,6 +20,7 @@ import {
   withinLimits,
 } from '../content.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
+import { noteFile } from '../messages/addedMedia.ts';
 import { replaceAwaited } from '../messages/awaitedMessages.ts';
 import { applyEarlyChanges } from '../messages/earlyChanges.ts';
 import { statusOf } from '../messages/outgoingProgress.ts';
@@ -96,6 +97,8 @@ async function storeHistory(
     fresh.map(({ row }) => row),
   );
   await storeAnswers(tx, changed, clock.now());
+  for (const { row, message } of changed)
+    if (message.fileId !== undefined) await noteFile(tx, row, message.fileId, null);
   await linkReplies(tx, session, changed);
   const begun = await touchChats(tx, fresh);
   await addImported(tx, own, { messages: fresh.length, chats: newChats + begun, contacts: newContacts }, clock.now());

@@ -1,6 +1,8 @@
+import { sql } from 'kysely';
 import type { NetworkEvent } from '../../connectors/contract/events.ts';
 import type { Tx } from '../../db/commit.ts';
 import type { Queryable } from '../../db/dialect.ts';
+import { batch, query } from '../../db/query.ts';
 import type { MessageRow } from '../../db/schema.ts';
 import { isGroupId } from '../../ids.ts';
 import { contentColumn, contentOf, mediaPart, type StoredMedia } from '../content.ts';
@@ -8,6 +10,7 @@ import { groupIdOf } from '../groupStore.ts';
 import type { InboxOptions } from '../inboxOptions.ts';
 import type { SessionRef } from '../store.ts';
 import { authorOf, changeOf, emitChange, findByNetworkId } from './changes.ts';
+import { replacedUntil } from './replacement.ts';
 
 /*
  * Files that the sender's app adds to a message. The message is reported with what it has, because such a file comes
@@ -69,11 +72,15 @@ async function add(
 ): Promise<boolean> {
   const row = await findParent(tx, session, report);
   if (row === undefined) return false;
+  if (row.deleted_at !== null) return true;
+  const isReplaced = field === 'media';
+  const isLate = isReplaced && (await hasNewerFile(tx, row, report.timestamp));
+  const { fileId = report.networkId, timestamp } = report;
+  await noteFile(tx, row, fileId, isReplaced && file !== undefined && !isLate ? timestamp : null);
   const content = contentOf(row);
-  if (row.deleted_at !== null || file === undefined || content[field]?.hash === file.hash) return true;
+  if (isLate || file === undefined || content[field]?.hash === file.hash) return true;
   // A message from the history may have its first file still at the network.
   const { remoteMedia: _, ...complete } = content;
-  const isReplaced = field === 'media';
   await tx.kysely
     .updateTable('messages')
     .set({
@@ -88,3 +95,48 @@ async function add(
   emitChange(options, tx, row, 'message.media', { ...changeOf(row, author), ...added });
   return true;
 }
+
+/** Files per message whose ids are kept. A phone adds two. */
+const MAX_FILES = 20;
+const ID_CHARACTERS = 300;
+
+/** Notes the id of a file, under which the network may refer to the message. */
+export async function noteFile(
+  tx: Tx,
+  { account_id, session_id, message_id }: Pick<MessageRow, 'account_id' | 'session_id' | 'message_id'>,
+  fileId: string,
+  replacedAt: number | null,
+): Promise<void> {
+  if (fileId.length > ID_CHARACTERS) return;
+  await insertFile.run(tx, [{ session_id, network_id: fileId, message_id, account_id, replaced_at: replacedAt }]);
+}
+
+const insertFile = batch(
+  { session_id: 'text', network_id: 'text', message_id: 'text', account_id: 'text', replaced_at: 'bigint' },
+  ({ row, from }) => sql`
+    insert into added_files (session_id, network_id, message_id, account_id, replaced_at)
+    select ${row.session_id}, ${row.network_id}, ${row.message_id}, ${row.account_id}, ${row.replaced_at} ${from}
+    where (
+      select count(*) from added_files as f where f.account_id = ${row.account_id} and f.message_id = ${row.message_id}
+    ) < ${sql.lit(MAX_FILES)}
+    on conflict (session_id, network_id, message_id) do update
+      set replaced_at = coalesce(excluded.replaced_at, added_files.replaced_at)`,
+);
+
+/** Whether a newer file has replaced the first one. Within a second, the later arrival wins, as with other changes. */
+async function hasNewerFile(
+  tx: Tx,
+  { account_id: accountId, message_id: messageId }: MessageRow,
+  at: number,
+): Promise<boolean> {
+  const latest = await latestFile.first(tx, { accountId, messageId });
+  return (latest?.at ?? 0) > replacedUntil({ fromMe: false, at });
+}
+
+const latestFile = query((db, p: { accountId: string; messageId: string }) =>
+  db
+    .selectFrom('added_files')
+    .select(({ fn }) => fn.max('replaced_at').as('at'))
+    .where('account_id', '=', p.accountId)
+    .where('message_id', '=', p.messageId),
+);

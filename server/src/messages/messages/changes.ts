@@ -309,14 +309,31 @@ const byNetworkId = query((db, p: SessionRef & { networkId: string }) =>
     .orderBy('message_id'),
 );
 
-/** Finds a message by the network's id. Several senders may use the same id: returns the oldest that matches. */
+/** Finds messages by the id of a file that was added to them. */
+const byFileId = query((db, p: SessionRef & { networkId: string }) =>
+  db
+    .selectFrom('added_files as f')
+    .innerJoin('messages as m', (join) =>
+      join.onRef('m.account_id', '=', 'f.account_id').onRef('m.message_id', '=', 'f.message_id'),
+    )
+    .selectAll('m')
+    .where('f.session_id', '=', p.sessionId)
+    .where('f.network_id', '=', p.networkId)
+    .orderBy('f.message_id'),
+);
+
+/**
+ * Finds a message by the network's id, or else by the id of a file that was added to it. Several senders may use the same
+ * id: returns the oldest that matches.
+ */
 export async function findByNetworkId(
   on: Queryable,
   session: SessionRef,
   networkId: string,
   matches: (row: MessageRow) => boolean = () => true,
 ): Promise<MessageRow | undefined> {
-  return (await byNetworkId.all(on, { ...session, networkId })).find(matches);
+  const named = { ...session, networkId };
+  return (await byNetworkId.all(on, named)).find(matches) ?? (await byFileId.all(on, named)).find(matches);
 }
 
 /** Message ids are not secret on the network, so the sender of the event must be in the chat of the message. */
@@ -340,7 +357,8 @@ async function deletableBy(
   networkId: string,
   phoneNumber: string,
 ): Promise<MessageRow | undefined> {
-  const rows = await byNetworkId.all(tx, { ...session, networkId });
+  const named = { ...session, networkId };
+  const rows = [...(await byNetworkId.all(tx, named)), ...(await byFileId.all(tx, named))];
   const own = rows.find(({ from_number }) => from_number === phoneNumber);
   if (own !== undefined) return own;
   for (const row of rows) {

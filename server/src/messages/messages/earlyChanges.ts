@@ -80,7 +80,7 @@ async function applyOrKeep(
   file: StoredMedia | undefined,
 ): Promise<void> {
   const change = { ...report, ...(file && { file }) };
-  if (await apply(options, tx, session, change)) return;
+  if (await apply(options, tx, session, change)) return applyToFile(options, tx, session, change);
   // Its file was not wanted: see `isAddedFileWanted`.
   if (hasAddedFile(change) && file === undefined) return;
   const { networkId } = change;
@@ -125,8 +125,18 @@ export async function applyEarlyChanges(
   for (const row of inOrder) {
     const session = { accountId: row.account_id, sessionId: row.session_id };
     // Another message with the same id leaves it for its own.
-    if (await apply(options, tx, session, changeOf(row))) await removeChange.run(tx, row);
+    const change = changeOf(row);
+    if (!(await apply(options, tx, session, change))) continue;
+    await removeChange.run(tx, row);
+    await applyToFile(options, tx, session, change);
   }
+}
+
+/** Applies the changes that refer to a message by the id of a file, which has just been added. */
+async function applyToFile(options: InboxOptions, tx: Tx, { sessionId }: SessionRef, change: Change): Promise<void> {
+  if (change.type !== 'better_media' && change.type !== 'live_photo') return;
+  const { fileId } = change;
+  if (fileId !== undefined) await applyEarlyChanges(options, tx, [{ session_id: sessionId, network_id: fileId }]);
 }
 
 function changeOf({ kind, network_id: networkId, from_number: from, report, at }: EarlyChangeTable): Change {

@@ -118,7 +118,7 @@ export async function toHistoryMessage(
 /** HD files in one chat, by `placeOf` their message. The HD file is the newer message, so it comes first. */
 export class BetterFiles {
   readonly #session: Session;
-  readonly #files = new Map<string, RemoteFile>();
+  readonly #files = new Map<string, Required<Pick<HistoryMessage, 'file' | 'fileId'>>>();
   #chat = '';
 
   constructor(session: Session) {
@@ -135,14 +135,17 @@ export class BetterFiles {
     if (association?.role !== 'better_media' || !key || !whole || this.#files.size >= BETTER_FILES) return;
     const parsed = parseContent(baileys, whole);
     const file = parsed && fileOf(this.#session, key, whole, parsed);
-    if (file !== undefined) this.#files.set(placeOf(key, association.parent), file);
+    const place = placeOf(key, association.parent);
+    // The newest comes first.
+    if (file === undefined || this.#files.has(place)) return;
+    this.#files.set(place, { file, fileId: ownOrTheirs(key.id, key.fromMe === true) });
   }
 
   /** Returns the message with its better file. */
   apply(message: HistoryMessage, { key }: Info): HistoryMessage {
-    const file = key?.id ? this.#files.get(placeOf(key, key.id)) : undefined;
-    const isSameType = file !== undefined && typeOf(file) === typeOf(message.file);
-    return isSameType ? { ...message, file } : message;
+    const better = key?.id ? this.#files.get(placeOf(key, key.id)) : undefined;
+    const isSameType = better !== undefined && typeOf(better.file) === typeOf(message.file);
+    return isSameType ? { ...message, ...better } : message;
   }
 }
 

@@ -131,7 +131,8 @@ export class MessageReader {
     if (association !== undefined) {
       const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
       const networkId = ownOrTheirs(association.parent, isOwn);
-      const event = addedFileOf(association, parsed, media, { networkId, chat, from, timestamp });
+      const fileId = ownOrTheirs(key.id, isOwn);
+      const event = addedFileOf(association, parsed, media, { networkId, fileId, chat, from, timestamp });
       return { event, secret: event && (await secretEntryOf(this.#session, key, around)) };
     }
     if (chat.type === 'group') await this.#groups.know(chat.id);
@@ -376,7 +377,7 @@ function addedFileOf(
   { role }: Association,
   { content: { type } }: Parsed,
   media: NetworkMedia | undefined,
-  about: Pick<Decoded, 'chat' | 'from' | 'timestamp'> & { readonly networkId: string },
+  about: Pick<Decoded, 'chat' | 'from' | 'timestamp'> & { readonly networkId: string; readonly fileId: string },
 ): NetworkEvent | undefined {
   if (media === undefined) return undefined;
   if (role === 'live_photo' && type === 'video') return { type: 'live_photo', ...about, media };
