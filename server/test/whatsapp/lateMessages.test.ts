@@ -96,4 +96,33 @@ it('are voted in and answered as if they had come first', async () => {
   assert.deepEqual([answered.from, answered.answer], [bob.number, 'going']);
 });
 
+it('have their changes in the order in which the server got them, whatever the clock of the phone is', async () => {
+  const id = await bob.sendText(me.number, 'at ten');
+  const { messageId } = await incoming('at ten');
+  const react = (text: string, clockMs: number, options: object = {}) =>
+    bob.send(
+      me.number,
+      { reactionMessage: { ...reaction(id, text).reactionMessage, senderTimestampMs: clockMs } },
+      options,
+    );
+  const shown = async () => (await setting.call('GET', `/messages/${messageId}`)).body.reactions?.[0]?.emoji;
+  await react('👍', Date.now());
+  await react('❤', Date.now() - 600_000); // another device, whose clock is slow
+  await eventually(shown, (emoji) => emoji === '❤');
+  bob.switchOff();
+  await react('😀', Date.now() + 600_000, { isCorrupt: true });
+  const secondS = Math.floor(Date.now() / 1000);
+  await react('🎉', Date.now(), { sentAtS: secondS + 1 });
+  await eventually(shown, (emoji) => emoji === '🎉');
+  // The server gives the change that is sent again its own, later time.
+  await eventually(
+    async () => Date.now(),
+    (now) => now >= (secondS + 2) * 1000,
+  );
+  bob.switchOn();
+  await bob.sendText(me.number, 'after the retry');
+  await incoming('after the retry');
+  assert.equal(await shown(), '🎉');
+});
+
 it('the fake server recorded no errors', () => assert.deepEqual(setting.whatsapp.troubles, []));

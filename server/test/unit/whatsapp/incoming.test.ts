@@ -29,7 +29,7 @@ function begin() {
     journal: { acknowledge: ({ key }: Received) => void givenUp.push(key) } as unknown as Journal,
     reader: { read: async () => ({ waitsFor: 'a message' }) } as unknown as MessageReader,
     heldReceipts: { settle() {} } as unknown as HeldReceipts,
-    undecrypted: { settle() {} } as unknown as Undecrypted,
+    undecrypted: { settle() {}, firstReceivedAt: () => undefined } as unknown as Undecrypted,
   });
   const add = async (sender: string, count: number, from = GROUP) => {
     const t = `${Math.floor(clock.now() / 1000)}`;
@@ -96,7 +96,7 @@ function beginSlowly() {
       },
     } as unknown as MessageReader,
     heldReceipts: { settle() {} } as unknown as HeldReceipts,
-    undecrypted: { settle() {} } as unknown as Undecrypted,
+    undecrypted: { settle() {}, firstReceivedAt: () => undefined } as unknown as Undecrypted,
   });
   const add = (key: string, attrs: Attributes) =>
     incoming.add({ key, attrs: { id: key, t: '1', ...attrs }, place: 0, message: new Uint8Array(), isReplayed: false });

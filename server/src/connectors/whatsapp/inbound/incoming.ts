@@ -125,7 +125,10 @@ export class Incoming {
 
   /** @returns the id of the message that must arrive first */
   async #store(received: Received, withFile: boolean): Promise<string | undefined> {
-    const { event, secret, waitsFor } = await this.#reader.read(received, withFile);
+    const { event, secret, waitsFor } = await this.#reader.read(received, {
+      withFile,
+      firstReceivedAt: this.#undecrypted.firstReceivedAt(received.attrs),
+    });
     if (event === undefined) {
       if (waitsFor === undefined) this.#undecrypted.settle(received.attrs);
       return waitsFor;

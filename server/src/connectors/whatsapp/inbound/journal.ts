@@ -20,6 +20,8 @@ export interface Received {
   readonly message: Uint8Array;
   /** It waited at the network or in the journal while the session was not connected. */
   readonly isReplayed: boolean;
+  /** Whether the sender sends it again, after a retry receipt. */
+  readonly isResent?: boolean;
   /** The transaction that stores it, if the message is passed on before that commits. */
   readonly written?: Promise<unknown>;
 }
@@ -30,6 +32,8 @@ interface Envelope {
   readonly isLastPart: boolean;
   /** Whether phones show nothing of it if it cannot be decrypted (`decrypt-fail`; whatsmeow, `send.go`). */
   readonly isHidden: boolean;
+  /** Whether it answers a retry receipt: its parts have the `count` (whatsmeow, `retry.go`; Baileys, `relayMessage`). */
+  readonly isResent: boolean;
 }
 
 /** A message that could not be decrypted. It may be requested again. */
@@ -103,14 +107,16 @@ export class Journal extends EventEmitter<JournalEvents> {
     if (!Array.isArray(content)) return;
     const parts = content.filter(({ tag, content }) => tag === 'enc' && content instanceof Uint8Array);
     const isHidden = parts.some((part) => part.attrs['decrypt-fail'] === 'hide');
+    const isResent = parts.some((part) => Number(part.attrs['count']) > 0);
     for (const part of parts)
       if (part.content instanceof Uint8Array)
-        this.#envelopes.set(part.content, { attrs, isLastPart: part === parts.at(-1), isHidden });
+        this.#envelopes.set(part.content, { attrs, isLastPart: part === parts.at(-1), isHidden, isResent });
   }
 
   /** Stores a message that was not decrypted here, and passes it on. */
   async add(attrs: Attributes, message: proto.IMessage): Promise<void> {
-    const received = this.#receive(attrs, this.#session.baileys.proto.Message.encode(message).finish(), true);
+    const content = this.#session.baileys.proto.Message.encode(message).finish();
+    const received = this.#receive({ attrs, isLastPart: true, isResent: false }, content);
     if (received === undefined) return;
     await this.#session.store.set(received.key, JSON.stringify(rowOf(received)));
     this.emit('received', received);
@@ -124,9 +130,9 @@ export class Journal extends EventEmitter<JournalEvents> {
   /** Returns the messages that were not acknowledged before the last stop, oldest first. */
   async left(): Promise<Received[]> {
     const entries = [...(await this.#session.store.list(RECEIVED_PREFIX))].map(([key, text]): Received => {
-      const { attrs, place, message } = JSON.parse(text);
+      const { attrs, place, message, isResent } = JSON.parse(text);
       this.#remember(attrs.id ?? '');
-      return { key, attrs, place, message: Buffer.from(message, 'base64'), isReplayed: true };
+      return { key, attrs, place, message: Buffer.from(message, 'base64'), isReplayed: true, isResent };
     });
     return entries.sort((a, b) => a.place - b.place);
   }
@@ -165,7 +171,7 @@ export class Journal extends EventEmitter<JournalEvents> {
         notified = history.notified;
         return history.replacement;
       }
-      const received = this.#receive(envelope.attrs, message, envelope.isLastPart);
+      const received = this.#receive(envelope, message);
       if (received === undefined) {
         if (envelope.isLastPart) this.emit('ignored', envelope.attrs);
       } else {
@@ -186,10 +192,10 @@ export class Journal extends EventEmitter<JournalEvents> {
   }
 
   /**
-   * @param isLastPart whether it is the content of a stanza: parts of an unknown kind before it would replace it
+   * @param envelope its last part is the content of a stanza: parts of an unknown kind before it would replace it
    * @returns undefined if the message is only for Baileys, like most protocol messages
    */
-  #receive(attrs: Attributes, message: Uint8Array, isLastPart: boolean): Received | undefined {
+  #receive({ attrs, isLastPart, isResent }: Omit<Envelope, 'isHidden'>, message: Uint8Array): Received | undefined {
     const { baileys } = this.#session;
     const { whole, unknownKind } = readWire(baileys, message);
     if (!isLastPart && unknownKind === UNREADABLE) return undefined;
@@ -199,7 +205,7 @@ export class Journal extends EventEmitter<JournalEvents> {
     this.#remember(id);
     this.#lastPlace = Math.max(this.#lastPlace + 1, this.#session.host.clock.now());
     const key = `${RECEIVED_PREFIX}${from}/${participant}/${id}`;
-    return { key, attrs, place: this.#lastPlace, message, isReplayed: attrs['offline'] !== undefined };
+    return { key, attrs, place: this.#lastPlace, message, isReplayed: attrs['offline'] !== undefined, isResent };
   }
 
   #remember(id: string): void {
@@ -238,8 +244,9 @@ function entryOf(received: Received): SignalDataSet {
   return { [RECEIVED]: { [id]: rowOf(received) } } as SignalDataSet;
 }
 
-const rowOf = ({ attrs, place, message }: Received) => ({
+const rowOf = ({ attrs, place, message, isResent }: Received) => ({
   attrs,
   place,
+  ...(isResent === true && { isResent }),
   message: Buffer.from(message).toString('base64'),
 });

@@ -20,6 +20,7 @@ import { openChange } from '../sealed/openedChanges.ts';
 import { keepPoll } from '../sealed/polls.ts';
 import { readEventAnswer, readVote } from '../sealed/votes.ts';
 import type { Session } from '../session.ts';
+import { type Arrival, changeTime } from './changeTime.ts';
 import { openIncomingFile } from './incomingFile.ts';
 import type { Attributes, Received } from './journal.ts';
 import { AWAITED_TEXT } from './placeholders.ts';
@@ -37,10 +38,15 @@ export interface Reading {
 
 type Waits = Required<Pick<Reading, 'waitsFor'>>;
 
+interface ReadOptions extends Pick<Arrival, 'firstReceivedAt'> {
+  readonly withFile: boolean;
+}
+
 interface Decoded {
   readonly key: WAMessageKey;
   readonly chat: NetworkChat;
   readonly from: string;
+  /** Time of the change. */
   readonly timestamp: number;
   /** The message without its wrappers. */
   readonly whole: proto.IMessage;
@@ -103,7 +109,10 @@ export class MessageReader {
   }
 
   /** If it has content for people, the host knows its group afterwards. */
-  async read({ attrs, message, isReplayed }: Received, withFile: boolean): Promise<Reading> {
+  async read(
+    { attrs, message, isReplayed, isResent }: Received,
+    { withFile, firstReceivedAt }: ReadOptions,
+  ): Promise<Reading> {
     const { baileys, self } = this.#session;
     const { fullMessage, key, isOwn } = this.#envelopeOf(attrs);
     const { whole: decoded, unknownKind } = readWire(baileys, message);
@@ -121,7 +130,8 @@ export class MessageReader {
     if (opened === 'unreadable') return this.#unreadable(key);
     if (opened !== undefined && 'waitsFor' in opened) return opened;
     const plain = opened?.message ?? whole;
-    const change = await this.#changeOf({ key, chat, from, timestamp, whole: plain, layers, association });
+    const changedAt = changeTime(plain, { receivedAt: timestamp, firstReceivedAt, isResent });
+    const change = await this.#changeOf({ key, chat, from, timestamp: changedAt, whole: plain, layers, association });
     if (change !== undefined && 'waitsFor' in change) return change;
     if (change !== undefined || opened !== undefined) return { event: change };
     const parsed = parseContent(baileys, inner, unknownKind);
@@ -132,7 +142,7 @@ export class MessageReader {
       const media = withFile ? this.#fileOf({ ...fullMessage, message: whole }, parsed.media) : undefined;
       const networkId = ownOrTheirs(association.parent, isOwn);
       const fileId = ownOrTheirs(key.id, isOwn);
-      const event = addedFileOf(association, parsed, media, { networkId, fileId, chat, from, timestamp });
+      const event = addedFileOf(association, parsed, media, { networkId, fileId, chat, from, timestamp: changedAt });
       return { event, secret: event && (await secretEntryOf(this.#session, key, around)) };
     }
     if (chat.type === 'group') await this.#groups.know(chat.id);
@@ -253,18 +263,17 @@ export class MessageReader {
     key,
     chat,
     from,
-    timestamp: receivedAt,
+    timestamp,
     whole,
     layers,
     association,
   }: Decoded): Promise<NetworkEvent | Waits | undefined> {
     const { baileys, self } = this.#session;
-    const timestamp = changedAt(whole, receivedAt);
     const { reactionMessage, protocolMessage, pollUpdateMessage, encEventResponseMessage, pinInChatMessage } = whole;
     if (pinInChatMessage) {
       const networkId = this.#targetOf(pinInChatMessage.key, key);
-      const until = pinEndOf(baileys, pinInChatMessage, layers, receivedAt);
-      return { type: 'message_pinned', networkId, chat, from, until, timestamp: receivedAt };
+      const until = pinEndOf(baileys, pinInChatMessage, layers, timestamp);
+      return { type: 'message_pinned', networkId, chat, from, until, timestamp };
     }
     if (reactionMessage) {
       if (reactionMessage.key?.remoteJid === STATUS) {
@@ -283,7 +292,7 @@ export class MessageReader {
           type: 'disappearing',
           chat,
           seconds: protocolMessage.ephemeralExpiration || null,
-          timestamp: receivedAt,
+          timestamp,
         };
       }
       const { id, participant, fromMe } = protocolMessage.key ?? {};
@@ -392,22 +401,6 @@ export const ownOrTheirs = (wireId: string | null | undefined, isOurs: boolean) 
 /** Phones pin a message for a week, unless somebody chooses another time. */
 const PIN_SECONDS = 7 * 86_400;
 const MAX_PIN_SECONDS = 366 * 86_400;
-
-const DAY_MS = 86_400_000;
-
-/**
- * Returns the moment of a personal change. Phones state it, because the server gives a change that is sent again
- * a later time. A phone with a wrong clock is not believed.
- */
-function changedAt(
-  { reactionMessage, protocolMessage, pollUpdateMessage }: proto.IMessage,
-  receivedAt: number,
-): number {
-  const stated = Number(
-    reactionMessage?.senderTimestampMs ?? protocolMessage?.timestampMs ?? pollUpdateMessage?.senderTimestampMs ?? 0,
-  );
-  return stated < receivedAt && stated > receivedAt - DAY_MS ? stated : receivedAt;
-}
 
 /** When a pin ends; null if it is removed. */
 function pinEndOf(

@@ -107,6 +107,12 @@ export class Undecrypted {
     return (inChat.length === 1 ? inChat : found.length === 1 ? found : [])[0]?.attrs;
   }
 
+  /** Returns the server's time of the first stanza of a message that could not be decrypted; undefined if it could. */
+  firstReceivedAt(attrs: Attributes): number | undefined {
+    const time = Number(this.#entries.get(this.#keyOf(attrs))?.attrs['t']);
+    return time > 0 ? time * 1000 : undefined;
+  }
+
   /** Notes that a message was decrypted, and is about to be stored. */
   hold(attrs: Attributes): void {
     const key = this.#keyOf(attrs);

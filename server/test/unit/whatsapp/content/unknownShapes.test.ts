@@ -70,7 +70,7 @@ async function receive(plaintext: Uint8Array, part: 'only' | 'first' = 'only') {
   journal.expect({ tag: 'message', attrs: { id: 'A1', from: ADA, t: '1700000000' }, content });
   const passedOn = await repository.decryptMessage({ jid: ADA, type: 'msg', ciphertext });
   const [first] = received;
-  return { passedOn, event: first && (await reader.read(first, true)).event };
+  return { passedOn, event: first && (await reader.read(first, { withFile: true })).event };
 }
 
 const kinds = kindNames(Message);
