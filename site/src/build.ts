@@ -8,7 +8,7 @@ import { renderErrors } from './errorsPage.ts';
 import { type Assets, type Content, type Frame, notFound, renderIndex, renderLayout } from './layout.ts';
 import { type Page, renderPage } from './markdown.ts';
 import { readOpenApi } from './openApi.ts';
-import { BASE, DIST, outputPath, ROOT, SITE } from './paths.ts';
+import { BASE, DIST, ERRORS, outputPath, ROOT, SITE } from './paths.ts';
 import { searchDocuments } from './searchDocuments.ts';
 
 /*
@@ -18,6 +18,7 @@ import { searchDocuments } from './searchDocuments.ts';
 
 const paths = globSync('{*,decisions/*}.md', { cwd: join(ROOT, 'docs') })
   .map((file) => file.replace(/\.md$/, ''))
+  .filter((path) => path !== ERRORS)
   .sort();
 const pages = paths.map((path) => renderPage(path, readFileSync(join(ROOT, 'docs', `${path}.md`), 'utf8')));
 const { version, operations } = readOpenApi();
@@ -29,7 +30,7 @@ const frame: Frame = { assets, version, paths: new Set(paths) };
 
 for (const page of pages) writePage(outputPath(page.path), contentOf(page));
 writePage('index', renderIndex(frame, new Map(pages.map(({ path, description }) => [path, description]))));
-writePage('errors', renderErrors(operations));
+writePage(ERRORS, renderErrors(operations));
 writePage('404', notFound);
 cpSync(join(ROOT, 'docs/pictures'), join(DIST, 'pictures'), { recursive: true });
 await compressAll();

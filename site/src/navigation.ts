@@ -12,6 +12,7 @@ export const groups: readonly Group[] = [
     title: 'Start',
     pages: [
       ['getting-started', 'Getting started'],
+      ['sending', 'Sending messages'],
       ['receiving', 'Receiving events'],
       ['events', 'Events'],
       ['webhooks', 'Webhooks'],
@@ -32,6 +33,8 @@ export const groups: readonly Group[] = [
     pages: [
       ['sdk', 'TypeScript SDK'],
       ['python', 'Python'],
+      ['php', 'PHP verifier'],
+      ['go', 'Go verifier'],
       ['cli', 'Command line'],
       ['mcp', 'MCP'],
       ['mcp-events', 'MCP events'],
@@ -50,6 +53,7 @@ export const groups: readonly Group[] = [
       ['backup', 'Back up and restore'],
       ['monitoring', 'Monitor'],
       ['scaling', 'Scaling'],
+      ['limits', 'Limits'],
       ['security', 'Security'],
       ['troubleshooting', 'Troubleshooting'],
       ['performance', 'Performance'],

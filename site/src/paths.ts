@@ -13,7 +13,10 @@ export function outputPath(path: string): string {
   return path.replace(/\/README$/, '');
 }
 
+/** The list of errors has its own layout: its entries link to the operations that return them. */
+export const ERRORS = 'errors';
+
 /** The address of a page. */
 export function addressOf(path: string): string {
-  return BASE + outputPath(path);
+  return path === ERRORS ? '/docs/errors' : BASE + outputPath(path);
 }

@@ -1,9 +1,9 @@
-import { capabilities, capabilityNames } from './contract/capabilities.ts';
+import { type Capability, capabilities, capabilityNames } from './contract/capabilities.ts';
 import { messageTypes } from './contract/content.ts';
 import { whatsappCapabilities, whatsappMessageTypes } from './whatsapp/capabilities.ts';
 import { cloudCapabilities, cloudMessageTypes } from './whatsapp-cloud/capabilities.ts';
 
-/* The table of `docs/whatsapp.md`: what each built-in network supports. */
+/* The tables of `docs/whatsapp.md` and `docs/sending.md`: what each built-in network supports, and cannot send. */
 
 const columns = {
   whatsapp: [...whatsappMessageTypes, ...whatsappCapabilities],
@@ -21,6 +21,40 @@ export function withCapabilityTable(page: string): string {
   if (begin === -1 || end < begin) throw new Error('the page has no place for the table of capabilities');
   return `${page.slice(0, begin + BEGIN.length)}\n${table()}${page.slice(end)}`;
 }
+
+/** The capabilities that a sender asks for, apart from the types of messages. */
+const ofSending = [
+  'albums',
+  'view_once',
+  'gif',
+  'video_note',
+  'link_previews',
+  'chosen_link_previews',
+  'mention_all',
+  'reactions',
+  'vote',
+  'edit',
+  'edit_captions',
+  'delete_for_everyone',
+  'delete_for_me',
+  'pin_message',
+  'status',
+  'channels',
+] as const satisfies readonly Capability[];
+
+/** Lists for each network what its sessions cannot send. */
+export function lackingTable(): string {
+  const rows = Object.entries(columns).flatMap(([network, supported]: [string, readonly string[]]) => {
+    const types = messageTypes.filter((type) => !supported.includes(type));
+    const actions = ofSending.filter((name) => !supported.includes(name));
+    if (types.length + actions.length === 0) return [];
+    const cells = [types.map((type) => `\`${type}\``), actions.map((name) => lowerFirst(capabilities[name].title))];
+    return `| \`${network}\` | ${cells.map((cell) => cell.join(', ')).join(' | ')} |\n`;
+  });
+  return `\n| network | message types that it lacks | actions that it lacks |\n|---|---|---|\n${rows.join('')}\n`;
+}
+
+const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1);
 
 function table(): string {
   const names = Object.keys(columns).map((name) => `\`${name}\``);

@@ -20,7 +20,7 @@ const blocks = pages.flatMap((page) => blocksOf(page));
 const SHELL = ['sh', 'bash'];
 const MODULES = ['js', 'ts'];
 /** Languages in which a block is only shown. */
-const SHOWN = ['mermaid', 'text', 'toml', 'http'];
+const SHOWN = ['mermaid', 'text', 'toml', 'http', 'php', 'go'];
 const PROGRAMS: Readonly<Record<string, string>> = { js: 'node', ts: 'node', python: 'python3' };
 
 /** The shell function that "Getting started" defines for the other pages. */
