@@ -135,6 +135,8 @@ export const smallOperations: readonly string[] = [
   'media.upload',
   'media.delete',
   'media.get',
+  'media.create_link',
+  'media.revoke_links',
   'status.post',
   'status.delete',
   'status.mark_viewed',

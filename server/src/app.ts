@@ -56,12 +56,13 @@ export async function createApp(settings: Settings, overrides: Overrides = {}): 
   const delivery = createDelivery(foundation, cluster, {
     connectorsOf: (ids) => messaging.sessions.connectorsOf.of(ids),
     userIdsOf: (...person) => messaging.sessions.people.userIdsOf(...person),
+    filesOf: () => files,
   });
   const { engine, deliver, outgoing, callbackVerifier, subscriptionKeeper, deletions, emit } = delivery;
   const { eventLog, filteredEventLog, addFields, feed } = delivery;
   const keyChanges = new KeyChanges(auth.authenticator, subscriptionKeeper);
   const oauth = createOAuth(foundation, keyChanges);
-  const files = createFiles(foundation, store, outgoing);
+  const files: ReturnType<typeof createFiles> = createFiles(foundation, store, outgoing);
   const messaging = createMessaging(foundation, cluster, files.media, { emit, deletions, auth });
 
   const webhooks = { engine, deliver, targets, outgoing, callbackVerifier, subscriptionKeeper };

@@ -11,6 +11,7 @@ export const errors = {
   permission_denied: [403, 'The credential does not have the required permission'],
   confirmation_required: [403, 'The user of the API key has to confirm this call first'],
   confirmation_declined: [403, 'The user did not confirm this call'],
+  link_invalid: [403, 'The link is not valid; ask for a new one'],
   network_denied: [403, 'The network does not allow the session to do this'],
   permission_not_grantable: [403, 'You cannot grant permissions that you do not have'],
   registration_closed: [403, 'Registration is closed on this server'],

@@ -26,6 +26,7 @@ import type { Log } from '../log.ts';
 import { Converter } from '../media/conversion/converter.ts';
 import { createUseFetched } from '../media/fetch.ts';
 import { LinkPreviews, PREVIEW_IMAGE_BYTES, PREVIEW_MS } from '../media/linkPreviews.ts';
+import { MediaLinks } from '../media/links.ts';
 import { Media } from '../media/media.ts';
 import { Preparation } from '../media/preparation.ts';
 import { Previews } from '../media/previews.ts';
@@ -46,6 +47,7 @@ import { NetworkNumbers } from '../messages/people/networkNumbers.ts';
 import { OAuth } from '../oauth/oauth.ts';
 import { prunesOAuthRecords } from '../oauth/records.ts';
 import { createKeyRefusal, createMayTextCallers } from '../operations/accounts/keyAccess.ts';
+import { createWithFiles } from '../operations/webhooks/deliveredFiles.ts';
 import { createFindAccess, createShowOccurrence } from '../operations/webhooks/subscriberAccess.ts';
 import { DatabaseSandboxStore } from '../sandbox/databaseStore.ts';
 import { Sandbox } from '../sandbox/sandbox.ts';
@@ -160,13 +162,15 @@ function oauthAddresses({ mcpOauth, publicUrl }: Settings) {
   return { issuer: publicUrl.origin, resource: `${publicUrl.origin}${API_PREFIX}/mcp` };
 }
 
-/** Called only when there are events, because sessions are created after the delivery of events. */
-interface OfSessions {
+/** Called only when there are events, because sessions and files are created after the delivery of events. */
+interface OfLaterParts {
   readonly connectorsOf: SessionConnectors['of'];
   readonly userIdsOf: People['userIdsOf'];
+  readonly filesOf: () => { media: Media; links: MediaLinks };
 }
 
-export function createDelivery(foundation: Foundation, cluster: Cluster, { connectorsOf, userIdsOf }: OfSessions) {
+export function createDelivery(foundation: Foundation, cluster: Cluster, later: OfLaterParts) {
+  const { connectorsOf, userIdsOf, filesOf } = later;
   const { settings, database, clock, random, tracing } = foundation;
   const openFiles = readOpenFiles(settings.outgoingConnections);
   const maxSockets = outgoingLimit(settings.outgoingConnections, openFiles);
@@ -194,6 +198,7 @@ export function createDelivery(foundation: Foundation, cluster: Cluster, { conne
     flights,
     addFields,
     showOccurrence,
+    withFiles: createWithFiles({ reader: database.reader, clock, log: foundation.log, files: filesOf }),
     emit: (tx, emission) => emit(tx, emission),
     cluster,
     deliver: new MarkedDeliver(deliver, flights),
@@ -301,7 +306,8 @@ export function createFiles(foundation: Foundation, store: ContentStore, outgoin
     health: foundation.children.of('link_previews'),
     log: foundation.log,
   });
-  return { media, previews: new Previews(media), converter, preparation, removal, linkPreviews };
+  const links = new MediaLinks({ ...foundation, publicUrl });
+  return { media, links, previews: new Previews(media), converter, preparation, removal, linkPreviews };
 }
 
 export function createMessaging(

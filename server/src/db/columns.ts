@@ -5,7 +5,7 @@ import type { Schema } from './schema.ts';
  * node adds a column.
  */
 export const columns = {
-  accounts: ['account_id', 'email', 'name', 'password_hash', 'token_version', 'created_at'],
+  accounts: ['account_id', 'email', 'name', 'password_hash', 'token_version', 'created_at', 'link_salt'],
   api_keys: [
     'account_id',
     'key_id',
@@ -308,6 +308,7 @@ export const columns = {
     'lease_owner',
     'lease_generation',
     'set_by_key',
+    'inline_media_bytes',
   ],
   webhook_minutes: ['webhook_id', 'minute', 'figures'],
   events: [

@@ -26,6 +26,8 @@ export interface Schema {
     /** Part of every login token; incrementing it revokes them all. */
     token_version: number;
     created_at: number;
+    /** Part of the key that signs the account's links; null until the first rotation. */
+    link_salt: string | null;
   };
   api_keys: {
     account_id: string;
@@ -672,6 +674,8 @@ export interface Schema {
     lease_generation: number;
     /** API key that created it, or the last one that changed its receiver; null for a login. */
     set_by_key: string | null;
+    /** Maximum size of files in deliveries, in bytes; 0 for none. */
+    inline_media_bytes: number;
   };
   /** Counters of a webhook for one minute: statistics read these rows, never the log. */
   webhook_minutes: {

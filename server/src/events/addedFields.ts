@@ -55,6 +55,15 @@ export type Include = keyof typeof addedFields;
 // The keys of the table are exactly the groups, which the type of Object.keys loses.
 export const includes = Object.keys(addedFields) as readonly Include[];
 
+/** Additions of a webhook to its events: groups of fields, and links in the files of `data`. */
+export type WebhookInclude = Include | 'mediaLink';
+
+export const webhookIncludes: readonly WebhookInclude[] = [...includes, 'mediaLink'];
+
+/** Returns the groups of fields among them. */
+export const groupsIn = (chosen: readonly WebhookInclude[]): readonly Include[] =>
+  chosen.filter((one) => one !== 'mediaLink');
+
 /** The groups of a webhook that names none: types of the contract have fixed bodies, so they get none either. */
 export function defaultIncludeOf(kinds: readonly string[]): readonly Include[] {
   const contract: readonly string[] = contractKinds;

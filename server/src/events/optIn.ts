@@ -6,8 +6,8 @@ import { Digits, Flag, messageContent, OptionalContent, Text, Timestamp } from '
 import {
   ChatId,
   ErrorCode,
+  EventMedia,
   LocationPart,
-  MediaPart,
   MessageId,
   MessageStatusChange,
   SessionId,
@@ -150,8 +150,8 @@ export const optInEvents = {
       "The sender's app has added a file to a message: a better version of its image or video, or the video of a live photo.",
     data: Type.Object({
       ...messageChange('Phone number digits of the sender.', 'When the file was sent.'),
-      media: OptionalContent({ ...MediaPart, description: 'The better version, which replaces the first file.' }),
-      livePhoto: OptionalContent({ ...MediaPart, description: 'Video of a live photo.' }),
+      media: OptionalContent({ ...EventMedia, description: 'The better version, which replaces the first file.' }),
+      livePhoto: OptionalContent({ ...EventMedia, description: 'Video of a live photo.' }),
       ...Test,
     }),
   },

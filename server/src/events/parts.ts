@@ -36,6 +36,26 @@ export const MediaPart = Type.Object({
   url: Type.String({ description: 'Download the file here, with an API key that has `media:read`.' }),
 });
 
+/** A file in an event, with what a webhook adds to it. */
+export const EventMedia = Type.Object({
+  ...MediaPart.properties,
+  link: Type.Optional(
+    Type.Object(
+      {
+        url: Type.String({ description: 'Downloads the file without a credential.' }),
+        expiresAt: Type.String({ format: 'date-time', description: 'When the link expires.' }),
+      },
+      { description: 'Signed link. Only at webhooks with `mediaLink` in `include`; made for each attempt.' },
+    ),
+  ),
+  content: Type.Optional(
+    Type.String({
+      contentEncoding: 'base64',
+      description: 'Content in base64. Only at webhooks with `inlineMediaBytes`, and not of larger files.',
+    }),
+  ),
+});
+
 export const LocationPart = Type.Object({
   latitude: Type.Number({ minimum: -90, maximum: 90, description: 'Degrees north (WGS 84).' }),
   longitude: Type.Number({ minimum: -180, maximum: 180, description: 'Degrees east (WGS 84).' }),
@@ -46,8 +66,8 @@ export const LocationPart = Type.Object({
 
 /** The optional parts of a message besides its text, in events and in the API. */
 export const messageParts = {
-  media: OptionalContent(MediaPart),
-  livePhoto: OptionalContent({ ...MediaPart, description: 'Video of a live photo, whose image is `media`.' }),
+  media: OptionalContent(EventMedia),
+  livePhoto: OptionalContent({ ...EventMedia, description: 'Video of a live photo, whose image is `media`.' }),
   location: OptionalContent(LocationPart),
   contact: OptionalContent(
     Type.Object({

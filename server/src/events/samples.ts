@@ -1,7 +1,9 @@
+import { isoTime } from '../clock.ts';
 import type { AddedFields } from './addedFields.ts';
 import { businessSamples } from './businessSamples.ts';
 import { chatSamples } from './chatSamples.ts';
 import { customerSamples } from './customerEvents.ts';
+import { DELIVERED_LINK_MS, fileFields } from './deliveredFiles.ts';
 import type { Envelope, EventData, EventKind } from './events.ts';
 import { socialSamples } from './social.ts';
 
@@ -113,6 +115,16 @@ export function exampleEvent(kind: EventKind) {
   const { event, data } = sampleEvent(kind, '2026-01-01T12:00:00.000Z');
   const { test: _, ...fields } = data;
   return { event, data: fields };
+}
+
+/** Adds the links of a webhook with `mediaLink` to the files of a sample event. They lead nowhere. */
+export function withSampleLinks(data: object, now: number): object {
+  const link = {
+    url: 'https://example.com/api/v1/media/med_00000000000000000000000000/file?token=test',
+    expiresAt: isoTime(now + DELIVERED_LINK_MS),
+  };
+  const files = Object.entries(data).filter(([name]) => fileFields.some((field) => field === name));
+  return { ...data, ...Object.fromEntries(files.map(([name, file]) => [name, { ...file, link }])) };
 }
 
 /** Makes all fields that `include` can add to a sample event. */

@@ -1,6 +1,6 @@
 import { type TObject, Type } from 'typebox';
 import { Digits, messageContent, OptionalContent, Timestamp } from './fields.ts';
-import { ChatId, MediaPart, SessionId, Test, Unidentified } from './parts.ts';
+import { ChatId, EventMedia, SessionId, Test, Unidentified } from './parts.ts';
 
 /* Event types of statuses and channels. Part of `optInEvents`. */
 
@@ -11,7 +11,7 @@ const status = {
 const FromMe = Type.Boolean({ description: "Whether the session's own number posted it, on any of its devices." });
 const content = {
   message: Type.String({ description: 'Text, or caption of the file.', ...messageContent }),
-  media: OptionalContent(MediaPart),
+  media: OptionalContent(EventMedia),
 };
 
 export const socialEvents = {

@@ -54,6 +54,11 @@ export class Callers {
     this.#found.set(request, { caller, presented });
   };
 
+  /** Stops counting the connection of a request as anonymous, because what it presented without a caller is signed. */
+  trust({ raw }: FastifyRequest): void {
+    this.#anonymous.forget(raw.socket);
+  }
+
   /**
    * For `preHandler`, after the signature of a forwarded request is verified. @throws {AppError} `unauthorized` if a
    * caller who is not a node presents the access token of an app at a route that does not accept it

@@ -4,6 +4,7 @@ import type { Static } from 'typebox';
 import { AppError } from '../errors.ts';
 import type { Media } from '../media/media.ts';
 import type { ByteRange } from '../media/store.ts';
+import { openMediaLink } from '../operations/files/links.ts';
 import { getMedia } from '../operations/messages/media.ts';
 import { API_PREFIX } from '../version.ts';
 import { type RouteDeps, routeOf } from './routes.ts';
@@ -20,15 +21,43 @@ export function addMediaContent(app: FastifyInstance, deps: RouteDeps & { readon
   app.route({
     method: ['GET', 'HEAD'],
     url: `${API_PREFIX}/media/:mediaId/content`,
-    ...routeOf(getMedia, deps, (_operation, { output }, request, reply) =>
+    ...routeOf(getMedia, deps, (_operation, { output }, request, reply) => {
+      reply.header('cross-origin-resource-policy', 'same-origin');
       // The output is that of `getMedia`.
-      sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply),
+      return sendContent(output as Static<typeof getMedia.output>, deps.media, request, reply);
+    }),
+  });
+  app.route({
+    method: ['GET', 'HEAD'],
+    url: `${API_PREFIX}/media/:mediaId/file`,
+    ...routeOf(
+      openMediaLink,
+      deps,
+      (_operation, { output }, request, reply) => {
+        deps.callers.trust(request);
+        reply.headers(LINK_HEADERS);
+        // The output is that of `openMediaLink`.
+        return sendContent(output as Static<typeof openMediaLink.output>, deps.media, request, reply);
+      },
+      // Mail programs and chats add parameters of their own to links.
+      ({ params }, { token }) => ({ ...(params as object), token: typeof token === 'string' ? token : '' }),
     ),
   });
 }
 
+/** A link is for other sites and their pages, which must pass it on neither to search engines nor in `Referer`. */
+const LINK_HEADERS = {
+  'cross-origin-resource-policy': 'cross-origin',
+  'referrer-policy': 'no-referrer',
+  'x-robots-tag': 'noindex, nofollow',
+};
+
+interface SentFile extends Pick<Static<typeof getMedia.output>, 'sha256' | 'size' | 'mimeType' | 'fileName'> {
+  readonly isDownload?: boolean;
+}
+
 async function sendContent(
-  { sha256, size, mimeType, fileName }: Static<typeof getMedia.output>,
+  { sha256, size, mimeType, fileName, isDownload = false }: SentFile,
   media: Media,
   request: FastifyRequest,
   reply: FastifyReply,
@@ -41,9 +70,8 @@ async function sendContent(
     // Revalidated every time, because the credential may be revoked; the ETag saves the transfer.
     'cache-control': 'private, no-cache',
     'content-security-policy': "default-src 'none'; sandbox",
-    'cross-origin-resource-policy': 'same-origin',
     'content-disposition': dispositionOf(fileName ?? undefined, {
-      type: INLINE.test(mimeType) ? 'inline' : 'attachment',
+      type: INLINE.test(mimeType) && !isDownload ? 'inline' : 'attachment',
     }),
   });
   if (tagsOf(headers['if-none-match']).some((tag) => tag === '*' || tag === etag)) return reply.code(304).send();

@@ -19,6 +19,7 @@ import type { NewId } from '../ids.ts';
 import type { Deletions } from '../jobs/deletions.ts';
 import type { Log } from '../log.ts';
 import type { LinkPreviews } from '../media/linkPreviews.ts';
+import type { MediaLinks } from '../media/links.ts';
 import type { Media } from '../media/media.ts';
 import type { Preparation } from '../media/preparation.ts';
 import type { Previews } from '../media/previews.ts';
@@ -71,6 +72,7 @@ interface DeclaredServices {
   readonly followedPresences: FollowedPresences;
 
   readonly media: Media;
+  readonly links: MediaLinks;
   readonly previews: Previews;
   readonly linkPreviews: LinkPreviews;
   readonly preparation: Preparation;

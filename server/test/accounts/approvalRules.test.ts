@@ -71,6 +71,8 @@ const DECISIONS: Readonly<Record<string, 'held' | 'free' | 'checked' | 'refused'
   'channels.unfollow': 'free',
   'media.upload': 'free',
   'media.delete': 'free',
+  'media.create_link': 'free',
+  'media.revoke_links': 'free',
   'events.unsubscribe': 'free',
   // Everything else.
   'sessions.update_profile': 'refused',

@@ -276,6 +276,7 @@ const FROZEN = {
     43: '619c3f14b7f39e16fa558e180474823dcf5408f6bdfd14453ee03caeb780c963',
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
     45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
+    46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
   },
   postgres: {
     1: 'e914f695888fbaafe7648bfef48079236e243a619c4043145f31de8c78779152',
@@ -323,6 +324,7 @@ const FROZEN = {
     43: '619c3f14b7f39e16fa558e180474823dcf5408f6bdfd14453ee03caeb780c963',
     44: '273a808a91a257b45345066082a6edba922aedca2e7805ba1822db7539e51035',
     45: '545216a60ef2fc90c33dec07fdf1aaa39ee45802db816d0e508a78ed434871f9',
+    46: '31fd6b8dc3babe9e50ad8586cfa6cac1505f59c8c2fbbe689c9c24f4118ce19c',
   },
 };
 
@@ -428,17 +430,43 @@ describeOnEachDatabase('an upgrade to schema 45', (_, database) => {
       ['msg_3', 'null'],
     ])
       await tx.connection.query(
-        `insert into messages (account_id, message_id, session_id, chat_id, direction, type, from_number, to_id, body,
-          status, timestamp, created_at, ad_id) values ('acc_1', '${id}', 'ses_1', '1', 'incoming', 'text', '1', '2',
+        `insert into messages (account_id, message_id, session_id, chat_id, network_id, direction, type, from_number,
+          to_id, body, status, timestamp, created_at, ad_id) values ('acc_1', '${id}', 'ses_1', '1', '${id}', 'incoming', 'text', '1', '2',
           'hello', 'read', 1, 1, ${ad})`,
         [],
       );
     await tx.commit();
     const upgrades = migrations.flatMap(({ version }) => (version < 45 ? [] : [version]));
     assert.deepEqual(await migrate(store, Date.now), upgrades);
-    assert.deepEqual(await store.reader.kysely.selectFrom('chat_ads').selectAll().execute(), [
-      { session_id: 'ses_1', chat_id: '1', ad_id: '7', account_id: 'acc_1' },
-    ]);
+    const ads = await store.reader.kysely.selectFrom('chat_ads').selectAll().execute();
+    assert.deepEqual(
+      ads.map(({ account_id, session_id, chat_id, ad_id }) => [account_id, session_id, chat_id, ad_id]),
+      [['acc_1', 'ses_1', '1', '7']],
+    );
+  });
+});
+
+describeOnEachDatabase('an upgrade to schema 46', (_, database) => {
+  it('keeps accounts and webhooks, without a link key and without files in deliveries', async (test) => {
+    const store = openStore(test, await emptyHome(database));
+    await migrateBefore(store, 46);
+    const tx = await store.begin();
+    for (const statement of [
+      `insert into accounts (account_id, email, password_hash, token_version, created_at) values
+        ('acc_1', 'a@example.com', 'x', 1, 1)`,
+      `insert into webhooks (account_id, webhook_id, is_default, url, destination, events, metadata, accept_redirects,
+        paused, deaths, ordering, enabled, max_in_flight, breaker_state, breaker_generation, breaker, created_at,
+        updated_at, lease_generation) values ('acc_1', 'whk_1', 1, 'https://example.com', '{}', '[]', '{}', 0, 0, 0,
+        'best_effort', 1, 8, 'closed', 0, '{}', 1, 1, 0)`,
+    ])
+      await tx.connection.query(statement, []);
+    await tx.commit();
+    await migrate(store, Date.now);
+    const { kysely } = store.reader;
+    const [account = assert.fail()] = await kysely.selectFrom('accounts').selectAll().execute();
+    assert.deepEqual([account.email, account.link_salt], ['a@example.com', null]);
+    const [webhook = assert.fail()] = await kysely.selectFrom('webhooks').selectAll().execute();
+    assert.deepEqual([webhook.url, Number(webhook.inline_media_bytes)], ['https://example.com', 0]);
   });
 });
 

@@ -300,6 +300,8 @@ describe('the operation table', () => {
 
     const media = await run('media.upload', '/media?fileName=walk.txt', 'a file');
     await run('media.get', `/media/${media.mediaId}`);
+    await run('media.create_link', `/media/${media.mediaId}/links`, {});
+    await run('media.revoke_links', '/media/links/revoke', {});
     await run('media.delete', `/media/${media.mediaId}`);
 
     const { inviteLink } = await run('groups.get_invite_link', `/groups/${group.groupId}/invite-link`);

@@ -34,6 +34,7 @@ describe('a lane', () => {
         ...services,
         settleLanes: createSettleLanes(services),
         showOccurrence: async () => ({ refusal: 'no subscription' }),
+        withFiles: (_, body, use) => use(body),
         deliver: services.deliver,
         retry: { stepsMs: [], random: Math.random },
         breaker: { openMs: 1000, random: Math.random },
@@ -78,6 +79,7 @@ describe('a lane', () => {
       ...services,
       settleLanes: createSettleLanes(services),
       showOccurrence: async () => ({ refusal: 'no subscription' }),
+      withFiles: (_, body, use) => use(body),
       deliver: {
         ...services.deliver,
         attempt: async ({ body }) => {
@@ -167,6 +169,7 @@ describe('a lane', () => {
       database: { ...services.database, reader: { ...services.database.reader, connection: { query } } },
       settleLanes: createSettleLanes(services),
       showOccurrence: async () => ({ refusal: 'no subscription' }),
+      withFiles: (_, body, use) => use(body),
       deliver: services.deliver,
       retry: { stepsMs: [], random: Math.random },
       breaker: { openMs: 1000, random: Math.random },

@@ -38,6 +38,7 @@ async function openLane(test: TestContext, change: (deps: LaneDeps) => Partial<L
     ...services,
     settleLanes: createSettleLanes(services),
     showOccurrence: async () => ({ refusal: 'no subscription' }),
+    withFiles: (_, body, use) => use(body),
     deliver: {
       ...services.deliver,
       attempt: ({ body: text }) => {

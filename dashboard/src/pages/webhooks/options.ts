@@ -23,7 +23,7 @@ export const choices = {
     'group_invite',
     'unsupported',
   ],
-  include: ['network', 'contact', 'chat', 'session'],
+  include: ['network', 'contact', 'chat', 'session', 'mediaLink'],
 } as const;
 
 /** The options as they are entered: lists with one entry per line. */

@@ -43,12 +43,13 @@ import { changeTimes } from './0042-change-times.ts';
 import { userIds } from './0043-user-ids.ts';
 import { ads } from './0044-ads.ts';
 import { messageChanges } from './0045-message-changes.ts';
+import { mediaLinks } from './0046-media-links.ts';
 import type { Migration } from './migration.ts';
 
 /** Fingerprints of the tables that all migrations together create. A test computes them. */
 export const newestShape = {
-  sqlite: 'x3DgiFdQ3DLhzCv4-WcK61OfbnrBShLgPLJgBSpLrsU',
-  postgres: 'e9zyySyNy2mF4kiv38epWQM-TTxTkystQyuNgI-sZtg',
+  sqlite: 'q-HJ-tpbDv-yIm-Msjkw4UZcYdSMY-LDszWLMHjWdq8',
+  postgres: '6yj0UsEub8TUbIG53JruR73_1M3phDrCaSHHoi8GHCQ',
 };
 
 /** Every migration, oldest first. A released one never changes; a new one is added below. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   userIds,
   ads,
   messageChanges,
+  mediaLinks,
 ];

@@ -130,6 +130,40 @@ export const rawPaths = {
       },
     },
   },
+  [`${API_PREFIX}/media/{mediaId}/file`]: {
+    get: {
+      operationId: 'media.file',
+      tags: ['media'],
+      summary: 'Download a file by a link',
+      description:
+        'Download the content of a file by a signed link, which `media.create_link` and webhooks with `include: ["mediaLink"]` make. It needs no credential and supports `Range` and `If-None-Match`, like `media.content`.',
+      security: [],
+      parameters: [
+        {
+          name: 'mediaId',
+          in: 'path',
+          required: true,
+          schema: { type: 'string' },
+          description: 'Id of the file (`med_…`).',
+          example: 'med_01JZ8Q5T2M0000000000000000',
+        },
+        {
+          name: 'token',
+          in: 'query',
+          required: true,
+          schema: { type: 'string' },
+          description: 'Token of the link.',
+          example: 'acc_01JZ8Q5T2M0000000000000000.1793491200...n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg',
+        },
+      ],
+      responses: {
+        200: { description: 'Content of the file.', content: { '*/*': { schema: {} } } },
+        206: { description: 'The requested range of the content.', content: { '*/*': { schema: {} } } },
+        304: { description: 'The content has the `ETag` of `If-None-Match`.' },
+        ...errorResponses(['link_invalid', 'range_not_satisfiable', 'rate_limited']),
+      },
+    },
+  },
 };
 
 export function mcpPath(operations: readonly Operation[]) {

@@ -70,6 +70,7 @@ export const register = defineOperation({
         password_hash: await refundOnFailure(ctx.passwords.hash(input.password, ctx.address), guess),
         token_version: 1,
         created_at: ctx.clock.now(),
+        link_salt: null,
       };
       const inserting = ctx.database.commit((tx) => insertAccount(ctx, tx, row));
       const refusal = await refundOnFailure(inserting, guess);

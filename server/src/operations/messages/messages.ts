@@ -13,6 +13,7 @@ import { messageContent, OptionalContent } from '../../events/fields.ts';
 import {
   ContentHidden,
   ErrorCode,
+  MediaPart,
   messageParts,
   RemoteMedia,
   SentElsewhere,
@@ -94,6 +95,7 @@ export const Message = named('Message', {
   }),
   ...messageParts,
   media: OptionalContent(MessageMedia),
+  livePhoto: OptionalContent({ ...MediaPart, description: messageParts.livePhoto.description }),
   mediaFacts: optional({ ...MessageMediaFacts, ...messageContent, ...notForAgents }),
   contentHidden: ContentHidden,
   unidentified: Unidentified,

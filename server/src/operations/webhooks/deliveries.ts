@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { isoTime } from '../../clock.ts';
 import { type DeliveryRow, deliveryStates } from '../../db/schema.ts';
 import { AppError, noSuch } from '../../errors.ts';
-import { includes } from '../../events/addedFields.ts';
+import { groupsIn, includes } from '../../events/addedFields.ts';
 import { messageContent } from '../../events/fields.ts';
 import {
   entries,
@@ -157,7 +157,7 @@ export const getDelivery = defineOperation({
       .where('webhook_id', '=', row.webhook_id)
       .executeTakeFirst();
     const isOccurrence = isOfSubscription(row.webhook_id);
-    const own = isOccurrence ? includes : webhook === undefined ? [] : includeOf(webhook);
+    const own = isOccurrence ? includes : webhook === undefined ? [] : groupsIn(includeOf(webhook));
     const include = row.is_test === 1 ? [] : own;
     const [{ body } = row] = await ctx.addFields(ctx.accountId, [row], include);
     const subscription = webhook && subscriptionOf(webhook);

@@ -36,7 +36,7 @@ import { acceptedMetadata, Metadata } from '../shared/metadata.ts';
 import { requireSessions } from '../shared/sessionFields.ts';
 import { acceptedSubscription } from './eventTypes.ts';
 import { acceptedReceiver, destinationInput, shownDestination, toDestination } from './webhookDestination.ts';
-import { acceptedFilters, acceptedHeaders, optionFields, shownOptions } from './webhookOptions.ts';
+import { acceptedFilters, acceptedHeaders, optionFields, requireFileAccess, shownOptions } from './webhookOptions.ts';
 import { secretField, toConfiguration, WebhookConfiguration, WebhookId, webhookFields } from './webhookRecord.ts';
 import { countDropped, lossesOf, remarks, warningsOf } from './webhookRemarks.ts';
 
@@ -136,6 +136,7 @@ export const createEndpoint = defineOperation({
   errors: ['too_many'],
   example: { webhookUrl: 'https://example.com/audit', events: ['session.disconnected'], maxInFlight: 16 },
   async run(ctx, input) {
+    requireFileAccess(ctx, input);
     const {
       webhookUrl,
       destination,
@@ -220,6 +221,7 @@ export const updateEndpoint = defineOperation({
   output: ChangedEndpoint,
   errors: ['not_found'],
   async run(ctx, input) {
+    requireFileAccess(ctx, input);
     const { webhookId, webhookUrl, destination, credentials, ...others } = input;
     const { events, metadata, sessionIds, filters, headers, ...fields } = others;
     const receiver = { webhookUrl, destination, credentials, headers };
@@ -312,6 +314,7 @@ function toEndpoint(ctx: Context, row: WebhookTable) {
     pausedReason: row.paused_reason,
     ordering: row.ordering,
     include: [...includeOf(row)],
+    inlineMediaBytes: Number(row.inline_media_bytes),
     maxInFlight: row.max_in_flight,
     setByKeyId: row.set_by_key,
     secretReadableUntil: isoTime(readableSecret(row, ctx.database.seal, ctx.clock.now())?.readableUntil ?? null),

@@ -1,10 +1,13 @@
 import { Type } from 'typebox';
+import { allows } from '../../auth/permissions.ts';
 import { allMessageTypes } from '../../connectors/contract/content.ts';
-import { invalidField } from '../../errors.ts';
-import { includes } from '../../events/addedFields.ts';
+import { AppError, invalidField } from '../../errors.ts';
+import { webhookIncludes } from '../../events/addedFields.ts';
+import { MAX_INLINE_MEDIA_BYTES } from '../../events/deliveredFiles.ts';
 import { boolean, integer, list, oneOf, optional, orNull, strictPart } from '../../invoke/input/fields.ts';
 import { PERSON_LENGTH, patternOf, typed } from '../../invoke/input/phoneNumbers.ts';
 import { ref } from '../../invoke/input/references.ts';
+import type { Context } from '../../invoke/operation.ts';
 import type { WebhookFilters } from '../../webhooks/log/filters.ts';
 
 /* How a webhook selects events and delivers them, besides its URL and event types. */
@@ -82,8 +85,14 @@ export const optionFields = {
   ordering: optional(Ordering),
   include: optional(
     orNull(
-      list(oneOf(includes), '', { maxItems: includes.length, uniqueItems: true }),
-      'Groups of fields that are added to `data` of its events. `null`, the default, adds `network` and `contact` if it receives event types beyond the first eight, otherwise nothing.',
+      list(oneOf(webhookIncludes), '', { maxItems: webhookIncludes.length, uniqueItems: true }),
+      'Groups of fields that are added to `data` of its events. `mediaLink` adds a signed `link` to each file, which needs `media:read`. `null`, the default, adds `network` and `contact` if it receives event types beyond the first eight, otherwise nothing.',
+    ),
+  ),
+  inlineMediaBytes: optional(
+    integer(
+      'Deliveries contain files of up to this size in base64, as `content` of each file; 0, the default, for none. Needs `media:read`.',
+      { minimum: 0, maximum: MAX_INLINE_MEDIA_BYTES },
     ),
   ),
 };
@@ -97,8 +106,25 @@ export const shownOptions = {
   paused: boolean('Whether events are queued but not sent.'),
   pausedReason: orNull(Type.String(), 'Reason why the server paused it; null if a caller did, or if it is not paused.'),
   ordering: Ordering,
-  include: list(oneOf(includes), 'Groups of fields that are added to `data` of its events.'),
+  include: list(oneOf(webhookIncludes), 'Groups of fields that are added to `data` of its events.'),
+  inlineMediaBytes: integer('Maximum size of files that deliveries contain in base64, in bytes; 0 for none.'),
 };
+
+/**
+ * Checks that the caller may read the files that a webhook would get.
+ * @throws {AppError} `permission_denied`
+ */
+export function requireFileAccess(
+  { caller }: Pick<Context, 'caller'>,
+  {
+    include,
+    inlineMediaBytes = 0,
+  }: { readonly include?: readonly string[] | null; readonly inlineMediaBytes?: number },
+): void {
+  if (inlineMediaBytes === 0 && include?.includes('mediaLink') !== true) return;
+  if (!allows(caller.credential.permissions, 'media:read'))
+    throw new AppError('permission_denied', 'Files in deliveries require the permission media:read');
+}
 
 /**
  * Returns the filters with phone numbers as digits.

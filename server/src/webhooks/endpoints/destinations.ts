@@ -7,7 +7,7 @@ import type { DeliveryRow, WebhookTable } from '../../db/schema.ts';
 import { aboutWebhook } from '../../db/sealing.ts';
 import { originOf } from '../../egress/target.ts';
 import { AppError } from '../../errors.ts';
-import type { Include } from '../../events/addedFields.ts';
+import type { WebhookInclude } from '../../events/addedFields.ts';
 import type { NewId } from '../../ids.ts';
 import type { Log } from '../../log.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
@@ -72,7 +72,9 @@ export interface WebhookChange {
   readonly paused?: boolean | undefined;
   readonly ordering?: WebhookTable['ordering'] | undefined;
   /** Null for those that its event types imply. */
-  readonly include?: readonly Include[] | null | undefined;
+  readonly include?: readonly WebhookInclude[] | null | undefined;
+  /** Maximum size of files in deliveries, in bytes; 0 for none. */
+  readonly inlineMediaBytes?: number | undefined;
 }
 
 const DEFAULT_MAX_IN_FLIGHT = 8;
@@ -144,6 +146,7 @@ export async function insertWebhook(
     paused = false,
     ordering = 'best_effort',
     include = null,
+    inlineMediaBytes = 0,
     keyId = null,
   }: WebhookChange,
   subscription?: NewSubscription,
@@ -194,6 +197,7 @@ export async function insertWebhook(
       lease_owner: null,
       lease_generation: 0,
       set_by_key: subscription === undefined ? keyId : null,
+      inline_media_bytes: inlineMediaBytes,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
@@ -267,6 +271,7 @@ function columnsOf(
 ): Partial<WebhookTable> {
   const { url, events, sessionIds, description, metadata, secret, enabled, maxInFlight, acceptRedirects } = change;
   const { destination, credentials, filters, headers, timeoutMs, retrySeconds, paused, ordering, include } = change;
+  const { inlineMediaBytes } = change;
   return {
     ...(url !== undefined && { url }),
     ...(destination !== undefined && { destination: storedDestination(destination) }),
@@ -287,6 +292,7 @@ function columnsOf(
     ...(paused !== undefined && { paused: paused ? 1 : 0, paused_reason: null, deaths: 0 }),
     ...(ordering !== undefined && { ordering }),
     ...(include !== undefined && { include: include && JSON.stringify(include) }),
+    ...(inlineMediaBytes !== undefined && { inline_media_bytes: inlineMediaBytes }),
     ...(secret !== undefined && {
       secret: sealed(ctx, webhookId, secret),
       previous_secret: null,

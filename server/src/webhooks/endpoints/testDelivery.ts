@@ -3,7 +3,7 @@ import type { Tx } from '../../db/commit.ts';
 import type { OutgoingConnections } from '../../egress/outgoing.ts';
 import { withFields } from '../../events/addedFields.ts';
 import type { EventKind } from '../../events/events.ts';
-import { sampleEvent, sampleFields } from '../../events/samples.ts';
+import { sampleEvent, sampleFields, withSampleLinks } from '../../events/samples.ts';
 import type { Deliver } from '../delivery/deliver.ts';
 import { destinationOf, isSameReceiver } from '../delivery/destination.ts';
 import { deliveryHeaders } from '../lanes/sign.ts';
@@ -29,7 +29,8 @@ export async function sendTest(ctx: TestDeliveryContext, webhook: Webhook, kind:
   const eventId = ctx.newId('evt');
   const deliveryId = ctx.newId('dlv');
   const sample = sampleEvent(kind, isoTime(now));
-  const data = withFields(sample.data, sampleFields(sample), webhook.include);
+  const fields = withFields(sample.data, sampleFields(sample), webhook.include);
+  const data = webhook.links ? withSampleLinks(fields, now) : fields;
   const body = JSON.stringify({ ...sample, data });
   const headers = deliveryHeaders({ kind, eventId, attempt: 1, isTest: true, sequence: 0, now }, body, webhook);
   const { outcome, stages } = await ctx.outgoing.use(accountId, () =>

@@ -6,7 +6,6 @@ import type { AddFields } from '../../events/addedFields.ts';
 import type { Log } from '../../log.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { SteadyClock } from '../../steadyClock.ts';
-import type { AttemptRequest } from '../delivery/attempt.ts';
 import type { Deliver } from '../delivery/deliver.ts';
 import { isSameReceiver } from '../delivery/destination.ts';
 import type { BreakerPolicy } from '../queue/breaker.ts';
@@ -20,7 +19,7 @@ import { CurrentWebhook } from './currentWebhook.ts';
 import { FIRST_DUE, type LaneStart } from './laneReader.ts';
 import { cancelLate, readDeliveries, readProbe } from './laneReads.ts';
 import { QueueState } from './queueState.ts';
-import { isFinalFor, requestOf, type ShowOccurrence } from './requests.ts';
+import { isFinalFor, requestOf, type ShowOccurrence, type WithFiles } from './requests.ts';
 import { type Ended, Settlements } from './settlements.ts';
 import type { createSettleLanes, LaneOutcomes } from './settling.ts';
 import type { Webhook } from './webhook.ts';
@@ -39,6 +38,8 @@ export interface LaneOptions {
   readonly breaker: BreakerPolicy;
   /** Turns an event into what its subscriber gets. */
   readonly showOccurrence: ShowOccurrence;
+  /** Adds links and contents of files to an attempt. */
+  readonly withFiles: WithFiles;
 }
 
 export interface LaneDeps extends LaneOptions {
@@ -343,16 +344,18 @@ export class Lane {
 
   /** Returns undefined if the request could not be prepared. Nothing was sent then, and the delivery is put back. */
   async #outcomeOf(webhook: Webhook, due: Due, startedAt: number): Promise<Outcome | undefined> {
-    const { showOccurrence, deliver } = this.#deps;
-    let request: AttemptRequest | Outcome;
+    const { showOccurrence, withFiles, deliver } = this.#deps;
     try {
-      request = await requestOf(webhook, due, startedAt, showOccurrence);
+      return await withFiles(webhook, due.body, async (body) => {
+        const request = await requestOf(webhook, { ...due, body }, startedAt, showOccurrence);
+        // An attempt never rejects.
+        return 'class' in request ? request : deliver.attempt({ ...request, signal: this.#requests.signal });
+      });
     } catch (error) {
       this.#report(error, 'failed to prepare a delivery; trying again');
       this.#putBackAfter(isAway(error) ? RETRY_MS : REFUSED_RETRY_MS, due);
       return undefined;
     }
-    return 'class' in request ? request : deliver.attempt({ ...request, signal: this.#requests.signal });
   }
 
   /**

@@ -15,6 +15,16 @@ export type ShowOccurrence = (delivery: {
   readonly due: Due;
 }) => Promise<Shown>;
 
+/**
+ * Calls `use` with the body of an attempt, with links to its files and their contents, and
+ * frees the memory of the contents afterwards.
+ */
+export type WithFiles = <T>(
+  webhook: Pick<Webhook, 'accountId' | 'links' | 'inlineBytes' | 'setByKey'>,
+  body: string,
+  use: (body: string) => Promise<T>,
+) => Promise<T>;
+
 type Shown =
   | { readonly body: string; readonly refusal?: undefined }
   /** A sentence, for the delivery log. */

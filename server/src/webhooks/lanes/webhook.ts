@@ -7,7 +7,7 @@ import { batch, query } from '../../db/query.ts';
 import type { WebhookTable } from '../../db/schema.ts';
 import { aboutWebhook } from '../../db/sealing.ts';
 import { originOf } from '../../egress/target.ts';
-import { defaultIncludeOf, type Include } from '../../events/addedFields.ts';
+import { defaultIncludeOf, groupsIn, type Include, type WebhookInclude } from '../../events/addedFields.ts';
 import type { Seal } from '../../seal.ts';
 import type { BrokerRequest } from '../delivery/attempt.ts';
 import { type Credentials, credentialsOf, type Destination, destinationOf } from '../delivery/destination.ts';
@@ -41,6 +41,12 @@ export interface Webhook {
   readonly isStrict: boolean;
   /** Groups of fields that its events have in addition. */
   readonly include: readonly Include[];
+  /** Whether the files in its events get links. */
+  readonly links: boolean;
+  /** Maximum size of files in its deliveries, in bytes; 0 for none. */
+  readonly inlineBytes: number;
+  /** API key that set it, if any. */
+  readonly setByKey: string | null;
   /** Set if an MCP client subscribed, which gets events in another form. */
   readonly subscription: Subscription | undefined;
   readonly breaker: Breaker;
@@ -66,7 +72,10 @@ export function toWebhook(row: WebhookTable, seal: Seal): Webhook {
     retrySeconds: row.retry_seconds && JSON.parse(row.retry_seconds),
     maxInFlight: row.max_in_flight,
     isStrict: row.ordering === 'strict',
-    include: includeOf(row),
+    include: groupsIn(includeOf(row)),
+    links: includeOf(row).includes('mediaLink'),
+    inlineBytes: Number(row.inline_media_bytes),
+    setByKey: row.set_by_key,
     subscription: subscriptionOf(row),
     breaker: JSON.parse(row.breaker),
   };
@@ -80,8 +89,8 @@ export function brokerRequest(
   return destination.type === 'http' ? undefined : { accountId, webhookId, destination, credentials, conversation };
 }
 
-/** Returns the groups of fields that are added to the events of a webhook. */
-export function includeOf({ include, events }: Pick<WebhookTable, 'include' | 'events'>): readonly Include[] {
+/** Returns what is added to the events of a webhook. */
+export function includeOf({ include, events }: Pick<WebhookTable, 'include' | 'events'>): readonly WebhookInclude[] {
   return include === null ? defaultIncludeOf(JSON.parse(events)) : JSON.parse(include);
 }
 

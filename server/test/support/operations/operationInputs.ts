@@ -180,6 +180,8 @@ export const inputs: Readonly<Record<string, InputOf>> = {
   'media.upload': noInput,
   'media.get': ({ mediaId }) => ({ mediaId }),
   'media.delete': ({ mediaId }) => ({ mediaId }),
+  'media.create_link': ({ mediaId }) => ({ mediaId }),
+  'media.revoke_links': noInput,
   'groups.list': ofSession,
   'groups.get': ofGroup,
   'groups.create': (side) => ({ ...ofSession(side), subject: 'walk', phoneNumbers: [CHAT] }),
