@@ -108,7 +108,7 @@ const fields: Readonly<Record<NetworkEvent['type'], Readonly<Record<string, Chec
   label_removed: { networkId: id },
   label_assigned: { labelId: id, chat, message: optional(id), isSet: flag },
   contact_named: { phoneNumber: digits, name: text },
-  contact_ids: { phoneNumber: digits, userId: id, username: optional(text) },
+  contact_ids: { phoneNumber: digits, userId: id, username: optional(text), name: optional(text) },
   presence: { chat, from: digits, presence: oneOf(...presences), lastSeen: optional(time), timestamp: time },
   status_mentioned: { chat, from: digits, status: nullable(id), timestamp: time },
   number_requested: { chat, from: digits, timestamp: time },

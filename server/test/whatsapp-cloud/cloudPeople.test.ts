@@ -157,6 +157,69 @@ describe('changes of numbers and ids', () => {
     assert.equal(graph.sent.at(-1)?.body.to, ADA);
   });
 
+  describe('a new id with the same number', () => {
+    const notice = { type: 'user_changed_user_id', body: 'changed' };
+    const sender = { contacts: [{ profile: { name: 'Ada' }, wa_id: ADA, user_id: U2 }] };
+    const FORMS = {
+      'with the former id': { system: { wa_id: ADA, user_id: U2, previous_user_id: U1 } },
+      'with the number as sender': { from: ADA, system: { wa_id: ADA, user_id: U2, previous_user_id: U1 } },
+      'with the former id as sender': { from_user_id: U1, system: { wa_id: ADA, user_id: U2 } },
+      'with ids of both as sender': { from: ADA, from_user_id: U1, system: { wa_id: ADA, user_id: U2 } },
+      'without the former id': { system: { wa_id: ADA, user_id: U2 } },
+      'with the new id as sender': { from: ADA, from_user_id: U2, system: { wa_id: ADA, user_id: U2 } },
+      'with the new id in contacts': { ...sender, from: ADA, system: { wa_id: ADA, user_id: U2 } },
+      'as a changed number': { from: ADA, system: { type: 'user_changed_number', wa_id: ADA, user_id: U2 } },
+    } as const;
+
+    for (const [form, { system, ...about }] of Object.entries<object & { system: object; contacts?: object[] }>(FORMS))
+      it(`keeps one chat and the newest id, ${form}`, async (t) => {
+        const { graph, call, chats, changed, send } = await site(t);
+        await graph.incoming(ADA, text('hello'), { userId: U1 });
+        const before = (await changed()).length;
+        const { contacts, ...of } = about as { contacts?: object[] };
+        const message = { ...of, timestamp: graph.now(), type: 'system', system: { ...notice, ...system } };
+        for (const id of [graph.newId(), graph.newId()])
+          assert.equal(await graph.post({ ...(contacts && { contacts }), messages: [{ ...message, id }] }), 200);
+        assert.equal((await eventsOf(call, 'message.incoming')).length, 1);
+        const [event, ...more] = (await changed()).slice(before);
+        assert.deepEqual([more, event.phoneNumber, event.userId, event.previousUserId], [[], ADA, U2, U1]);
+        assert.ok(!('numberChanged' in event) && !('previousPhoneNumber' in event));
+        assert.deepEqual((await call('GET', `/contacts/${ADA}`)).body.networkIds, [ADA, U2]);
+        await graph.incoming(U1, text('under the old id'));
+        await graph.incoming(U2, text('under the new one'));
+        assert.deepEqual(await chats(), [ADA]);
+        for (const id of [U1, U2]) assert.equal((await send('hello', id)).body.to, ADA);
+      });
+
+    it('joins the former id even if a message with the new one came first', async (t) => {
+      const { graph, call, chats } = await site(t);
+      await graph.incoming(ADA, text('hello'), { userId: U1 });
+      await graph.incoming(ADA, text('again'), { userId: U2 });
+      await graph.notice({ ...notice, wa_id: ADA, user_id: U2, previous_user_id: U1 });
+      await graph.incoming(U1, text('under the old id'));
+      assert.deepEqual(await chats(), [ADA]);
+      assert.deepEqual((await call('GET', `/contacts/${ADA}`)).body.networkIds, [ADA, U2]);
+    });
+
+    it('ignores a notice without a change', async (t) => {
+      const { graph, call, chats } = await site(t);
+      await graph.incoming(ADA, text('hello'), { userId: U1 });
+      await graph.notice({ ...notice, wa_id: ADA, user_id: U1 }, { from: ADA });
+      assert.equal((await eventsOf(call, 'message.incoming')).length, 1);
+      assert.deepEqual(await chats(), [ADA]);
+    });
+  });
+
+  it('leaves the former number without the ids of the person', async (t) => {
+    const { graph, call } = await site(t);
+    await graph.incoming(ADA, text('hello'), { userId: U1 });
+    const system = { type: 'user_changed_number', body: 'changed', wa_id: NEW, previous_user_id: U1 };
+    await graph.notice(system, { from: ADA });
+    assert.deepEqual((await call('GET', `/contacts/${NEW}`)).body.networkIds, [NEW, U1]);
+    await graph.incoming(ADA, text('I am somebody else'));
+    assert.deepEqual((await call('GET', `/contacts/${ADA}`)).body.networkIds, [ADA]);
+  });
+
   it('stores a notice of an unknown kind as a message', async (t) => {
     const { graph, call } = await site(t);
     await graph.notice({ type: 'user_did_something', body: 'Ada did something' }, { from: ADA });
@@ -212,6 +275,32 @@ describe('hidden numbers', () => {
     await graph.incoming(ADA, text('three'), { userId: U1, parentUserId: parent });
     await graph.incoming(parent, text('four'));
     assert.deepEqual(await chats(), [ADA]);
+  });
+
+  it('reports each change of a person once', async (t) => {
+    const { graph, call, changed } = await site(t);
+    let count = 0;
+    const changes = async () => {
+      const all = await changed();
+      const added = all
+        .slice(count)
+        .map(({ name, userId, userName }: Record<string, string>) => [name, userId, userName]);
+      count = all.length;
+      return added;
+    };
+    await graph.incoming(U1, text('hello'), { username: 'ada.l' });
+    assert.deepEqual(await changes(), [['Ada', U1, 'ada.l']]);
+    await graph.incoming(U1, text('hello'), { username: 'ada.m' });
+    assert.deepEqual(await changes(), [['Ada', U1, 'ada.m']]);
+    await graph.incoming(U1, text('hello'), { name: 'Eve', username: 'ada.n' });
+    assert.deepEqual(await changes(), [['Eve', U1, 'ada.n']]);
+    await graph.notice({ type: 'user_changed_user_id', body: 'changed', user_id: U2, previous_user_id: U1 });
+    assert.deepEqual(await changes(), [['Eve', U2, 'ada.n']]);
+    await graph.incoming(ADA, text('my number'), { name: 'Eve', userId: U2, username: 'ada.n' });
+    assert.deepEqual(await changes(), [['Eve', U2, 'ada.n']]);
+    await graph.incoming(ADA, text('another name'), { name: 'Zoe', userId: U2, username: 'zoe' });
+    assert.deepEqual(await changes(), [['Zoe', U2, 'zoe']]);
+    assert.equal((await call('GET', '/contacts')).body.data.length, 1);
   });
 
   it('blocks a person by the id', async (t) => {

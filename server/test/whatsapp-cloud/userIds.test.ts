@@ -177,7 +177,7 @@ describe('user ids of the Cloud API', () => {
     assert.deepEqual(await limits(), [[U1]]);
   });
 
-  it('does not send a scheduled message of a key to the next owner of a number', async (t) => {
+  it('does not send a message that a key has scheduled to the next owner of the number', async (t) => {
     const { graph, call, clock, server } = await site(t);
     await graph.incoming(ADA, text('it is me'), { userId: U1 });
     const limits = { name: 'limited', permissions: ['messages:send'], allowedRecipients: [U1] };

@@ -160,8 +160,17 @@ export type NetworkEvent =
     }
   /** The name that a person chose, apart from a message. */
   | { readonly type: 'contact_named'; readonly phoneNumber: string; readonly name: string }
-  /** The network's ids of a person have become known, or have changed. Stored for contacts, and for people with a placeholder. */
-  | { readonly type: 'contact_ids'; readonly phoneNumber: string; readonly userId: string; readonly username?: string }
+  /**
+   * The network's ids of a person have become known, or have changed. Stored for contacts, and for people with a
+   * placeholder. `name` is the one that the person chose, if the network reports it together with the ids.
+   */
+  | {
+      readonly type: 'contact_ids';
+      readonly phoneNumber: string;
+      readonly userId: string;
+      readonly username?: string;
+      readonly name?: string;
+    }
   /** Of one person in one chat. Reports beyond one per second on average are dropped. */
   | {
       readonly type: 'presence';

@@ -38,6 +38,8 @@ export interface Ids {
   readonly userId: string;
   readonly parentUserId?: string | undefined;
   readonly username?: string | undefined;
+  /** Name that the person chose. */
+  readonly name?: string | undefined;
   /** Digits, unless the person hides the number. */
   readonly phoneNumber?: string | undefined;
 }
@@ -95,7 +97,7 @@ export class People {
   }
 
   /** Stores the ids of a person. Whatever was stored under a placeholder or another form of the number is joined. */
-  async meet({ userId, parentUserId, username, phoneNumber: given }: Ids): Promise<void> {
+  async meet({ userId, parentUserId, username, name, phoneNumber: given }: Ids): Promise<void> {
     if (!isUserId(userId)) return;
     const seen = JSON.stringify([given, parentUserId, username]);
     if (this.#met.get(userId) === seen) return;
@@ -113,7 +115,7 @@ export class People {
       ...optional('username', username ?? known?.username),
     };
     if (JSON.stringify(person) !== JSON.stringify(known ?? {})) {
-      await this.#report(person, placeholder);
+      await this.#report(person, placeholder, name);
       await this.#keep(placeholder, person);
     }
     if (parentUserId !== undefined) await this.#alias(parentUserId, current ?? placeholder);
@@ -148,23 +150,27 @@ export class People {
    */
   async move({ formerNumber, userId, parentUserId, phoneNumber: shown, ...move }: Move): Promise<void> {
     const { store } = this.#host;
-    const formerUserId = move.formerUserId ?? (formerNumber && (await store.get(SHOWN_PREFIX + formerNumber)));
+    const given = move.formerUserId ?? (formerNumber && (await ownerOf(formerNumber, store))?.userId);
+    const formerUserId = given === userId ? undefined : given;
     const formerPlaceholder = formerUserId ? placeholderOfUserId(formerUserId) : undefined;
     const known = formerPlaceholder ? await findPerson(formerPlaceholder, store) : undefined;
     const phoneNumber = shown ?? (userId && placeholderOfUserId(userId));
-    if (!phoneNumber || known?.phoneNumber === phoneNumber) return;
+    if (!phoneNumber) return;
+    const isSameNumber = phoneNumber === formerNumber || phoneNumber === known?.phoneNumber;
     const change = {
-      numberChanged: true as const,
+      ...(!isSameNumber && { numberChanged: true as const }),
       ...optional('userId', userId),
-      ...optional('previousUserId', formerUserId || undefined),
+      ...optional('previousUserId', formerUserId),
     };
-    for (const digits of new Set([formerNumber, known?.phoneNumber ?? formerPlaceholder]))
+    for (const digits of new Set([formerNumber, known?.phoneNumber, formerPlaceholder]))
       if (digits && digits !== phoneNumber) await this.#join(digits, phoneNumber, change);
     if (userId) await this.meet({ userId, parentUserId, phoneNumber: shown, username: known?.username });
     if (!formerUserId || !formerPlaceholder) return;
     const former: Person = { ...known, userId: formerUserId, phoneNumber };
-    await store.set(HIDDEN_PREFIX + formerPlaceholder, JSON.stringify(former));
     this.#met.delete(formerUserId);
+    // The number leads to the new id, if there is one.
+    if (userId === undefined) await this.#keep(formerPlaceholder, former);
+    else await store.set(HIDDEN_PREFIX + formerPlaceholder, JSON.stringify(former));
   }
 
   /**
@@ -199,13 +205,12 @@ export class People {
   /** Takes a number from the person who had it before. */
   async #release(phoneNumber: string, placeholder: string): Promise<void> {
     const { store } = this.#host;
-    const userId = await store.get(SHOWN_PREFIX + phoneNumber);
-    const owner = userId === undefined ? placeholder : placeholderOfUserId(userId);
-    if (userId === undefined || owner === placeholder) return;
-    const { phoneNumber: given, ...person } = { userId, ...(await findPerson(owner, store)) };
+    const owner = await ownerOf(phoneNumber, store);
+    if (owner === undefined || placeholderOfUserId(owner.userId) === placeholder) return;
+    const { phoneNumber: _, ...person } = owner;
     await store.delete(SHOWN_PREFIX + phoneNumber);
-    if (given === phoneNumber) await this.#keep(owner, person);
-    this.#met.delete(userId);
+    await this.#keep(placeholderOfUserId(owner.userId), person);
+    this.#met.delete(owner.userId);
   }
 
   /** Joins another form of a number with the number, and lets what is sent to the form go there. */
@@ -257,8 +262,9 @@ export class People {
     await store.write(new Map([[HIDDEN_PREFIX + placeholder, person], ...choice]));
   }
 
-  async #report({ userId, username, phoneNumber }: Person, placeholder: string): Promise<void> {
-    const ids = { userId, ...optional('username', username) };
+  /** Reports the name together with the ids, so that the message that shows both changes the contact once. */
+  async #report({ userId, username, phoneNumber }: Person, placeholder: string, name: string | undefined) {
+    const ids = { userId, ...optional('username', username), ...optional('name', name) };
     await this.#host.onEvent({ type: 'contact_ids', phoneNumber: phoneNumber ?? placeholder, ...ids });
   }
 
@@ -285,13 +291,12 @@ export async function nameUser(userId: string, store: Pick<SessionStore, 'get' |
 /** Looks up a person by number or placeholder. */
 export async function storedPerson(digits: string, store: Pick<SessionStore, 'get'>): Promise<NetworkPerson> {
   const { digits: phoneNumber, person: ofId } = await resolved(digits, store);
-  const userId = isPlaceholder(phoneNumber) ? ofId?.userId : await store.get(SHOWN_PREFIX + phoneNumber);
-  const person = userId === undefined ? ofId : await findPerson(placeholderOfUserId(userId), store);
-  const ids = [isPlaceholder(phoneNumber) ? undefined : phoneNumber, userId ?? person?.userId, person?.parentUserId];
+  const person = (isPlaceholder(phoneNumber) ? undefined : await ownerOf(phoneNumber, store)) ?? ofId;
+  const ids = [isPlaceholder(phoneNumber) ? undefined : phoneNumber, person?.userId, person?.parentUserId];
   return {
     phoneNumber,
     networkIds: ids.filter((id) => id !== undefined),
-    ...optional('userId', userId ?? person?.userId),
+    ...optional('userId', person?.userId),
     ...optional('username', person?.username),
   };
 }
@@ -310,6 +315,13 @@ async function resolved(
     current = found.phoneNumber;
   }
   return { digits: current, person };
+}
+
+/** Returns the person who has a number; undefined if none is known. The entry stays when the person takes another number. */
+async function ownerOf(phoneNumber: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {
+  const userId = await store.get(SHOWN_PREFIX + phoneNumber);
+  const person = userId === undefined ? undefined : await findPerson(placeholderOfUserId(userId), store);
+  return person?.phoneNumber === phoneNumber ? person : undefined;
 }
 
 async function findPerson(placeholder: string, store: Pick<SessionStore, 'get'>): Promise<Person | undefined> {

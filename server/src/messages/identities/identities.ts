@@ -116,8 +116,9 @@ async function identify(options: IdentitiesOptions, tx: Tx, person: Person, rows
   await options.outgoing.followPerson(tx, person);
   await renameConversation(tx, { accountId, sessionId, from: placeholder, to: phoneNumber });
   if (fewer !== undefined) await countAgain(tx, person, phoneNumber, fewer);
+  const hasNewId = !hadContact && (await changeUserId(tx, person));
   // Networks repeat the report.
-  if (!hadChat && !hadContact) return;
+  if (!hadChat && !hadContact && !hasNewId) return;
   const contact = {
     account_id: accountId,
     session_id: sessionId,
@@ -128,7 +129,25 @@ async function identify(options: IdentitiesOptions, tx: Tx, person: Person, rows
     user_id: null,
     user_name: null,
   };
-  emitContact(options, tx, (await findContact(tx, person)) ?? contact, { previousPhoneNumber: placeholder, ...change });
+  const isMoved = hadChat || hadContact;
+  emitContact(options, tx, (await findContact(tx, person)) ?? contact, {
+    ...(isMoved && { previousPhoneNumber: placeholder }),
+    ...change,
+  });
+}
+
+/** Stores the changed id of a contact with the same number. Returns whether it is another one. */
+async function changeUserId({ kysely }: Tx, { accountId, sessionId, phoneNumber, change }: Person): Promise<boolean> {
+  if (change?.userId === undefined) return false;
+  const { numUpdatedRows } = await kysely
+    .updateTable('contacts')
+    .set({ user_id: change.userId })
+    .where('account_id', '=', accountId)
+    .where('session_id', '=', sessionId)
+    .where('phone_number', '=', phoneNumber)
+    .where('user_id', 'is distinct from', change.userId)
+    .executeTakeFirst();
+  return numUpdatedRows > 0n;
 }
 
 function findContact({ kysely }: Tx, { accountId, sessionId, phoneNumber }: Person) {
@@ -210,8 +229,11 @@ async function mergeContacts(
   const blocked = Math.max(old.blocked, present?.blocked ?? 0);
   const saved_name = present?.saved_name ?? old.saved_name;
   const user_id = change?.userId ?? present?.user_id ?? old.user_id;
-  // A user name belongs to its id.
-  const user_name = [present, old].find((contact) => contact?.user_id === user_id)?.user_name ?? null;
+  // A user name belongs to its id, and stays with a person whose id has changed.
+  const holder = [user_id, change?.previousUserId].flatMap((id) =>
+    [present, old].filter((contact) => contact !== undefined && contact.user_id === id),
+  )[0];
+  const user_name = holder?.user_name ?? null;
   const merged = { ...old, ...present, phone_number: phoneNumber, name, saved_name, blocked, user_id, user_name };
   await kysely.insertInto('contacts').values(merged).execute();
   return true;

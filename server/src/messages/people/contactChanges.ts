@@ -5,6 +5,7 @@ import { isPlaceholder } from '../../connectors/contract/people.ts';
 import type { Tx } from '../../db/commit.ts';
 import { query } from '../../db/query.ts';
 import type { ContactTable } from '../../db/schema.ts';
+import { cut } from '../../events/contentParts/limits.ts';
 import type { Emit } from '../../webhooks/log/emit.ts';
 import type { SessionRef } from '../store.ts';
 import { userIdsOf } from '../userIds.ts';
@@ -39,15 +40,27 @@ export async function noteContact(
   if (row !== undefined) emitContact(parts, tx, row);
 }
 
+interface ContactIds {
+  readonly phoneNumber: string;
+  readonly userId: string;
+  readonly username?: string | null | undefined;
+  readonly name?: string | undefined;
+}
+
 /** Stores the ids of a contact. Other people become contacts only if they hide the number, to keep what the placeholder means. */
 export async function noteUserIds(
   parts: Parts,
   tx: Tx,
   session: SessionRef,
-  { phoneNumber, userId, username }: { phoneNumber: string; userId: string; username?: string | undefined },
+  { phoneNumber, name, userId, username = null }: ContactIds,
 ): Promise<void> {
   const isKnown = isPlaceholder(phoneNumber) || (await contactOf.first(tx, { ...session, phoneNumber })) !== undefined;
-  if (isKnown) await noteContact(parts, tx, session, phoneNumber, { name: null, userId, username: username ?? null });
+  if (isKnown)
+    await noteContact(parts, tx, session, phoneNumber, {
+      name: name === undefined ? null : cut(name, NAME_CHARACTERS),
+      userId,
+      username,
+    });
 }
 
 /** Stores the name that a contact has in the account's address book; null removes it. */
@@ -79,7 +92,7 @@ export async function blockContact(
 
 /** Former digits of a contact, and the change of the person behind them. */
 export interface Renamed extends IdentityChange {
-  readonly previousPhoneNumber: string;
+  readonly previousPhoneNumber?: string;
 }
 
 export function emitContact(

@@ -36,12 +36,15 @@ export function idsIn(
     const ids = Object.fromEntries([...Object.entries(found.get(userId) ?? {}), ...known]);
     found.set(userId, { ...ids, userId });
   };
+  const changed = new Set(messages.map((message) => moveOf(message)?.userId));
+  // The notice of a new id comes first: it joins the person who had the number with the id.
   for (const { user_id: userId, parent_user_id: parentUserId, wa_id: waId, username, profile } of contacts)
-    if (userId)
+    if (userId && !changed.has(userId))
       add({
         userId,
         ...(parentUserId !== userId && { parentUserId }),
         username: profile?.username ?? username,
+        name: profile?.name,
         phoneNumber: digitsOf(waId),
       });
   for (const message of messages)
@@ -95,12 +98,14 @@ export function moveOf(message: unknown): (Move & { readonly networkId: string }
   if (!Notice.Check(message)) return undefined;
   const { id: networkId, from, from_user_id: fromUserId, system } = message;
   const { user_id: userId, parent_user_id: parentUserId, previous_user_id: previousUserId } = system;
-  const formerNumber = digitsOf(from);
   // Until v12.0, the new number was `new_wa_id`.
   const phoneNumber = digitsOf(system.new_wa_id ?? system.wa_id);
+  const isOfNumber = system.type.endsWith('_number');
+  const formerNumber = digitsOf(from) ?? (isOfNumber ? undefined : phoneNumber);
   const formerUserId = previousUserId ?? (fromUserId === userId ? undefined : fromUserId);
-  const isMoved = phoneNumber !== undefined ? phoneNumber !== formerNumber : userId !== undefined;
-  return isMoved ? { networkId, formerNumber, formerUserId, phoneNumber, userId, parentUserId } : undefined;
+  // Otherwise only its text says what has changed.
+  const isReadable = phoneNumber !== undefined || userId !== undefined;
+  return isReadable ? { networkId, formerNumber, formerUserId, phoneNumber, userId, parentUserId } : undefined;
 }
 
 const CONTACT_REQUEST = 'contact_request';
