@@ -78,6 +78,25 @@ it('a person with a hidden number has a placeholder, can be answered, and is kno
   }
 });
 
+it('blocks and unblocks a person whose number is hidden', async () => {
+  const { whatsapp, call } = setting;
+  const me = nextPhone(whatsapp, 'Me');
+  const bob = nextPhone(whatsapp, 'Bob');
+  bob.profile.hidesNumber = true;
+  const sessionId = await linkSession(call, me);
+  await bob.sendText(me.number, 'guess who I am');
+  const { from } = await eventOf(call, 'message.incoming', ({ message }) => message === 'guess who I am');
+  for (const [name, blocked] of Object.entries({ [from]: true, [bob.lidJid]: false })) {
+    const path = `/contacts/${encodeURIComponent(name)}/blocked`;
+    const { status, body } = await call('PUT', path, { sessionId, blocked });
+    assert.deepEqual([status, body.phoneNumber, body.blocked], [200, from, blocked], JSON.stringify(body));
+    await bob.sendText(me.number, blocked ? 'let me in again' : 'here I am again');
+  }
+  await eventOf(call, 'message.incoming', ({ message }) => message === 'here I am again');
+  const { body: events } = await call('GET', '/events?events=message.incoming&limit=200');
+  assert.ok(!events.data.some(({ data }: Answer['body']) => data.message === 'let me in again'));
+});
+
 it('a contact is found by the LID, whether the number is hidden, known or was never hidden', async () => {
   const { whatsapp, call } = setting;
   const me = nextPhone(whatsapp, 'Me');

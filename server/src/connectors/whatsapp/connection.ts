@@ -1,10 +1,8 @@
 import { pinHosts } from '../../egress/pinnedHosts.ts';
-import { AppError } from '../../errors.ts';
 import type { Connection } from '../contract/connection.ts';
 import { FILE_MS } from '../contract/connector.ts';
 import type { NetworkEvent } from '../contract/events.ts';
 import type { SessionHost } from '../contract/host.ts';
-import { isPlaceholder } from '../contract/people.ts';
 import { HistoryImport } from './history/historyImport.ts';
 import { HistoryRequests } from './history/historyRequests.ts';
 import { Activity } from './inbound/activity.ts';
@@ -38,7 +36,8 @@ import { SharedState } from './outbound/sharedState.ts';
 import { createStatusActions } from './outbound/statuses.ts';
 import { createPrivacy, listDevices, lookUpPeople, readOwnProfile } from './people/account.ts';
 import { AddressBook } from './people/addressBook.ts';
-import { Addresses, jidOf } from './people/addresses.ts';
+import { Addresses } from './people/addresses.ts';
+import { createSetBlocked } from './people/blocking.ts';
 import { createBusinessActions } from './people/business.ts';
 import { ChangedNumbers } from './people/changedNumbers.ts';
 import { createChannelActions } from './people/channels.ts';
@@ -189,14 +188,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     numberOf: (phoneNumber) => addresses.identified.get(phoneNumber),
     preflight: (messages) => requests.ask((socket) => recipients.forecast(socket, messages)),
     checkNumbers: (phoneNumbers) => requests.ask((socket) => recipients.present(socket, phoneNumbers)),
-    async setBlocked(phoneNumber, blocked) {
-      if (blocked && isPlaceholder(phoneNumber))
-        throw new AppError('not_supported', 'WhatsApp can block only contacts whose phone number is known');
-      await requests.ask(async (socket) => {
-        const networkNumber = await recipients.find(socket, phoneNumber);
-        await socket.updateBlockStatus(jidOf(networkNumber), blocked ? 'block' : 'unblock');
-      });
-    },
+    setBlocked: createSetBlocked(session, recipients),
     status: createStatusActions(session, sender),
     channels: createChannelActions(session, sender),
     setPresence: (presence) => ownPresence.set(presence),

@@ -103,7 +103,7 @@ export function moveOf(message: unknown): (Move & { readonly networkId: string }
   const isOfNumber = system.type.endsWith('_number');
   const formerNumber = digitsOf(from) ?? (isOfNumber ? undefined : phoneNumber);
   const formerUserId = previousUserId ?? (fromUserId === userId ? undefined : fromUserId);
-  // Otherwise only its text says what has changed.
+  // Otherwise only its text has the change.
   const isReadable = phoneNumber !== undefined || userId !== undefined;
   return isReadable ? { networkId, formerNumber, formerUserId, phoneNumber, userId, parentUserId } : undefined;
 }

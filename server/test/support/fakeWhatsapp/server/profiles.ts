@@ -61,11 +61,17 @@ export function answerStatusQuery({ account, ask }: Query): Answer {
   return undefined;
 }
 
+/** What a block needs beside the LID. Anything else is a bad request (oxidezap/whatsapp-rust#600, vinikjkkj/zapo#208). */
+const IDENTIFIERS = ['pn_jid', 'username', 'display_name', 'unknown_identifier'];
+
 export function answerBlocklistQuery({ network, account, iq, ask }: Query): Answer {
   if (iq.attrs['type'] === 'set' && ask !== undefined) {
     const other = findAccount(network, ask.attrs['jid']);
-    if (other === undefined) throw new QueryError(400, 'bad-request');
-    if (ask.attrs['action'] === 'block') account.blocked.add(other);
+    const isBlock = ask.attrs['action'] === 'block';
+    const isIdentified = !isBlock || IDENTIFIERS.some((name) => ask.attrs[name] !== undefined);
+    if (other === undefined || other.lidJid !== ask.attrs['jid'] || !isIdentified)
+      throw new QueryError(400, 'bad-request');
+    if (isBlock) account.blocked.add(other);
     else account.blocked.delete(other);
   }
   const items = [...account.blocked].map(({ lidJid }) => stanza('item', { jid: lidJid }));
