@@ -96,7 +96,7 @@ it('are voted in and answered as if they had come first', async () => {
   assert.deepEqual([answered.from, answered.answer], [bob.number, 'going']);
 });
 
-it('have their changes in the order in which the server got them, whatever the clock of the phone is', async () => {
+it("are changed in the server's order, regardless of the phone's clock", async () => {
   const id = await bob.sendText(me.number, 'at ten');
   const { messageId } = await incoming('at ten');
   const react = (text: string, clockMs: number, options: object = {}) =>

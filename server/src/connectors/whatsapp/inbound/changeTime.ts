@@ -2,7 +2,7 @@ import type { proto } from 'baileys';
 
 const DAY_MS = 86_400_000;
 
-/** What is known about the arrival of a stanza. */
+/** Arrival times of a stanza, in milliseconds. */
 export interface Arrival {
   /** The server's time of this stanza. */
   readonly receivedAt: number;
