@@ -31,9 +31,11 @@ it('sends a template with a file in its header, uploaded once', async (t) => {
   assert.equal((await send({ type: 'image', mediaId })).status, 201, 'uploaded again');
 
   const document = (await upload(server, token, samples.document, { query: '?fileName=list.txt' })).body.mediaId;
-  assert.equal((await send({ type: 'document', mediaId: document, fileName: 'menu.txt' })).status, 201);
+  const pdf = (await upload(server, token, Buffer.from('%PDF-1.7\n%%EOF\n'), { query: '?fileName=list.pdf' })).body
+    .mediaId;
+  assert.equal((await send({ type: 'document', mediaId: pdf, fileName: 'menu.pdf' })).status, 201);
   const { parameters } = graph.sent.at(-1)?.body.template.components[0] ?? {};
-  assert.equal(parameters[0].document.filename, 'menu.txt');
+  assert.equal(parameters[0].document.filename, 'menu.pdf');
 
   const count = graph.sent.length;
   for (const [given, components, field] of [
@@ -45,6 +47,11 @@ it('sends a template with a file in its header, uploaded once', async (t) => {
   ] as const) {
     const refused = await send(given, components);
     assert.deepEqual([refused.status, refused.body.errors?.[0]?.field], [400, field], JSON.stringify(refused.body));
+  }
+  for (const other of [mediaId, document]) {
+    const { status, body: problem } = await send({ type: 'document', mediaId: other });
+    assert.deepEqual([status, problem.code], [415, 'unsupported_media_type'], JSON.stringify(problem));
+    assert.match(problem.detail, /application\/pdf in a template header of the type document/);
   }
   assert.equal((await send({ type: 'image', mediaId: 'med_none' })).status, 404);
   assert.equal(graph.sent.length, count);

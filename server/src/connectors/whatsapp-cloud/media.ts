@@ -4,6 +4,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { AppError } from '../../errors.ts';
 import type { MessageType } from '../../events/networkTypes.ts';
+import type { TemplateHeader } from '../contract/content.ts';
 import type { FileRule } from '../contract/media.ts';
 import type { NetworkMedia } from '../contract/networkMedia.ts';
 import { cloudMediaRules } from '../mediaRules.ts';
@@ -41,6 +42,28 @@ export function requireSendableMedia(type: MessageType, media: NetworkMedia): vo
       'payload_too_large',
       `WhatsApp accepts files of up to ${Math.floor(maxBytes / 1024)} KiB as ${type}`,
     );
+}
+
+/**
+ * Types of files in the header of a template. Meta accepts more documents as messages: "Only PDF documents are supported
+ * for media-based message templates" (Cloud API reference, parameter object of a template).
+ */
+const HEADER_TYPES: Readonly<Record<TemplateHeader, readonly string[]>> = {
+  image: ['image/jpeg', 'image/png'],
+  video: ['video/mp4', 'video/3gpp'],
+  document: ['application/pdf'],
+};
+
+/** @throws {AppError} `unsupported_media_type`, `payload_too_large` */
+export function requireHeaderFile(type: TemplateHeader, media: NetworkMedia): void {
+  const accepted = HEADER_TYPES[type];
+  const mimeType = typeOf(media);
+  if (!accepted.includes(mimeType))
+    throw new AppError(
+      'unsupported_media_type',
+      `WhatsApp accepts ${accepted.join(' and ')} in a template header of the type ${type}, but the file is ${mimeType}`,
+    );
+  requireSendableMedia(type, media);
 }
 
 const Uploaded = Compile(Type.Object({ id: Type.String() }));

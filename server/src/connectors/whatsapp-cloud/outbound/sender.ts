@@ -7,7 +7,7 @@ import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import { isPlaceholder } from '../../contract/people.ts';
 import { verdictOf } from '../errors.ts';
 import { GraphError, NoAnswerError } from '../graph.ts';
-import { requireSendableMedia } from '../media.ts';
+import { requireHeaderFile, requireSendableMedia } from '../media.ts';
 import type { CloudNumber } from '../number/cloudNumber.ts';
 import { toGraph } from './outgoing.ts';
 import { Pacing } from './pacing.ts';
@@ -103,7 +103,9 @@ export class Sender {
     let isReused = false;
     const build = async () =>
       toGraph(message, await this.#number.people.addressOf(message.chat), async (media) => {
-        requireSendableMedia(content.template?.header ?? content.type, media);
+        const header = content.template?.header;
+        if (header === undefined) requireSendableMedia(content.type, media);
+        else requireHeaderFile(header, media);
         const upload = await this.#uploads.idOf(media);
         isReused = upload.isReused;
         return upload.id;
