@@ -61,7 +61,7 @@ export function answerStatusQuery({ account, ask }: Query): Answer {
   return undefined;
 }
 
-/** What a block needs beside the LID. Anything else is a bad request (oxidezap/whatsapp-rust#600, vinikjkkj/zapo#208). */
+/** A block with none of these attributes is a bad request (oxidezap/whatsapp-rust#600, vinikjkkj/zapo#208). */
 const IDENTIFIERS = ['pn_jid', 'username', 'display_name', 'unknown_identifier'];
 
 export function answerBlocklistQuery({ network, account, iq, ask }: Query): Answer {
