@@ -7,10 +7,10 @@ import { useLivePaged } from '../live/livePaged.ts';
 const idOf = ({ chatId }: Chat) => chatId;
 
 /** The chats of a session, most recent first. */
-export function useChats(sessionId: string) {
+export function useChats(sessionId: string, filter: { hasReferral?: true; adId?: string } = {}) {
   return useLivePaged({
-    key: ['chats', sessionId],
-    read: (page) => api.chats.list({ sessionId, ...page }),
+    key: ['chats', sessionId, filter],
+    read: (page) => api.chats.list({ sessionId, ...filter, ...page }),
     idOf,
   });
 }

@@ -53,6 +53,17 @@ export const chatStrings = {
   newMessage: (from: string) => `New message from ${from}`,
   search: 'Search messages',
   results: 'Search results',
+  adFilter: {
+    title: 'Filters',
+    ads: 'Ads',
+    options: [
+      ['', 'All chats'],
+      ['ads', 'Only from ads'],
+    ],
+    adId: 'Ad ID',
+    clear: 'Clear filters',
+    empty: 'No chats came from these ads',
+  },
   nothingFound: 'No messages contain all of these words. Try fewer words.',
   foundIn: (chat: string) => `in ${chat}`,
   upTo: 'Showing messages up to the search result.',

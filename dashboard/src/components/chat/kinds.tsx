@@ -2,11 +2,12 @@ import type { Message } from '@switchboard/sdk/api';
 import type { ReactNode } from 'react';
 import { displayName } from '../../model/displayName.ts';
 import type { NameOf } from '../../model/names.ts';
+import { webLink } from '../../model/webLink.ts';
 import { Tag } from '../lamp.tsx';
 import { Time } from '../text/time.tsx';
 import { kindStrings } from './kindStrings.ts';
 
-/* The parts of messages that networks add to texts, files and places. Links in them cannot be followed. */
+/* The parts of messages that networks add to texts, files and places. Only the page of an ad can be opened. */
 
 /** Remarks above the content of a message, such as that its file opens once. */
 export function Marks({ message }: { readonly message: Message }) {
@@ -61,10 +62,10 @@ export function Kind({ message, nameOf }: { readonly message: Message; readonly 
         </Card>
       ))}
       {referral !== undefined && (
-        <Card title={referral.headline}>
+        <Card title={referral.headline === undefined ? undefined : displayName(referral.headline)}>
           {referral.body !== undefined && <p>{referral.body}</p>}
           <p>{kindStrings.ad(referral.adId)}</p>
-          {referral.url !== undefined && <p className="text-ink-faint">{referral.url}</p>}
+          {referral.url !== undefined && <PageLink url={referral.url} />}
         </Card>
       )}
       {choice !== undefined && (
@@ -88,6 +89,19 @@ function Card({ title, children }: { readonly title: string | undefined; readonl
       {title !== undefined && title !== '' && <p className="font-medium">{title}</p>}
       <div className="grid gap-0.5 text-xs text-ink-soft">{children}</div>
     </div>
+  );
+}
+
+/** A link as strangers wrote it. The page that it opens learns nothing about the dashboard. */
+function PageLink({ url }: { readonly url: string }) {
+  const link = webLink(url);
+  if (link === undefined) return <p className="text-ink-faint">{url}</p>;
+  return (
+    <p>
+      <a href={link} target="_blank" rel="noopener noreferrer" className="underline">
+        {link}
+      </a>
+    </p>
   );
 }
 

@@ -11,8 +11,9 @@ import { SessionScopedPage } from '../../components/session/sessionScopedPage.ts
 import { useChats } from '../../model/chats.ts';
 import { type NameOf, useNames } from '../../model/names.ts';
 import { chatStrings } from '../../strings/chats.ts';
+import { AdFilter } from './adFilter.tsx';
 import { ChatPane } from './chatPane.tsx';
-import type { ChatSearch } from './search.ts';
+import { type AdSearch, adFilterOf, type ChatSearch } from './search.ts';
 import { SearchResults } from './searchResults.tsx';
 
 const route = getRouteApi('/shell/chats');
@@ -33,20 +34,31 @@ export function ChatsPage() {
 }
 
 /** Opens a chat, or a search result in it. */
-type OpenChat = (target: Omit<ChatSearch, 'session'>) => void;
+type OpenChat = (target: Omit<ChatSearch, 'session' | keyof AdSearch>) => void;
 
 function Chats({ session }: { readonly session: Session }) {
   const { sessionId } = session;
-  const { chat: chatId, message, upTo } = route.useSearch();
+  const { chat: chatId, message, upTo, ...search } = route.useSearch();
+  const ads: AdSearch = { ads: search.ads, adId: search.adId };
   const navigate = useNavigate();
-  const chats = useChats(sessionId);
+  const chats = useChats(sessionId, adFilterOf(ads));
   const nameOf = useNames(sessionId);
-  const open: OpenChat = (target) => void navigate({ to: '/chats', search: { session: sessionId, ...target } });
+  const open: OpenChat = (target) => void navigate({ to: '/chats', search: { session: sessionId, ...ads, ...target } });
 
   return (
     <TwoPanes
       isChosen={chatId !== undefined}
-      list={<ListPane sessionId={sessionId} chats={chats} chosen={chatId} nameOf={nameOf} onOpen={open} />}
+      list={
+        <ListPane
+          sessionId={sessionId}
+          chats={chats}
+          chosen={chatId}
+          ads={ads}
+          onFilter={(ads) => navigate({ to: '/chats', search: { session: sessionId, chat: chatId, ...ads } })}
+          nameOf={nameOf}
+          onOpen={open}
+        />
+      }
     >
       {chatId === undefined ? (
         <p className="m-auto p-6 text-sm text-ink-faint">{chatStrings.choose}</p>
@@ -71,11 +83,13 @@ interface ListPaneProps {
   readonly sessionId: string;
   readonly chats: ReturnType<typeof useChats>;
   readonly chosen: string | undefined;
+  readonly ads: AdSearch;
+  readonly onFilter: (ads: AdSearch) => void;
   readonly nameOf: NameOf;
   readonly onOpen: OpenChat;
 }
 
-function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
+function ListPane({ sessionId, chats, chosen, ads, onFilter, nameOf, onOpen }: ListPaneProps) {
   const [text, setText] = useState('');
   const [isNew, setNew] = useState(false);
   const query = text.trim();
@@ -94,6 +108,7 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
           <Plus />
         </IconButton>
       </div>
+      <AdFilter value={ads} onChange={onFilter} />
       {query === '' ? (
         <Loaded query={chats}>
           {() => (
@@ -104,13 +119,17 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
               nameOf={nameOf}
               more={chats.more}
               empty={
-                <Empty
-                  icon={<MessagesSquare />}
-                  title={chatStrings.empty}
-                  action={<Button onClick={() => setNew(true)}>{chatStrings.newChat}</Button>}
-                >
-                  {chatStrings.emptyHint}
-                </Empty>
+                ads.ads ? (
+                  <Empty icon={<MessagesSquare />} title={chatStrings.adFilter.empty} />
+                ) : (
+                  <Empty
+                    icon={<MessagesSquare />}
+                    title={chatStrings.empty}
+                    action={<Button onClick={() => setNew(true)}>{chatStrings.newChat}</Button>}
+                  >
+                    {chatStrings.emptyHint}
+                  </Empty>
+                )
               }
             />
           )}
@@ -119,6 +138,7 @@ function ListPane({ sessionId, chats, chosen, nameOf, onOpen }: ListPaneProps) {
         <SearchResults
           sessionId={sessionId}
           text={query}
+          ads={ads}
           nameOf={nameOf}
           onChoose={({ chatId: chat, messageId, timestamp }) => onOpen({ chat, message: messageId, upTo: timestamp })}
         />

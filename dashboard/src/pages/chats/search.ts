@@ -1,5 +1,5 @@
 /** The search parameters of the chats and of the simulator. */
-export interface ChatSearch {
+export interface ChatSearch extends AdSearch {
   readonly session?: string | undefined;
   readonly chat?: string | undefined;
   /** A search result to highlight. */
@@ -8,17 +8,32 @@ export interface ChatSearch {
   readonly upTo?: string | undefined;
 }
 
+/** The part of the search that selects chats and messages by ad. */
+export interface AdSearch {
+  /** Only those that came through ads. */
+  readonly ads?: true | undefined;
+  /** Only those of this ad. */
+  readonly adId?: string | undefined;
+}
+
+/** Returns the filter of the API. */
+export function adFilterOf({ ads, adId }: AdSearch): { hasReferral?: true; adId?: string } {
+  if (!ads) return {};
+  return adId === undefined ? { hasReferral: true } : { adId };
+}
+
 export function chatSearch(search: Readonly<Record<string, unknown>>): ChatSearch {
-  // The router parses digits into a number.
+  // The router parses digits into a number. It keeps the digits of long ones only if they are quoted, as in its own links.
   const text = (name: string) => {
     const value = search[name];
-    return typeof value === 'string' || typeof value === 'number' ? String(value) : undefined;
+    return typeof value === 'string' || Number.isSafeInteger(value) ? String(value) : undefined;
   };
   const upTo = Date.parse(text('upTo') ?? '');
   return {
     session: text('session'),
     chat: text('chat'),
     message: text('message'),
+    ...(search['ads'] === true && { ads: true, adId: text('adId') }),
     upTo: Number.isNaN(upTo) ? undefined : new Date(upTo).toISOString(),
   };
 }

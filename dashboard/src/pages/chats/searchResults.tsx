@@ -8,10 +8,12 @@ import { useLivePaged } from '../../live/livePaged.ts';
 import { messagePreview } from '../../model/messageList.ts';
 import type { NameOf } from '../../model/names.ts';
 import { chatStrings, messageStrings } from '../../strings/chats.ts';
+import { type AdSearch, adFilterOf } from './search.ts';
 
 interface SearchProps {
   readonly sessionId: string;
   readonly text: string;
+  readonly ads: AdSearch;
   readonly nameOf: NameOf;
   readonly onChoose: (message: Message) => void;
 }
@@ -19,11 +21,12 @@ interface SearchProps {
 const idOf = ({ messageId }: Message) => messageId;
 
 /** Messages that contain all words of the search, newest first. */
-export function SearchResults({ sessionId, text, nameOf, onChoose }: SearchProps) {
+export function SearchResults({ sessionId, text, ads, nameOf, onChoose }: SearchProps) {
   const q = useDebounced(text);
+  const filter = adFilterOf(ads);
   const found = useLivePaged({
-    key: ['messages', 'found', sessionId, q],
-    read: (page, signal) => api.messages.list({ sessionId, q, ...page }, { signal }),
+    key: ['messages', 'found', sessionId, q, filter],
+    read: (page, signal) => api.messages.list({ sessionId, q, ...filter, ...page }, { signal }),
     idOf,
     enabled: q !== '',
     keepsPrevious: true,
