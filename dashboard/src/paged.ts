@@ -43,13 +43,20 @@ export async function readRows<T, P extends { readonly cursor?: string }>(
  * ```ts
  * const keys = usePaged(['api_keys'], (page) => api.apiKeys.list(page));
  * ```
+ *
+ * @param options.everyMs interval of reading again what has been read, for lists that change without an event
  */
-export function usePaged<T>(key: QueryKey, read: (page: { limit: number; cursor?: string }) => Promise<PageOf<T>>) {
+export function usePaged<T>(
+  key: QueryKey,
+  read: (page: { limit: number; cursor?: string }) => Promise<PageOf<T>>,
+  { everyMs = false }: { readonly everyMs?: number | false } = {},
+) {
   const query = useInfiniteQuery({
     queryKey: [...key, 'pages'],
     queryFn: ({ pageParam }) => readRows(read, { limit: 100, ...(pageParam !== null && { cursor: pageParam }) }),
     initialPageParam: null as string | null,
     getNextPageParam: (last) => last.nextCursor,
+    refetchInterval: everyMs,
   });
   return {
     data: query.data,

@@ -125,6 +125,16 @@ export const messageStrings = {
   details: 'Details',
   detailsTitle: 'Message details',
   rawTitle: 'Message as JSON',
+  receipts: {
+    title: 'Receipts',
+    list: 'People who received the message',
+    none: 'No one has confirmed the message yet. Receipts of a group are kept for 30 days.',
+    person: 'Person',
+    delivered: 'Delivered at',
+    read: 'Read at',
+    notReported: 'Not reported',
+    more: 'Show more',
+  },
   statuses: {
     pending_approval: 'Waiting for approval',
     queued: 'Queued',

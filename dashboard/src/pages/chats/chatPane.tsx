@@ -109,7 +109,7 @@ export function ChatPane({ session, chatId, listed, nameOf, foundId, upTo, onBac
           disabled={!isConnected}
         />
       )}
-      {opened !== undefined && <MessageDialog opened={opened} onClose={() => setOpened(undefined)} />}
+      {opened !== undefined && <MessageDialog opened={opened} nameOf={nameOf} onClose={() => setOpened(undefined)} />}
     </>
   );
 }

@@ -13,7 +13,9 @@ import { JsonInspector } from '../../components/schema/jsonInspector.tsx';
 import { Time } from '../../components/text/time.tsx';
 import { useToast } from '../../components/toast.tsx';
 import { useAction, useRefresh } from '../../model/actions.ts';
+import type { NameOf } from '../../model/names.ts';
 import { emojis, messageStrings } from '../../strings/chats.ts';
+import { Receipts } from './receipts.tsx';
 
 /** A dialog about a message. The pane renders it, because the row of the message unmounts as the thread scrolls. */
 export interface OpenedMessage {
@@ -107,9 +109,11 @@ export function MessageDialog({
     what,
     message: { messageId, message },
   },
+  nameOf,
   onClose,
 }: {
   readonly opened: OpenedMessage;
+  readonly nameOf: NameOf;
   readonly onClose: () => void;
 }) {
   const toast = useToast();
@@ -163,12 +167,12 @@ export function MessageDialog({
   }
   return (
     <Dialog title={messageStrings.detailsTitle} open onOpenChange={onClose} width="wide">
-      <Details messageId={messageId} />
+      <Details messageId={messageId} nameOf={nameOf} />
     </Dialog>
   );
 }
 
-function Details({ messageId }: { readonly messageId: string }) {
+function Details({ messageId, nameOf }: { readonly messageId: string; readonly nameOf: NameOf }) {
   const query = useQuery({
     queryKey: ['messages', messageId, 'history'],
     queryFn: () => api.messages.get({ messageId }),
@@ -187,6 +191,7 @@ function Details({ messageId }: { readonly messageId: string }) {
               </li>
             ))}
           </ol>
+          {message.direction === 'outgoing' && <Receipts message={message} nameOf={nameOf} />}
           <JsonInspector value={message} label={messageStrings.rawTitle} />
         </div>
       )}
