@@ -2,17 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { AppError, invalidField } from '../errors.ts';
 import { DEEPEST } from '../invoke/input/validate.ts';
 import type { ForwardedRequests } from './forwardedRequests.ts';
-
-/** No operation needs more: its longest list has 1,024 entries, and a session's options or a template a few hundred. */
-const MAX_VALUES = 3000;
-/** The levels around a field: the body, and over MCP the batch, the call, its parameters and their arguments. */
-const ENVELOPE_LEVELS = 5;
-
-const QUOTE = 0x22;
-const COMMA = 0x2c;
-const BACKSLASH = 0x5c;
-const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
-const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
+import { excessIn, MAX_VALUES } from './jsonShape.ts';
 
 /** Accepts only JSON. An empty body counts as none, even with a Content-Type: some clients always send one. */
 export function acceptJsonOnly(app: FastifyInstance, forwardedRequests: ForwardedRequests): void {
@@ -71,45 +61,14 @@ function textOf(bytes: Buffer): string | undefined {
   }
 }
 
-/**
- * Finds too many values or levels before the text is parsed: `JSON.parse` takes up to 30 times as long for a MiB of
- * values as for a MiB of text. The scan stops at the first value too many.
- */
+/** Returns the error of a body with too many values or levels; undefined if it may be parsed. */
 function findExcess(text: string): AppError | undefined {
-  let values = 0;
-  let depth = 0;
-  let memberAt = 0;
-  for (let at = 0; at < text.length; at++) {
-    const char = text.charCodeAt(at);
-    if (char === QUOTE) {
-      at = endOfString(text, at);
-      continue;
-    }
-    const isOpening = OPENING.has(char);
-    if (isOpening) depth++;
-    else if (CLOSING.has(char)) depth--;
-    else if (char !== COMMA) continue;
-    if (depth === 1 && (isOpening || char === COMMA)) memberAt = at + 1;
-    if (isOpening || char === COMMA) values++;
-    const isTooDeep = depth > DEEPEST + ENVELOPE_LEVELS;
-    if (!isTooDeep && values <= MAX_VALUES) continue;
-    const field = fieldAt(text, memberAt);
-    return isTooDeep
-      ? invalidField(field, `must not be nested deeper than ${DEEPEST} levels`, 'depth')
-      : invalidField(field, `must not contain more than ${MAX_VALUES} values`, 'width');
-  }
-  return undefined;
-}
-
-/** A string ends at a quote that is preceded by an even number of backslashes. */
-function endOfString(text: string, start: number): number {
-  for (let at = start; ; ) {
-    at = text.indexOf('"', at + 1);
-    if (at < 0) return text.length;
-    let escapes = 0;
-    while (text.charCodeAt(at - 1 - escapes) === BACKSLASH) escapes++;
-    if (escapes % 2 === 0) return at;
-  }
+  const excess = excessIn(text);
+  if (excess === undefined) return undefined;
+  const field = fieldAt(text, excess.memberAt);
+  return excess.code === 'depth'
+    ? invalidField(field, `must not be nested deeper than ${DEEPEST} levels`, 'depth')
+    : invalidField(field, `must not contain more than ${MAX_VALUES} values`, 'width');
 }
 
 /** Longer than the name of any field. */

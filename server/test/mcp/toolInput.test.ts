@@ -13,6 +13,12 @@ interface Field {
   readonly anyOf?: readonly { readonly type?: string }[];
 }
 
+interface ListField {
+  readonly type?: string;
+  readonly maxItems?: number;
+  readonly anyOf?: readonly ListField[];
+}
+
 const tools = operations.filter(({ tool }) => tool === true);
 
 const optionalFields = tools.flatMap(({ id, input }) =>
@@ -53,6 +59,36 @@ describe('tool input', () => {
     }
     const { input } = operations.find(({ id }) => id === 'sessions.get') ?? assert.fail();
     assert.deepEqual(toolInputReader(input)({ sessionId: 'null' }), { sessionId: 'null' }, 'a required field');
+  });
+
+  it('does not parse JSON as text with more values or levels than a body may have', (test) => {
+    const parse = test.mock.method(JSON, 'parse');
+    const [levels, values, names] = ['['.repeat(100), `[${'0,'.repeat(3001)}0]`, `{${'"a":0,'.repeat(3001)}"b":0}`];
+    for (const text of [levels, values, names])
+      for (const { id, input } of tools) {
+        const read = toolInputReader(input);
+        read(text);
+        for (const name of Object.keys(input.properties)) read({ [name]: text });
+        assert.equal(parse.mock.callCount(), 0, id);
+      }
+    readerOf('messages.send')('{"to":"1"}');
+    assert.equal(parse.mock.callCount(), 1);
+  });
+
+  it('reads only so many entries of a list with commas that the validation refuses them', () => {
+    const text = 'a,'.repeat(100_000);
+    for (const { id, input } of tools) {
+      const read = toolInputReader(input);
+      for (const [name, { anyOf, ...field }] of Object.entries(input.properties as Record<string, ListField>)) {
+        const list = [field, ...(anyOf ?? [])].find(({ type }) => type === 'array');
+        if (list === undefined) continue;
+        const { [name]: found } = read({ [name]: text }) as Record<string, unknown>;
+        assert.ok(Array.isArray(found), `${id} ${name}`);
+        if (found.length === 1) continue; // of texts, which can contain commas
+        assert.equal(found.length, 3001, `${id} ${name}`);
+        assert.ok((list.maxItems ?? Number.POSITIVE_INFINITY) < found.length, `${id} ${name}`);
+      }
+    }
   });
 
   it('keeps null and an empty text in required and unknown fields', () => {

@@ -1,6 +1,7 @@
 import type { TSchema } from 'typebox';
 import { TOKEN } from '../../invoke/input/fields.ts';
 import { referenceIn } from '../../invoke/input/references.ts';
+import { excessIn, MAX_VALUES } from '../jsonShape.ts';
 
 /*
  * Models and their clients send values that are nearly right: null for a field that they do not use, a number as text,
@@ -111,12 +112,14 @@ function arrayReader({ items = {} }: Shape): Read {
   };
 }
 
-/** The entries of a list that is written with commas. A text without an entry stays, so that its error repeats it. */
+/**
+ * The entries of a list that is written with commas. A text without an entry stays, so that its error repeats it. More
+ * entries than any list may have are not all read: the validation refuses the ones before.
+ */
 function separated(text: string): readonly string[] {
-  const entries = text
-    .split(',')
-    .map((entry) => entry.trim())
-    .filter((entry) => entry !== '');
+  const written = text.split(',', MAX_VALUES + 1);
+  if (written.length > MAX_VALUES) return written;
+  const entries = written.map((entry) => entry.trim()).filter((entry) => entry !== '');
   return entries.length === 0 ? [text] : entries;
 }
 
@@ -202,9 +205,13 @@ const readBoolean: Read = (value) => {
   return word === 'true' ? true : word === 'false' ? false : value;
 };
 
-/** Returns what JSON text stands for, if it begins like the wanted type. */
+/**
+ * Returns what JSON text stands for, if it begins like the wanted type. A text with more values than a body may have stays:
+ * the scan of the body sees it as one value.
+ */
 function parsed(value: unknown, beginning: '{' | '['): unknown {
   if (typeof value !== 'string' || !value.trimStart().startsWith(beginning)) return value;
+  if (excessIn(value) !== undefined) return value;
   try {
     return JSON.parse(value);
   } catch {
