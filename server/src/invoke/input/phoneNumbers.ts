@@ -64,8 +64,12 @@ type Reading =
 const REMEMBERED = 20_000;
 const remembered = cacheOf<Reading>(REMEMBERED);
 
+/** Longer texts are not read: normalizing a run of diacritics takes quadratic time. */
+const LONGEST_READ = 1000;
+
 /** Reads a phone number in any format, the address of a person, or a placeholder. */
 export function readNumber(text: string): Reading {
+  if (text.length > LONGEST_READ) return { problem: 'it is too long' };
   const known = remembered.get(text);
   if (known !== undefined) return known;
   const reading = readAddress(text) ?? readTyped(text);
