@@ -82,6 +82,38 @@ describe('on accounts that are migrated to LIDs', () => {
     assert.deepEqual(setting.whatsapp.troubles, []);
   });
 
+  it('marks, stars and asks for older messages by the address that a message arrived with', async () => {
+    const { call, whatsapp } = setting;
+    for (const addressing of ['lid', 'number'] as const) {
+      const me = nextPhone(whatsapp, 'Me');
+      const bob = nextPhone(whatsapp, 'Bob');
+      const sessionId = await linkSession(call, me);
+      const address = addressing === 'lid' ? bob.lidJid : bob.numberJid;
+      const hello = `hello by ${addressing} from ${bob.number}`;
+      const id = await bob.sendText(me.number, hello, { addressing });
+      const { messageId } = await eventOf(call, 'message.incoming', ({ message }) => message === hello);
+      const read = await call('POST', `/chats/${bob.number}/read`, { sessionId });
+      assert.equal(read.status, 200, JSON.stringify(read.body));
+      const receipt = await bob.receipts.waitFor((one) => one.id === id && one.type === 'read');
+      assert.equal(receipt.address.endsWith('@lid'), addressing === 'lid');
+      assert.equal((await call('PUT', `/messages/${messageId}/star`)).status, 200);
+      const star = await me.stateChanges.waitFor(({ index }) => index[0] === 'star' && index[2] === id);
+      assert.equal(star.index[1], address);
+      const archived = await call('PATCH', `/chats/${bob.number}`, { sessionId, archived: true });
+      assert.equal(archived.body.synchronized, true, JSON.stringify(archived.body));
+      const { index, value } = await me.stateChanges.waitFor((change) => change.index[0] === 'archive');
+      assert.equal(index[1], address);
+      assert.equal(value.archiveChatAction?.messageRange?.messages?.[0]?.key?.remoteJid, address);
+      assert.equal((await call('POST', `/chats/${bob.number}/history`, { sessionId })).status, 202);
+      await eventually(
+        async () => me.history.asked,
+        ({ length }) => length > 0,
+      );
+      assert.deepEqual(me.history.asked, [address]);
+    }
+    assert.deepEqual(whatsapp.troubles, []);
+  });
+
   it('receipts of the answer belong to it', async () => {
     const { call } = setting;
     const { me, bob, send } = await write();

@@ -52,19 +52,19 @@ it('archives, pins, mutes and marks chats as unread on the phone', async () => {
   const settings = { archived: true, pinned: true, mutedUntil: until };
   const chat = await ok('PATCH', `/chats/${bob.number}`, { ...own, ...settings });
   assert.deepEqual([chat.archived, chat.pinned, chat.mutedUntil, chat.synchronized], [true, true, until, true]);
-  const { value } = await changed('archive', bob.numberJid);
+  const { value } = await changed('archive', bob.lidJid);
   assert.equal(value.archiveChatAction?.archived, true);
   const [range] = value.archiveChatAction?.messageRange?.messages ?? [];
   assert.deepEqual([range?.key?.id, range?.key?.fromMe], [wireId, false]);
-  assert.equal((await changed('pin_v1', bob.numberJid)).value.pinAction?.pinned, true);
-  const { muteAction } = (await changed('mute', bob.numberJid)).value;
+  assert.equal((await changed('pin_v1', bob.lidJid)).value.pinAction?.pinned, true);
+  const { muteAction } = (await changed('mute', bob.lidJid)).value;
   assert.equal(Number(muteAction?.muteEndTimestamp), Date.parse(until));
   await ok('POST', `/chats/${bob.number}/unread`, own);
-  const { markChatAsReadAction } = (await changed('markChatAsRead', bob.numberJid)).value;
+  const { markChatAsReadAction } = (await changed('markChatAsRead', bob.lidJid)).value;
   assert.equal(markChatAsReadAction?.read, false);
   await ok('POST', `/chats/${bob.number}/read`, own);
   await me.stateChanges.waitFor(
-    ({ index, value: { markChatAsReadAction: read } }) => index[1] === bob.numberJid && read?.read === true,
+    ({ index, value: { markChatAsReadAction: read } }) => index[1] === bob.lidJid && read?.read === true,
   );
 });
 
@@ -86,10 +86,10 @@ it('clears and deletes chats on the phone', async () => {
   const { bob, wireId } = await written();
   const cleared = await ok('POST', `/chats/${bob.number}/clear`, own);
   assert.deepEqual([cleared.removed, cleared.synchronized], [1, true]);
-  const { clearChatAction } = (await changed('clearChat', bob.numberJid)).value;
+  const { clearChatAction } = (await changed('clearChat', bob.lidJid)).value;
   assert.equal(clearChatAction?.messageRange?.messages?.[0]?.key?.id, wireId);
   await ok('DELETE', `/chats/${bob.number}?sessionId=${sessionId}`);
-  await changed('deleteChat', bob.numberJid);
+  await changed('deleteChat', bob.lidJid);
   assert.equal((await setting.call('GET', `/chats/${bob.number}?sessionId=${sessionId}`)).status, 404);
 });
 
@@ -116,12 +116,12 @@ it('deletes what the phone deleted, but no later message', async () => {
 it('stars messages and deletes them for the session, on the phone as well', async () => {
   const { bob, wireId, messageId } = await written();
   assert.equal((await ok('PUT', `/messages/${messageId}/star`)).starred, true);
-  assert.equal((await changed('star', bob.numberJid, wireId, '0')).value.starAction?.starred, true);
+  assert.equal((await changed('star', bob.lidJid, wireId, '0')).value.starAction?.starred, true);
   await ok('DELETE', `/messages/${messageId}?for=me`);
-  await changed('deleteMessageForMe', bob.numberJid, wireId, '0');
+  await changed('deleteMessageForMe', bob.lidJid, wireId, '0');
   const sent = await ok('POST', '/messages/send', { ...own, to: bob.number, message: 'mine' });
   await ok('PUT', `/messages/${sent.messageId}/star`);
-  await changed('star', bob.numberJid, wireIdOf(sent.messageId), '1');
+  await changed('star', bob.lidJid, wireIdOf(sent.messageId), '1');
 });
 
 it('takes over stars and deletions of messages from the phone', async () => {
@@ -141,9 +141,9 @@ it('synchronizes labels both ways', async () => {
   const [, networkId = ''] = index;
   assert.deepEqual([value.labelEditAction?.name, value.labelEditAction?.color], ['New customer', 4]);
   await ok('PUT', `/chats/${bob.number}/labels/${labelId}`, own);
-  assert.equal((await changed('label_jid', networkId, bob.numberJid)).value.labelAssociationAction?.labeled, true);
+  assert.equal((await changed('label_jid', networkId, bob.lidJid)).value.labelAssociationAction?.labeled, true);
   await ok('PUT', `/messages/${messageId}/labels/${labelId}`);
-  await changed('label_message', networkId, bob.numberJid, wireId);
+  await changed('label_message', networkId, bob.lidJid, wireId);
   await me.changeState({ removeChatLabel: { labelId: networkId } }, bob.number);
   await next('chat.updated', ({ chatId, labelIds }) => chatId === bob.number && labelIds.length === 0);
   await me.changeState({ removeMessageLabel: { labelId: networkId, messageId: wireId } }, bob.number);
@@ -255,12 +255,12 @@ it('repeats a change that another device has overtaken', async () => {
   const { bob } = await written();
   setting.whatsapp.faults.conflictStateChanges(me.number, 2);
   await ok('PATCH', `/chats/${bob.number}`, { ...own, pinned: true });
-  assert.equal((await changed('pin_v1', bob.numberJid)).value.pinAction?.pinned, true);
+  assert.equal((await changed('pin_v1', bob.lidJid)).value.pinAction?.pinned, true);
   // Both sides still understand later changes.
   await me.changeState({ pin: false }, bob.number);
   await next('chat.updated', (data) => data.chatId === bob.number && !data.pinned);
   await ok('PATCH', `/chats/${bob.number}`, { ...own, archived: true });
-  await changed('archive', bob.numberJid);
+  await changed('archive', bob.lidJid);
 
   setting.whatsapp.faults.conflictStateChanges(me.number, 3);
   const { status, body } = await setting.call('PATCH', `/chats/${bob.number}`, { ...own, pinned: true });
@@ -275,8 +275,8 @@ it('makes changes of one session one after the other', async () => {
     people.map(({ bob }) => ok('PATCH', `/chats/${bob.number}`, { ...own, pinned: true, archived: true })),
   );
   for (const { bob } of people) {
-    await changed('pin_v1', bob.numberJid);
-    await changed('archive', bob.numberJid);
+    await changed('pin_v1', bob.lidJid);
+    await changed('archive', bob.lidJid);
   }
 });
 

@@ -3,6 +3,7 @@ import type { Connection } from '../contract/connection.ts';
 import { FILE_MS } from '../contract/connector.ts';
 import type { NetworkEvent } from '../contract/events.ts';
 import type { SessionHost } from '../contract/host.ts';
+import type { MessageKey } from '../contract/messageKey.ts';
 import { HistoryImport } from './history/historyImport.ts';
 import { HistoryRequests } from './history/historyRequests.ts';
 import { Activity } from './inbound/activity.ts';
@@ -26,7 +27,7 @@ import { openOwnStore } from './link/store.ts';
 import { Acknowledgements } from './outbound/acknowledgements.ts';
 import { createChatParts } from './outbound/chatState.ts';
 import { DeviceSessions } from './outbound/deviceSessions.ts';
-import { keyOf } from './outbound/messageKeys.ts';
+import { chatAddressOf, keyOf } from './outbound/messageKeys.ts';
 import { Pacing, type PacingOptions } from './outbound/pacing.ts';
 import { Recipients } from './outbound/recipients.ts';
 import { Retries } from './outbound/retries.ts';
@@ -169,7 +170,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
   const { activity, ownPresence, sender, sharedState } = parts;
   const { link, requests } = session;
   const profiles = createProfiles(session, addresses);
-  const history = new HistoryRequests(session, members);
+  const history = new HistoryRequests(session, addresses, members);
   return {
     send: (message) => sender.send(message),
     react: (message, emoji) => sender.react(message, emoji),
@@ -177,7 +178,9 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     vote: (message, vote) => sender.vote(message, vote),
     remove: (message) => sender.remove(message),
     async markRead(chat, messages) {
-      const keys = await Promise.all(messages.map((message) => keyOf(session, members, { ...message, chat })));
+      const keyFor = async (message: MessageKey) =>
+        keyOf(session, members, message, await chatAddressOf(addresses, message));
+      const keys = await Promise.all(messages.map((message) => keyFor({ ...message, chat })));
       await requests.ask((socket) => socket.readMessages(keys));
     },
     setTyping: (chat, state) =>
@@ -213,7 +216,7 @@ function createActions(parts: Parts): Omit<Connection, 'close' | 'logout'> {
     business: createBusinessActions(session, addresses),
     linkedDevices: () => listDevices(session),
     lookUpPeople: ({ phoneNumbers, lids }) => lookUpPeople(session, phoneNumbers, lids),
-    ...createChatParts({ session, members, state: sharedState, sender }),
+    ...createChatParts({ session, addresses, members, state: sharedState, sender }),
     retry: () => link.retry(),
     requestPairingCode: (phoneNumber) => link.requestPairingCode(phoneNumber),
   };

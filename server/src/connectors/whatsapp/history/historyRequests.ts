@@ -5,7 +5,8 @@ import type { NetworkMedia } from '../../contract/networkMedia.ts';
 import { parseContent } from '../content/incomingContent.ts';
 import { askPhone, GoneError, openIncomingFile } from '../inbound/incomingFile.ts';
 import { boomOf, rateLimited } from '../link/errors.ts';
-import { keyOf } from '../outbound/messageKeys.ts';
+import { chatAddressOf, keyOf } from '../outbound/messageKeys.ts';
+import type { Addresses } from '../people/addresses.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
 import type { Session } from '../session.ts';
 
@@ -18,18 +19,21 @@ const GONE: readonly (number | undefined)[] = [404, 410, 412, 418];
 /** Requests of the API to the phone: for older messages of a chat, and for the files of messages. */
 export class HistoryRequests {
   readonly #session: Session;
+  readonly #addresses: Addresses;
   readonly #members: MemberAddresses;
   readonly #running = new Map<string, Promise<WAMessage>>();
   #recent: number[] = [];
 
-  constructor(session: Session, members: MemberAddresses) {
+  constructor(session: Session, addresses: Addresses, members: MemberAddresses) {
     this.#session = session;
+    this.#addresses = addresses;
     this.#members = members;
   }
 
   /** @throws {AppError} `rate_limited`, `session_not_connected` */
   async request({ count, ...message }: HistoryRequest): Promise<void> {
-    const key = await keyOf(this.#session, this.#members, message);
+    const address = await chatAddressOf(this.#addresses, message);
+    const key = await keyOf(this.#session, this.#members, message, address);
     await this.#session.requests.ask(async (socket) => {
       this.#admit();
       await socket.fetchMessageHistory(count, key, message.timestamp);

@@ -1,10 +1,22 @@
 import type { WAMessage, WAMessageKey } from 'baileys';
 import type { MessageKey } from '../../contract/messageKey.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
-import { jidOfChat } from '../people/addresses.ts';
+import type { Addresses } from '../people/addresses.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
 import type { Session } from '../session.ts';
 import { toWireId } from './messageIds.ts';
+
+/**
+ * Returns the chat address in references to a message: the one that the message has. Clients do not find it by the
+ * person's other address.
+ */
+export async function chatAddressOf(
+  addresses: Addresses,
+  { chat, address }: Pick<MessageKey, 'chat' | 'address'>,
+): Promise<string> {
+  const isKnown = chat.type === 'direct' && address !== undefined;
+  return isKnown ? address : (await addresses.addressesOf(chat))[0];
+}
 
 /**
  * Returns the key of a message, with the address that its author has in the message.
@@ -14,7 +26,7 @@ export async function keyOf(
   { self }: Session,
   members: MemberAddresses,
   { networkId, chat, from, timestamp, address }: MessageKey,
-  remoteJid = jidOfChat(chat),
+  remoteJid: string,
 ): Promise<WAMessageKey> {
   const fromMe = from === self.phoneNumber;
   return {

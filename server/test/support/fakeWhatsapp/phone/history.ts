@@ -6,11 +6,13 @@ export interface History {
   readonly chats: Map<string, { readonly chat: proto.IConversation; readonly messages: proto.IWebMessageInfo[] }>;
   /** Names that people chose, by address. */
   readonly names: Map<string, string>;
+  /** Chats that clients have asked for older messages of, as they named them. */
+  readonly asked: string[];
   /** How many messages one part has. */
   messagesPerPart: number;
 }
 
-export const createHistory = (): History => ({ chats: new Map(), names: new Map(), messagesPerPart: 1000 });
+export const createHistory = (): History => ({ chats: new Map(), names: new Map(), asked: [], messagesPerPart: 1000 });
 
 /** Whether a client asks for the whole history when it is linked. */
 export function wantsFullHistory({ devicePairingData }: proto.ClientPayload): boolean {

@@ -35,6 +35,8 @@ export interface FaultyPart {
 
 /** The history of a phone, from before its clients are linked. The first login of a client gets it. */
 export interface PhoneHistory {
+  /** Addresses of the chats that clients have asked for older messages of. */
+  readonly asked: readonly string[];
   /** Writes a message into the history, newer than those before, and returns its id. */
   write(to: string, message: proto.IMessage | string, details?: WrittenMessage): string;
   /** Writes many texts into a chat that has none, the newest first. */
@@ -60,6 +62,7 @@ export function createPhoneHistory(network: Network, account: Account): PhoneHis
     return { jid, ...known };
   };
   return {
+    asked: account.history.asked,
     write(to, message, { id = newId(), fromMe = false, from, atS = nowS(), info = {} } = {}) {
       const { jid, messages } = chatOf(to);
       const participant = from === undefined ? undefined : requireAccount(network, from).lidJid;
@@ -174,6 +177,7 @@ export async function answerHistoryRequest(
   const { protocolMessage } = message.deviceSentMessage?.message ?? message;
   const asked = protocolMessage?.peerDataOperationRequestMessage?.historySyncOnDemandRequest;
   if (!asked?.chatJid) return;
+  account.history.asked.push(asked.chatJid);
   const jid = isGroup(asked.chatJid) ? asked.chatJid : findAccount(network, asked.chatJid)?.lidJid;
   const known = account.history.chats.get(jid ?? '');
   const all = known?.messages ?? [];

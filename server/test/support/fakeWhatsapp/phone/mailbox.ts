@@ -42,6 +42,8 @@ export interface ReceivedMessage {
 
 export interface ReceivedReceipt {
   readonly id: string;
+  /** Address of the reader, in the form in which the reader addressed the phone. */
+  readonly address: string;
   readonly from: string;
   readonly type: 'delivered' | 'read' | 'played' | 'inactive' | (string & {});
 }
@@ -244,7 +246,8 @@ export function createMailbox(network: Network, account: Account): Mailbox {
     if (reader === undefined) return;
     if (type === 'retry') return sendAgain(node, reader);
     if (type === 'server-error') return uploadAgain(node, reader);
-    for (const id of messageIdsOf(node)) receipts.add({ id, from: reader.account.number, type });
+    for (const id of messageIdsOf(node))
+      receipts.add({ id, from: reader.account.number, address: participant ?? from, type });
   }
 
   function keepFile(id: string, message: proto.IMessage): void {
