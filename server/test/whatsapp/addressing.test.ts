@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import type { BinaryNode } from 'baileys';
+import { type BinaryNode, proto } from 'baileys';
 import { eventually } from '../support/eventually.ts';
 import type { Phone, ReceivedMessage } from '../support/fakeWhatsapp/index.ts';
 import { childOf, childrenOf } from '../support/fakeWhatsapp/stanza.ts';
+import { wireIdOf } from '../support/networks/wireId.ts';
 import { eventOf } from '../support/server.ts';
-import { linkSession, nextPhone, useWhatsapp } from './support.ts';
+import { inStatus, linkSession, nextPhone, useWhatsapp } from './support.ts';
+
+const { REVOKE } = proto.Message.ProtocolMessage.Type;
 
 /* A person has two addresses, the phone number and the LID. Messages go to the one that WhatsApp accepts. */
 
@@ -289,6 +292,45 @@ describe('on accounts that are not', () => {
     assert.equal((await send('the next one')).status, 201);
     stop();
     assert.deepEqual(attempts, [bob.numberJid]);
+  });
+
+  it('refers to an own message by the number that accepted it', async () => {
+    const { whatsapp, call } = setting;
+    const { me, bob, sessionId, send } = await write();
+    whatsapp.faults.refuseNextMessage(me.number, 463);
+    const { body: sent } = await send('accepted at the number');
+    await arrived(bob, 'accepted at the number');
+    // Afterwards, the connector tries the LID first again.
+    for (const action of ['disconnect', 'connect']) await call('POST', `/sessions/${sessionId}/${action}`);
+    await inStatus(call, sessionId, 'connected');
+    const { body: later } = await send('accepted at the LID');
+    const { stanza } = await arrived(bob, 'accepted at the LID');
+    assert.match(String(stanza.attrs['from']), /@lid$/);
+    const addresses = { [sent.messageId]: bob.numberJid, [later.messageId]: bob.lidJid };
+    for (const [messageId, address] of Object.entries(addresses)) {
+      type Key = proto.IMessageKey | null | undefined;
+      const keyIn = async (read: (message: proto.IMessage) => Key) => {
+        const { message } = await bob.messages.waitFor((one) => read(one.message)?.id === wireIdOf(messageId));
+        return read(message)?.remoteJid;
+      };
+      assert.equal((await call('PUT', `/messages/${messageId}/reaction`, { emoji: '👍' })).status, 200);
+      assert.equal(await keyIn(({ reactionMessage }) => reactionMessage?.key), address);
+      const reply = { sessionId, to: bob.number, message: `reply to ${address}`, replyTo: messageId };
+      assert.equal((await call('POST', '/messages/send', reply)).status, 201);
+      const { message: answer } = await arrived(bob, `reply to ${address}`);
+      const own = address === bob.lidJid ? me.lidJid : me.numberJid;
+      assert.equal(answer.extendedTextMessage?.contextInfo?.participant, own);
+      assert.equal((await call('PATCH', `/messages/${messageId}`, { message: 'better' })).status, 200);
+      const edit = await keyIn(({ editedMessage, protocolMessage }) => {
+        const inner = editedMessage?.message?.protocolMessage ?? protocolMessage;
+        return inner?.type === REVOKE ? undefined : inner?.key;
+      });
+      assert.equal(edit, address);
+      assert.equal((await call('DELETE', `/messages/${messageId}`)).status, 200);
+      const deletion = await keyIn(({ protocolMessage: inner }) => (inner?.type === REVOKE ? inner.key : undefined));
+      assert.equal(deletion, address);
+    }
+    assert.equal('address' in (await call('GET', `/messages/${sent.messageId}`)).body, false);
   });
 
   it('an answer that WhatsApp refuses at the renewed LID as well goes to the number', async () => {

@@ -9,13 +9,19 @@ import type { Vote } from './contentParts.ts';
 import type { CommunityActions, InvitePreview, JoinRequestActions } from './groupActions.ts';
 import type { GroupActions } from './groups.ts';
 import type { HistoryRequest } from './history.ts';
-import type { MessageKey, NetworkChat } from './messageKey.ts';
+import type { ArrivedMessage, MessageKey, NetworkChat } from './messageKey.ts';
 import type { NetworkMedia } from './networkMedia.ts';
 import type { OutgoingMessage } from './outgoing.ts';
 import type { OwnPresence, SetPresence, TypingState } from './presence.ts';
 import type { ProfileActions } from './profiles.ts';
 import type { Forecast, PlannedMessage, PlannedTemplate } from './standing.ts';
 import type { StatusActions } from './status.ts';
+
+/** The network's answer to a message. */
+interface SentMessage extends ArrivedMessage {
+  readonly timestamp: number;
+  readonly networkId?: string;
+}
 
 /**
  * The actions of a connection. If the network does not support an optional part, it is missing and callers get
@@ -24,10 +30,11 @@ import type { StatusActions } from './status.ts';
 export interface Connection extends ChatParts {
   /**
    * Sends a message. Resolves once the network has accepted it; callers wait for up to 30 s, or 5.5 minutes for a file.
-   * @returns `networkId` if the network assigned another id. Receipts may use either.
+   * @returns `networkId` if the network assigned another id. Receipts may use either. `address` if a later reference to
+   * the message needs an address of the chat that the connector cannot derive (see `ArrivedMessage`)
    * @throws {AppError} if the network refuses it for a reason that the caller can act on
    */
-  send(message: OutgoingMessage): Promise<{ readonly timestamp: number; readonly networkId?: string }>;
+  send(message: OutgoingMessage): Promise<SentMessage>;
   /**
    * Answers a request to the session's callback URL. The request is unauthenticated: the connection must verify its
    * sender.

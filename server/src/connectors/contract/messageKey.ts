@@ -21,7 +21,7 @@ export interface MessageKey {
   readonly address?: string;
 }
 
-/** A message that the network delivered. */
+/** A message that the network delivered or accepted. */
 export interface ArrivedMessage {
   /**
    * The network's address of the sender in a group message, or of the chat in a direct one, for networks where a person

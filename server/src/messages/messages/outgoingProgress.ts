@@ -17,6 +17,7 @@ import { CANCELLED, progressOf, type Step, type Receipt as StoredReceipt } from 
 import { findMessage, type SessionRef, touchChat } from '../store.ts';
 import { type EarlyReceipt, keepEarlyReceipts, takeEarlyReceipts, takeReceiptsOfPerson } from './earlyReceipts.ts';
 import { fromMembers, type MemberReceipt, storeMemberReceipts } from './groupReceipts.ts';
+import { keepSentAddresses } from './sentAddresses.ts';
 
 export type SentMessage = Pick<
   MessageRow,
@@ -88,6 +89,7 @@ export class OutgoingProgress {
       const { networkId } = accepted;
       if (networkId !== undefined) await renameOnNetwork.run(tx, { accountId, messageId, networkId });
     }
+    await keepSentAddresses(tx, items);
     const rows = items.map(({ message: { account_id, message_id }, accepted }) => ({
       account_id,
       message_id,

@@ -4,11 +4,11 @@ import { AppError } from '../../../errors.ts';
 import type { MessageType } from '../../../events/networkTypes.ts';
 import { FILE_MS } from '../../contract/connector.ts';
 import type { AlbumPart, Vote } from '../../contract/contentParts.ts';
-import type { MessageKey, NetworkChat } from '../../contract/messageKey.ts';
+import type { ArrivedMessage, MessageKey, NetworkChat } from '../../contract/messageKey.ts';
 import type { OutgoingMessage } from '../../contract/outgoing.ts';
 import type { Baileys } from '../link/load.ts';
 import { LostSocketError } from '../link/requests.ts';
-import type { Addresses } from '../people/addresses.ts';
+import { type Addresses, numberAddress } from '../people/addresses.ts';
 import type { Groups } from '../people/groups.ts';
 import type { MemberAddresses } from '../people/memberAddresses.ts';
 import type { OutdatedLids } from '../people/outdatedLids.ts';
@@ -82,7 +82,7 @@ interface Progress {
 /** Something that is for no chat. */
 type Post = Omit<Delivery, 'addresses' | 'chat' | 'deadline'> & { readonly jid: string };
 
-interface Accepted {
+interface Accepted extends ArrivedMessage {
   readonly timestamp: number;
   /** The number of a post in its channel. */
   readonly serverId: string | null;
@@ -142,7 +142,7 @@ export class Sender {
     this.#outdatedLids = options.outdatedLids;
   }
 
-  async send(message: OutgoingMessage): Promise<{ timestamp: number }> {
+  async send(message: OutgoingMessage): Promise<ArrivedMessage & { timestamp: number }> {
     const { host } = this.#session;
     const deadline = host.clock.now() + TIMEOUT_MS;
     await this.#pacing.wait();
@@ -155,7 +155,7 @@ export class Sender {
     const content = { ...message.content, text: mentioned.text };
     const target = { addresses, chat, deadline };
     const album = message.content.album && (await this.#beginAlbum(target, message.content.album));
-    const { timestamp } = await this.#deliver({
+    const { timestamp, address } = await this.#deliver({
       ...target,
       makeContent: () => toBaileysContent(content, album, mentioned.jids),
       options: {
@@ -165,7 +165,7 @@ export class Sender {
       },
       hasFile: message.content.media !== undefined,
     });
-    return { timestamp };
+    return { timestamp, ...(address !== undefined && { address }) };
   }
 
   /** Sends something that is for no chat: a status, or a post in a channel. */
@@ -420,7 +420,8 @@ export class Sender {
         keepSent(this.#session, messageId, made, addresses, audience?.flat()).catch((error) =>
           log.warn({ err: error }, 'failed to store a sent message for retries'),
         );
-      return { timestamp: answer.timestamp, serverId: answer.serverId ?? null };
+      const { timestamp, serverId = null } = answer;
+      return { timestamp, serverId, ...(chat?.type === 'direct' && numberAddress(baileys, jid)) };
     }
   }
 
