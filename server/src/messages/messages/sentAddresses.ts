@@ -8,7 +8,7 @@ interface Acknowledged {
   readonly accepted: ArrivedMessage;
 }
 
-/** Stores the addresses at which the network has accepted messages, for later references to them. */
+/** Stores the addresses where the network has accepted messages, for later references to them. */
 export async function keepSentAddresses({ kysely }: Tx, items: readonly Acknowledged[]): Promise<void> {
   for (const { message, accepted } of items) {
     const part = addressPart(accepted);

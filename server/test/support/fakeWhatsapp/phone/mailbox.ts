@@ -42,7 +42,7 @@ export interface ReceivedMessage {
 
 export interface ReceivedReceipt {
   readonly id: string;
-  /** Address of the reader, in the form in which the reader addressed the phone. */
+  /** The reader's address, of the same type as the one that the reader has used for the phone. */
   readonly address: string;
   readonly from: string;
   readonly type: 'delivered' | 'read' | 'played' | 'inactive' | (string & {});
