@@ -26,6 +26,8 @@ export interface Page {
   /** The first paragraph. */
   readonly description: string;
   readonly html: string;
+  /** Words for the search, from a comment such as `<!-- keywords: k8s, helm -->`, or empty. */
+  readonly keywords: string;
   /** The first one has the text before the first heading below the title. */
   readonly sections: readonly Section[];
 }
@@ -53,6 +55,7 @@ export function renderPage(path: string, text: string): Page {
     title: sections[0]?.heading ?? path,
     description,
     html: markdown.renderer.render(tokens, markdown.options, {}),
+    keywords: /^<!-- keywords: (.*) -->$/m.exec(text)?.[1] ?? '',
     sections,
   };
 }

@@ -4,18 +4,26 @@ import type { OperationLine } from './openApi.ts';
 import { addressOf } from './paths.ts';
 import type { SearchDocument } from './searchDocument.ts';
 
+const BACKGROUND = /^(?:decisions\/|performance$|migrating-)/;
+const ABOUT_THE_CODE = /^(?:architecture|map-of-the-code|glossary)$/;
+
+/** Readers with a question about use rarely want notes, comparisons or the code. */
+const weightOf = (path: string) => (BACKGROUND.test(path) ? 0.1 : ABOUT_THE_CODE.test(path) ? 0.5 : 1);
+
 /**
  * Lists the sections of all pages, the operations and the errors. The browser builds its index from them, because the
  * index itself is twice as large, even compressed.
  */
 export function searchDocuments(pages: readonly Page[], operations: readonly OperationLine[]): SearchDocument[] {
   return [
-    ...pages.flatMap(({ path, title, sections }) =>
+    ...pages.flatMap(({ path, title, keywords, sections }) =>
       sections.map(({ id, heading, text, level }) => ({
         id: level === 1 ? addressOf(path) : `${addressOf(path)}#${id}`,
         page: title,
         heading,
         text: text.replaceAll(/\s+/g, ' ').trim(),
+        ...(level === 1 && { keywords }),
+        weight: weightOf(path),
       })),
     ),
     ...operations.map(({ id, route, summary, description }) => ({
@@ -23,6 +31,7 @@ export function searchDocuments(pages: readonly Page[], operations: readonly Ope
       page: 'API reference',
       heading: summary,
       text: `${route} ${description}`.replaceAll('`', ''),
+      operation: id.replaceAll(/[._]/g, ' '),
     })),
     ...Object.entries(errors).map(([code, [, title]]) => ({
       id: `/docs/errors#${code}`,

@@ -1,5 +1,5 @@
-import MiniSearch, { type SearchResult } from 'minisearch';
 import type { SearchDocument } from '../searchDocument.ts';
+import { createIndex, type Found, findDocuments, type SearchIndex } from '../searchIndex.ts';
 
 const MAX_RESULTS = 20;
 const EXCERPT_CHARACTERS = 160;
@@ -33,7 +33,7 @@ function createDialog(): HTMLDialogElement {
   const index = loadIndex();
   index.catch(() => (status.textContent = 'The search could not be loaded. Reload the page.'));
   const show = async () => {
-    const found = (await index).search(input.value.trim()).slice(0, MAX_RESULTS);
+    const found = findDocuments(await index, input.value).slice(0, MAX_RESULTS);
     status.textContent = statusOf(input.value.trim(), found.length);
     results.replaceChildren(...found.map((result) => resultLine(result)));
   };
@@ -47,14 +47,10 @@ function createDialog(): HTMLDialogElement {
   return dialog;
 }
 
-async function loadIndex(): Promise<MiniSearch<SearchDocument>> {
+async function loadIndex(): Promise<SearchIndex> {
   const response = await fetch(document.body.dataset['search'] ?? '');
   if (!response.ok) throw new Error(`the texts to search answered ${response.status}`);
-  const index = new MiniSearch<SearchDocument>({
-    fields: ['heading', 'page', 'text'],
-    storeFields: ['page', 'heading', 'text'],
-    searchOptions: { boost: { heading: 4, page: 2 }, prefix: true, fuzzy: 0.15, combineWith: 'AND' },
-  });
+  const index = createIndex();
   // In steps, so that the reader can type meanwhile.
   await index.addAllAsync((await response.json()) as SearchDocument[]); // written by the build
   return index;
@@ -67,9 +63,8 @@ function statusOf(query: string, count: number): string {
   return count === 1 ? '1 result' : `${count} results`;
 }
 
-function resultLine(result: SearchResult): HTMLLIElement {
-  // The stored fields of a document.
-  const { page, heading, text, id } = result as SearchResult & SearchDocument;
+function resultLine(result: Found): HTMLLIElement {
+  const { page, heading, text, id } = result;
   const line = element('li');
   const link = element('a', 'result');
   link.href = id;
@@ -97,9 +92,12 @@ function marked(text: string, terms: readonly string[]): (string | HTMLElement)[
     .map((part, index) => (index % 2 === 1 ? element('mark', '', part) : part));
 }
 
+/** The terms are stems, so a word continues after them. */
 const patternOf = (terms: readonly string[]) =>
   new RegExp(
-    terms.length === 0 ? '(?!)' : terms.map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|'),
+    terms.length === 0
+      ? '(?!)'
+      : `\\b(?:${terms.map((term) => term.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('|')})\\w*`,
     'i',
   );
 

@@ -5,6 +5,8 @@ import { exampleEvent } from '../../events/samples.ts';
 
 const head = `# Events
 
+<!-- keywords: event types, payload, delivery receipt, read receipt, delivered, status change, fields, example, json -->
+
 <!-- Generated from the table of events by \`npm run openapi\`. Do not edit. -->
 
 Everything that happens in an account is an event. A [webhook](webhooks.md) receives those that it subscribes to. \`GET /events\`, the stream and the socket return the first eight types of the table, or those named by \`events\`.

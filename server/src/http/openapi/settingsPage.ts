@@ -2,6 +2,8 @@ import { settingSections, settingsTable, variableOf } from '../../config.ts';
 
 const head = `# Settings
 
+<!-- keywords: environment variables, configuration, config, env, options -->
+
 <!-- Generated from the table of settings by \`npm run openapi\`. Do not edit. -->
 
 Settings are environment variables, and an empty one counts as not set. None is required:

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, it } from 'node:test';
+import { renderPage } from '../src/markdown.ts';
+import { readOpenApi } from '../src/openApi.ts';
+import { addressOf, ERRORS, ROOT } from '../src/paths.ts';
+import { searchDocuments } from '../src/searchDocuments.ts';
+import { createIndex, findDocuments, stem } from '../src/searchIndex.ts';
+
+const pages = globSync('{*,decisions/*}.md', { cwd: join(ROOT, 'docs') })
+  .map((file) => file.replace(/\.md$/, ''))
+  .filter((path) => path !== ERRORS)
+  .map((path) => renderPage(path, readFileSync(join(ROOT, 'docs', `${path}.md`), 'utf8')));
+const index = createIndex();
+index.addAll(searchDocuments(pages, readOpenApi().operations));
+
+const find = (query: string) => findDocuments(index, query).map(({ id }) => id);
+/** The address of a page, or of an operation of the API reference. */
+const targetOf = (name: string) => (name.includes('.') ? `/docs#${name}` : addressOf(name));
+const pageOf = (id: string) => (id.startsWith('/docs#') ? id : id.replace(/#.*/, ''));
+
+/** Questions of readers, with their pages or operations. One of these is among the first three results. */
+const questions: Readonly<Record<string, readonly string[]>> = {
+  'send message': ['sending', 'messages.send'],
+  'how to send a message': ['sending'],
+  'send image': ['sending', 'media'],
+  'send a voice note': ['media', 'sending'],
+  'send poll': ['sending'],
+  'send location': ['sending'],
+  'reply to a message': ['sending'],
+  'schedule message': ['sending'],
+  sendAt: ['sending'],
+  bulk: ['sending'],
+  'phone number format': ['sending'],
+  'mention everyone in a group': ['sending'],
+  idempotency: ['sending'],
+  'delivery receipt': ['events', 'sending'],
+  'verify webhook php': ['php'],
+  'verify a webhook in go': ['go'],
+  'webhook signature': ['webhooks', 'receiving'],
+  'why did my webhook not arrive': ['troubleshooting'],
+  'webhook not arriving': ['troubleshooting'],
+  'webhook retry': ['webhooks'],
+  'order of messages': ['webhooks'],
+  'duplicate events': ['webhooks', 'receiving'],
+  ngrok: ['cli'],
+  'test webhooks on localhost': ['cli', 'receiving'],
+  'download media': ['media'],
+  'qr code does not appear': ['troubleshooting', 'whatsapp'],
+  banned: ['whatsapp'],
+  'add a second number': ['getting-started', 'whatsapp'],
+  'rotate token': ['whatsapp-cloud'],
+  'limit key to one session': ['security'],
+  'expire api key': ['security'],
+  'password forgotten': ['operations', 'cli'],
+  'delete data of a person': ['operations', 'security'],
+  GDPR: ['operations', 'security'],
+  'run 3 nodes': ['scaling'],
+  kubernetes: ['deploy'],
+  https: ['deploy'],
+  'back up': ['backup'],
+  upgrade: ['upgrade'],
+  'rate limits': ['limits'],
+};
+
+/** Questions with a verb of the API. The operation is the first result. */
+const calls: Readonly<Record<string, string>> = {
+  'send message': 'messages.send',
+  'send a text message': 'messages.send',
+  'create group': 'groups.create',
+  'create a session': 'sessions.create',
+  'list chats': 'chats.list',
+  'delete message': 'messages.delete',
+  'forward a message': 'messages.forward',
+  'revoke api key': 'api_keys.revoke',
+  'upload media': 'media.upload',
+  'check contacts': 'contacts.check',
+  'replay webhooks': 'webhooks.replay',
+};
+
+describe('search', () => {
+  for (const [question, answers] of Object.entries(questions))
+    it(`answers "${question}"`, () => {
+      const first = find(question).slice(0, 3);
+      const targets = answers.map(targetOf);
+      assert.ok(
+        first.some((id) => targets.includes(pageOf(id))),
+        first.join(' '),
+      );
+    });
+
+  it('has the operation first for its verb', () => {
+    for (const [question, operation] of Object.entries(calls))
+      assert.equal(find(question)[0], targetOf(operation), question);
+  });
+
+  it('finds documents with some of the words after those with all', () => {
+    const some = find('webhook signature zebra');
+    assert.ok(some.length > 0);
+    assert.ok(some.slice(0, 5).some((id) => /webhooks|receiving/.test(id)));
+    assert.deepEqual(find('zebra xylophone qqqq'), []);
+  });
+
+  it('ranks decisions, performance and migration low', () => {
+    for (const question of ['webhook', 'message', 'session', 'group', 'PostgreSQL', 'file', 'key'])
+      for (const id of find(question).slice(0, 5)) assert.doesNotMatch(id, /decisions|performance|migrating/, question);
+  });
+
+  it('finds error codes and identifiers', () => {
+    assert.equal(find('idempotency_mismatch')[0], '/docs/errors#idempotency_mismatch');
+    assert.equal(pageOf(find('RATE_LIMIT')[0] ?? ''), addressOf('limits'));
+  });
+
+  it('searches for all words if none matters', () => {
+    assert.ok(find('how to').length > 0);
+    assert.deepEqual(find('  '), []);
+  });
+
+  it('treats forms of a word as one', () => {
+    for (const [one, other] of [
+      ['messages', 'message'],
+      ['arriving', 'arrive'],
+      ['banned', 'ban'],
+      ['deliveries', 'delivery'],
+      ['retries', 'retry'],
+      ['status', 'status'],
+      ['stopped', 'stop'],
+    ] as const)
+      assert.equal(stem(one), stem(other), one);
+  });
+
+  it('has keywords for every page', () => {
+    const without = pages.filter(({ path, keywords }) => keywords === '' && !path.startsWith('decisions/'));
+    assert.deepEqual(
+      without.map(({ path }) => path),
+      [],
+      'add <!-- keywords: … --> below the title',
+    );
+  });
+});
