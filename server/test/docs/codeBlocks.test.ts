@@ -12,12 +12,12 @@ import { isRunElsewhere } from './otherPages.ts';
 import { quietPort } from './quietPort.ts';
 import { assertValid, requestsIn } from './requests.ts';
 import { type Scene, sceneOf } from './scenes.ts';
+import { isStep, SHELL } from './steps.ts';
 import { Terminal } from './terminal.ts';
 import { typeErrors } from './typeCheck.ts';
 
 const blocks = pages.flatMap((page) => blocksOf(page));
 
-const SHELL = ['sh', 'bash'];
 const MODULES = ['js', 'ts'];
 /** Languages in which a block is only shown. */
 const SHOWN = ['mermaid', 'text', 'toml', 'http', 'php', 'go'];
@@ -28,13 +28,6 @@ const [HELPER = assert.fail('docs/getting-started.md does not define field()')] 
   /^field\(\).*\n/m.exec(pages.find(({ file }) => file === 'docs/getting-started.md')?.text ?? '') ?? [];
 
 const at = ({ file, line }: Block) => `${file}:${line}`;
-
-/** Whether a test executes the block, or compares it with what the others print. */
-const isStep = ({ language, decision }: Block): boolean => {
-  if (decision.type === 'not run' || decision.type === 'given') return false;
-  if (decision.type !== 'default') return true;
-  return SHELL.includes(language) || language === 'python';
-};
 
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const usesPython = ({ language, text }: Block) => language === 'python' || /\bpython3\b/.test(text);
