@@ -79,7 +79,7 @@ it('every link between the documents leads to a file and a heading', () => {
 it('finds the links and the headings', () => {
   const readme = documents.find(({ file }) => file === 'README.md');
   assert.ok(readme && targetsOf(readme).some((target) => target.startsWith('docs/')));
-  assert.ok(anchorsOf(readme).has('start'));
+  assert.ok(anchorsOf(readme).has('quickstart'));
   const page: Document = {
     file: 'docs/page.md',
     prose: '# A `code` & [link](x.md)\n## Twice\n## Twice\n[a](#twice-1) [b](#none)',
