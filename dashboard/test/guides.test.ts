@@ -55,6 +55,13 @@ describe('guides', async () => {
     await page.getByRole('heading', { level: 1, name: 'API reference' }).waitFor();
   });
 
+  it('lead to sections that moved to another page', async (test) => {
+    const page = await dashboard.open(test);
+    await page.goto('/docs/guides/operations#what-each-alert-means');
+    await page.waitForURL('**/docs/guides/monitoring#what-each-alert-means');
+    await page.getByRole('heading', { level: 1, name: 'Monitor' }).waitFor();
+  });
+
   it('copy code', async (test) => {
     const page = await dashboard.open(test, { permissions: ['clipboard-read', 'clipboard-write'] });
     await page.goto('/docs/guides/webhooks');

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, it } from 'node:test';
+import { movedSections } from '../src/movedSections.ts';
 import { BASE, DIST } from '../src/paths.ts';
 
 /** The built pages by their address. */
@@ -38,6 +39,16 @@ describe('built documentation', () => {
       }
     }
     assert.deepEqual(dead, []);
+  });
+
+  it('sends readers of moved sections to sections that exist', () => {
+    for (const [from, to] of Object.entries(movedSections)) {
+      const [oldPage = '', oldId = ''] = from.split('#');
+      assert.ok(!pages.get(BASE + oldPage)?.includes(` id="${oldId}"`), `${from} exists`);
+      const [page = '', id] = to.split('#');
+      const html = pages.get(BASE + page) ?? assert.fail(to);
+      assert.ok(id === undefined || html.includes(` id="${id}"`), to);
+    }
   });
 
   it('shows only pictures that exist', () => {

@@ -1,7 +1,12 @@
 import './style.css';
 import { followSystemTheme, shownTheme, toggleTheme } from '../../../dashboard/src/theme.ts';
+import { movedSections } from '../movedSections.ts';
 import { addCopyButtons } from './copy.ts';
 import { markCurrentSection } from './outline.ts';
+
+const BASE = '/docs/guides/';
+const moved = movedSections[location.pathname.slice(BASE.length) + location.hash];
+if (moved !== undefined) location.replace(BASE + moved);
 
 /** Shows a button that needs this script, and runs `action` when it is pressed. */
 function activate(name: string, action: (button: HTMLButtonElement) => void): HTMLButtonElement | null {
