@@ -1,4 +1,4 @@
-/** Addresses that moved, from the path and the section of a page to those of another. Links elsewhere still use them. */
+/** Sections that moved: the former page and section, and the new ones. Links elsewhere still use the former. */
 export const movedSections: Readonly<Record<string, string>> = {
   'operations#running-it': 'deploy',
   'operations#as-a-service': 'deploy#as-a-service',

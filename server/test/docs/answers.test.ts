@@ -23,7 +23,7 @@ const php = {
 const go = { check: ['go', 'version'], copies: { 'webhooks/webhooks.go': 'clients/go/webhooks.go' } } as const;
 
 interface Saved extends Program {
-  /** Name under which the page saves it. */
+  /** File name on the page. */
   readonly file: string;
 }
 
