@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { errors } from '../../errors.ts';
 
 const head = `# Errors
@@ -33,7 +32,7 @@ export function errorsList(): string {
     .sort(([a], [b]) => a - b)
     .map(([status, entries]) => {
       const rows = entries.map(([code, [, title]]) => `| \`${code}\` | ${title}. |`);
-      return [`## ${status} ${STATUS_CODES[status]}`, '', '| code | meaning |', '|---|---|', ...rows, ''].join('\n');
+      return [`## Status ${status}`, '', '| code | meaning |', '|---|---|', ...rows, ''].join('\n');
     });
   return [head, ...sections].join('\n');
 }
